@@ -1,0 +1,53 @@
+/** Every error that may cross the wire, by its stable code; the first nine are the specification's (§3.3.2). */
+export const ERROR_CODES = [
+  'TASK_NOT_FOUND',
+  'TASK_NOT_CANCELABLE',
+  'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  'UNSUPPORTED_OPERATION',
+  'CONTENT_TYPE_NOT_SUPPORTED',
+  'INVALID_AGENT_RESPONSE',
+  'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+  'EXTENSION_SUPPORT_REQUIRED',
+  'VERSION_NOT_SUPPORTED',
+  'PARSE_ERROR',
+  'INVALID_REQUEST',
+  'METHOD_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'INVALID_PARAMS',
+  'PAYLOAD_TOO_LARGE',
+  'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'UNAVAILABLE',
+  'INTERNAL_ERROR',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** What is wrong with one member of a request: `field` is a path such as `message.parts[0]`. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** What an error tells beside its message. All of it goes on the wire. */
+export interface ErrorDetails {
+  /** Becomes the `metadata` of the ErrorInfo (§3.3.2). */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Becomes a BadRequest. */
+  readonly violations?: readonly FieldViolation[];
+  /** When trying again makes sense, in ms. */
+  readonly retryAfterMs?: number;
+}
+
+/** An error made for the caller: code, message and details are sent as they are, `cause` never leaves the process. */
+export class A2AError extends Error {
+  override readonly name: string = 'A2AError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+}

@@ -1,0 +1,28 @@
+import { A2AError, type FieldViolation } from './a2a-error.js';
+
+/** Members of the request are missing or wrong; each is named. */
+export class InvalidParamsError extends A2AError {
+  override readonly name = 'InvalidParamsError';
+  constructor(violations: readonly FieldViolation[], message = 'Invalid parameters') {
+    super('INVALID_PARAMS', message, { violations });
+  }
+}
+
+/** The request lacks valid credentials. */
+export class UnauthenticatedError extends A2AError {
+  override readonly name = 'UnauthenticatedError';
+  /** What a client could authenticate with, as HTTP challenges, such as `Bearer`. */
+  readonly challenges: readonly string[];
+  constructor(challenges: readonly string[]) {
+    super('UNAUTHENTICATED', 'Authentication is required');
+    this.challenges = challenges;
+  }
+}
+
+/** Something broke; the cause goes to the log only. */
+export class InternalError extends A2AError {
+  override readonly name = 'InternalError';
+  constructor(options?: ErrorOptions) {
+    super('INTERNAL_ERROR', 'Internal error', {}, options);
+  }
+}

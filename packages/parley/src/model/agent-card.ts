@@ -1,0 +1,75 @@
+import Type from 'typebox';
+import { closed, FreeObject, mapOf, NonEmpty, type Shape } from './schema.js';
+import { SecurityRequirementSchema, SecuritySchemeSchema } from './security-scheme.js';
+
+export const AgentInterfaceSchema = closed('AgentInterface', {
+  url: NonEmpty,
+  protocolBinding: NonEmpty,
+  tenant: Type.Optional(Type.String()),
+  protocolVersion: NonEmpty,
+});
+
+export const AgentProviderSchema = closed('AgentProvider', { url: Type.String(), organization: Type.String() });
+
+export const AgentExtensionSchema = closed('AgentExtension', {
+  uri: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  required: Type.Optional(Type.Boolean()),
+  params: Type.Optional(FreeObject),
+});
+
+export const AgentCapabilitiesSchema = closed('AgentCapabilities', {
+  streaming: Type.Optional(Type.Boolean()),
+  pushNotifications: Type.Optional(Type.Boolean()),
+  extensions: Type.Optional(Type.Array(AgentExtensionSchema)),
+  extendedAgentCard: Type.Optional(Type.Boolean()),
+});
+
+export const AgentSkillSchema = closed('AgentSkill', {
+  id: NonEmpty,
+  name: NonEmpty,
+  description: Type.String(),
+  tags: Type.Array(Type.String()),
+  examples: Type.Optional(Type.Array(Type.String())),
+  inputModes: Type.Optional(Type.Array(Type.String())),
+  outputModes: Type.Optional(Type.Array(Type.String())),
+  securityRequirements: Type.Optional(Type.Array(SecurityRequirementSchema)),
+});
+
+export const AgentCardSignatureSchema = closed('AgentCardSignature', {
+  protected: NonEmpty,
+  signature: NonEmpty,
+  header: Type.Optional(FreeObject),
+});
+
+export const AgentCardSchema = closed('AgentCard', {
+  name: NonEmpty,
+  description: Type.String(),
+  supportedInterfaces: Type.Array(AgentInterfaceSchema),
+  provider: Type.Optional(AgentProviderSchema),
+  version: Type.String(),
+  documentationUrl: Type.Optional(Type.String()),
+  capabilities: AgentCapabilitiesSchema,
+  securitySchemes: Type.Optional(mapOf(SecuritySchemeSchema)),
+  securityRequirements: Type.Optional(Type.Array(SecurityRequirementSchema)),
+  defaultInputModes: Type.Array(Type.String()),
+  defaultOutputModes: Type.Array(Type.String()),
+  skills: Type.Array(AgentSkillSchema),
+  signatures: Type.Optional(Type.Array(AgentCardSignatureSchema)),
+  iconUrl: Type.Optional(Type.String()),
+});
+
+/** One address of an agent: where, over which binding, in which version (spec §4.4.6). */
+export type AgentInterface = Shape<typeof AgentInterfaceSchema>;
+/** Who publishes the agent (spec §4.4.2). */
+export type AgentProvider = Shape<typeof AgentProviderSchema>;
+/** An extension the agent offers (spec §4.4.4). */
+export type AgentExtension = Shape<typeof AgentExtensionSchema>;
+/** What the agent can do beyond answering a message (spec §4.4.3). */
+export type AgentCapabilities = Shape<typeof AgentCapabilitiesSchema>;
+/** Something the agent is good at (spec §4.4.5). */
+export type AgentSkill = Shape<typeof AgentSkillSchema>;
+/** A signature over the card (spec §4.4.7). */
+export type AgentCardSignature = Shape<typeof AgentCardSignatureSchema>;
+/** An agent's description of itself (spec §4.4.1). */
+export type AgentCard = Shape<typeof AgentCardSchema>;

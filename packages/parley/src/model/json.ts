@@ -1,0 +1,7 @@
+/** Any JSON value, as data: nobody changes it once it is part of the model. */
+export type JsonValue = string | number | boolean | null | JsonObject | readonly JsonValue[];
+
+/** A JSON object whose members the protocol leaves free (`metadata`, `params`, `header`). */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}

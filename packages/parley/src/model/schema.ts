@@ -1,0 +1,46 @@
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import type { JsonObject, JsonValue } from './json.js';
+
+/**
+ * The plain readonly type of a schema. The schemas of this room are the one source of a type, its validator and
+ * its JSON Schema; only the type reaches run time code (`import type`), the rest is compiled by the build.
+ */
+export type Shape<S extends TSchema> = Immutable<Static<S>>;
+
+type Immutable<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Immutable<Item>[]
+    : string extends keyof T
+      ? T
+      : { readonly [K in keyof T]: Immutable<T[K]> };
+
+/** An object of the protocol in its closed form: named, with exactly these members and no others. */
+export function closed<P extends TProperties>(name: string, properties: P) {
+  return Type.Object(properties, { $id: name, additionalProperties: false });
+}
+
+/** A map from names chosen by the peer to values of one schema. */
+export function mapOf<S extends TSchema>(values: S) {
+  return Type.Unsafe<{ readonly [name: string]: Shape<S> }>({ type: 'object', additionalProperties: values });
+}
+
+/** Spec §5.5 `Struct`: an object with free members, never renamed and never pruned. */
+export const FreeObject = Type.Unsafe<JsonObject>({ type: 'object' });
+
+/** Spec §5.5 `Value`: any JSON value, `null` included. */
+export const FreeValue = Type.Unsafe<JsonValue>({});
+
+/** Bytes as standard base64 with padding (spec §5.5). */
+export const Bytes = Type.String({ format: 'base64' });
+
+/** An instant, `YYYY-MM-DDTHH:mm:ss[.fraction]Z` (spec §5.6.1). */
+export const Timestamp = Type.String({ format: 'timestamp' });
+
+/** A 32-bit integer, optionally bounded further. */
+export function int32(bounds: { readonly minimum?: number; readonly maximum?: number } = {}) {
+  return Type.Integer({ minimum: -2147483648, maximum: 2147483647, ...bounds });
+}
+
+/** A string that must not be empty. */
+export const NonEmpty = Type.String({ minLength: 1 });

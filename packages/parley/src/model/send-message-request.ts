@@ -1,0 +1,23 @@
+import Type from 'typebox';
+import { MessageSchema } from './message.js';
+import { TaskPushNotificationConfigSchema } from './push-notification-config.js';
+import { closed, FreeObject, int32, type Shape } from './schema.js';
+
+export const SendMessageConfigurationSchema = closed('SendMessageConfiguration', {
+  acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
+  taskPushNotificationConfig: Type.Optional(TaskPushNotificationConfigSchema),
+  historyLength: Type.Optional(int32({ minimum: 0 })),
+  returnImmediately: Type.Optional(Type.Boolean()),
+});
+
+export const SendMessageRequestSchema = closed('SendMessageRequest', {
+  tenant: Type.Optional(Type.String()),
+  message: MessageSchema,
+  configuration: Type.Optional(SendMessageConfigurationSchema),
+  metadata: Type.Optional(FreeObject),
+});
+
+/** How the caller wants to be answered (spec §3.2.2). */
+export type SendMessageConfiguration = Shape<typeof SendMessageConfigurationSchema>;
+/** A message to an agent, for SendMessage and SendStreamingMessage (spec §3.2.1). */
+export type SendMessageRequest = Shape<typeof SendMessageRequestSchema>;

@@ -1,0 +1,47 @@
+import Type from 'typebox';
+import { ArtifactSchema } from './artifact.js';
+import { MessageSchema } from './message.js';
+import { closed, FreeObject, NonEmpty, type Shape } from './schema.js';
+import { TaskSchema, TaskStatusSchema } from './task.js';
+
+export const TaskStatusUpdateEventSchema = closed('TaskStatusUpdateEvent', {
+  taskId: NonEmpty,
+  contextId: NonEmpty,
+  status: TaskStatusSchema,
+  metadata: Type.Optional(FreeObject),
+});
+
+export const TaskArtifactUpdateEventSchema = closed('TaskArtifactUpdateEvent', {
+  taskId: NonEmpty,
+  contextId: NonEmpty,
+  artifact: ArtifactSchema,
+  append: Type.Optional(Type.Boolean()),
+  lastChunk: Type.Optional(Type.Boolean()),
+  metadata: Type.Optional(FreeObject),
+});
+
+const TaskEventSchema = closed('TaskEvent', { task: TaskSchema });
+const MessageEventSchema = closed('MessageEvent', { message: MessageSchema });
+const StatusUpdateSchema = closed('StatusUpdate', { statusUpdate: TaskStatusUpdateEventSchema });
+const ArtifactUpdateSchema = closed('ArtifactUpdate', { artifactUpdate: TaskArtifactUpdateEventSchema });
+
+/** One member, told apart by its name (spec §3.2.3). */
+export const StreamResponseSchema = Type.Union(
+  [TaskEventSchema, MessageEventSchema, StatusUpdateSchema, ArtifactUpdateSchema],
+  { $id: 'StreamResponse' },
+);
+
+export const SendMessageResponseSchema = Type.Union([TaskEventSchema, MessageEventSchema], {
+  $id: 'SendMessageResponse',
+});
+
+/** A change of a task's status (spec §4.2.1). */
+export type TaskStatusUpdateEvent = Shape<typeof TaskStatusUpdateEventSchema>;
+/** A new artifact, or a chunk of one (spec §4.2.2). */
+export type TaskArtifactUpdateEvent = Shape<typeof TaskArtifactUpdateEventSchema>;
+/** One event of a stream or a push notification (spec §3.2.3). */
+export type StreamResponse = Shape<typeof StreamResponseSchema>;
+/** What a task's log can hold: every stream event but a bare message, which has no task. */
+export type TaskEvent = Exclude<StreamResponse, { readonly message: unknown }>;
+/** The answer to SendMessage: a task or a direct message (spec §3.1.1). */
+export type SendMessageResponse = Shape<typeof SendMessageResponseSchema>;

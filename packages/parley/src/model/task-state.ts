@@ -1,0 +1,28 @@
+/** The states of a task; the position is the protobuf number (spec §4.1.3). */
+export const TASK_STATES = [
+  'TASK_STATE_UNSPECIFIED',
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+] as const;
+export type TaskState = (typeof TASK_STATES)[number];
+
+/** Whether a task in this state never changes again (LIFE-1, LIFE-2). */
+export function isTerminal(state: TaskState): boolean {
+  return (
+    state === 'TASK_STATE_COMPLETED' ||
+    state === 'TASK_STATE_FAILED' ||
+    state === 'TASK_STATE_CANCELED' ||
+    state === 'TASK_STATE_REJECTED'
+  );
+}
+
+/** Whether a task in this state waits for its caller (LIFE-1). */
+export function isInterrupted(state: TaskState): boolean {
+  return state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
+}

@@ -1,0 +1,25 @@
+import Type from 'typebox';
+import { ArtifactSchema } from './artifact.js';
+import { MessageSchema } from './message.js';
+import { closed, FreeObject, NonEmpty, type Shape, Timestamp } from './schema.js';
+import { TASK_STATES } from './task-state.js';
+
+export const TaskStatusSchema = closed('TaskStatus', {
+  state: Type.Enum([...TASK_STATES]),
+  message: Type.Optional(MessageSchema),
+  timestamp: Type.Optional(Timestamp),
+});
+
+export const TaskSchema = closed('Task', {
+  id: NonEmpty,
+  contextId: Type.Optional(Type.String()),
+  status: TaskStatusSchema,
+  artifacts: Type.Optional(Type.Array(ArtifactSchema)),
+  history: Type.Optional(Type.Array(MessageSchema)),
+  metadata: Type.Optional(FreeObject),
+});
+
+/** The state of a task, when it was reached and what the agent says about it (spec §4.1.2). */
+export type TaskStatus = Shape<typeof TaskStatusSchema>;
+/** A unit of work of an agent (spec §4.1.1). */
+export type Task = Shape<typeof TaskSchema>;

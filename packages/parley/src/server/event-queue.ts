@@ -1,0 +1,46 @@
+import type { Artifact } from '../model/artifact.js';
+import type { JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
+import type { StreamResponse } from '../model/stream-response.js';
+
+/** What a status can say: a text, parts, or a whole message (ids and role are filled in). */
+export type StatusContent = string | readonly Part[] | Partial<Message>;
+
+/** Artifact content: a text, one part or several. */
+export type ArtifactContent = string | Part | readonly Part[];
+
+/** What describes an artifact beside its content. */
+export type ArtifactInfo = Partial<Omit<Artifact, 'parts'>> & { readonly lastChunk?: boolean };
+
+/** What goes with a status. */
+export interface StatusInfo {
+  readonly metadata?: JsonObject;
+}
+
+/**
+ * Where an agent publishes what it does. Every method resolves when the event is in the buffer: at once, or later when
+ * the agent is faster than the store (back-pressure). Events are validated and committed before anyone sees them; one
+ * that is invalid fails the task. Rejects once the turn is over.
+ */
+export interface EventQueue {
+  working(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  /** Creates or replaces an artifact. Resolves to its id, for `append`. */
+  artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string>;
+  /** Adds parts to an artifact. */
+  append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void>;
+  /** Asks the caller for more; ends the turn. */
+  inputRequired(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  /** Asks for authorization; the turn may go on once it arrives (§7.6). */
+  authRequired(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  complete(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  fail(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  reject(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  cancel(content?: StatusContent, info?: StatusInfo): Promise<void>;
+  /** A direct reply; on a task it becomes COMPLETED with that message (LIFE-4). */
+  message(content: StatusContent): Promise<void>;
+  /** Any event in the protocol's own form; missing task and context ids are filled in. */
+  publish(event: StreamResponse): Promise<void>;
+  /** Resolves when all that was published so far is committed. */
+  flush(): Promise<void>;
+}

@@ -1,0 +1,39 @@
+import type { User } from '../auth/user.js';
+import type { JsonObject, JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Task } from '../model/task.js';
+import type { LogRecord } from '../task/log-record.js';
+
+/** What an agent knows about the turn it runs. */
+export interface RequestContext {
+  /** The message that started the turn, with its task and context id. */
+  readonly message: Message;
+  /** The text parts of the message, joined by a newline; "" when there are none. */
+  readonly text: string;
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The task as it was when the turn started; absent until it exists (`replies: 'either'`). */
+  readonly task: Task | undefined;
+  /** The messages before this one. */
+  readonly history: readonly Message[];
+  /** The tasks the message refers to, as far as the caller may see them (ID-9). */
+  referenceTasks(): Promise<readonly Task[]>;
+  readonly user: User | undefined;
+  readonly tenant: string;
+  /** URIs of the activated extensions. */
+  readonly extensions: readonly string[];
+  /** Media types the caller can take; empty: any (SEND-7). */
+  readonly acceptedOutputModes: readonly string[];
+  /** Metadata of the request (SEND-11). */
+  readonly metadata: JsonObject | undefined;
+  /** Aborted on cancel, deadline, and when the turn has been taken over. */
+  readonly signal: AbortSignal;
+  /** 1 unless the turn is run again after a crash. */
+  readonly attempt: number;
+  /** What earlier attempts of this turn have written. */
+  previousEvents(): Promise<readonly LogRecord[]>;
+  /** What an earlier attempt saved last. */
+  readonly checkpoint: JsonValue | undefined;
+  /** Keeps a value for the attempt that follows a crash. */
+  saveCheckpoint(value: JsonValue): Promise<void>;
+}

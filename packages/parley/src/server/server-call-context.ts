@@ -1,0 +1,17 @@
+import type { User } from '../auth/user.js';
+
+/** What a call brings beside its request, whatever binding it came through. */
+export interface ServerCallContext {
+  /** Absent: the caller is anonymous. */
+  readonly user?: User;
+  /** The protocol version of the call, `Major.Minor`. */
+  readonly version: string;
+  /** URIs of the extensions this call activates: asked for by the client and offered by the card (EXT-2, EXT-3). */
+  readonly extensions: readonly string[];
+  /** Last sequence number the caller has seen of the stream it asks for again, as sent. */
+  readonly lastEventId?: string;
+  /** W3C trace context. */
+  readonly traceparent?: string;
+  /** Aborted when the caller goes away. Made when first looked at. */
+  readonly signal: AbortSignal;
+}

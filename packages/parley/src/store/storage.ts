@@ -1,0 +1,277 @@
+import type { JsonObject, JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
+import type { Task, TaskStatus } from '../model/task.js';
+import type { TaskState } from '../model/task-state.js';
+import type { LogRecord } from '../task/log-record.js';
+
+/** Whose tasks: every read and write is confined to one scope. */
+export interface Scope {
+  readonly agent: string;
+  /** "" is no tenant. */
+  readonly tenant: string;
+  /** Id of the user; `null` is the anonymous caller, who equals no user. */
+  readonly owner: string | null;
+}
+
+/** A task wherever it is; the engine's own key, never a caller's. */
+export interface TaskKey {
+  readonly agent: string;
+  readonly id: string;
+}
+
+/** A task as it stands: the fold of its records up to `seq`. */
+export interface StoredTask {
+  readonly scope: Scope;
+  readonly task: Task;
+  /** Sequence number of its last record. */
+  readonly seq: number;
+  /** Grows with each claim; what an older one writes is refused. */
+  readonly epoch: number;
+  /** Whether a turn holds a lease on it now. */
+  readonly running: boolean;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+}
+
+/** What an execution keeps of the call that asked for it; never credentials. */
+export interface CallerContext {
+  readonly userName?: string;
+  readonly extensions: readonly string[];
+  readonly acceptedOutputModes?: readonly string[];
+  readonly version: string;
+  readonly requestMetadata?: JsonObject;
+  readonly traceparent?: string;
+}
+
+/** A turn to run, held by the node that claimed it until its lease ends. */
+export interface Claim {
+  readonly scope: Scope;
+  /** The task before this turn's first record; after a takeover, with all that earlier attempts wrote. */
+  readonly task: Task;
+  readonly seq: number;
+  readonly epoch: number;
+  /** Counts the executions of the task, from 1. */
+  readonly turn: number;
+  /** 1 for the first attempt of the turn. */
+  readonly attempt: number;
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** Whether an earlier attempt committed a record of this turn. */
+  readonly began: boolean;
+  readonly checkpoint?: JsonValue;
+  /** Set when somebody asked to cancel. */
+  readonly cancel?: CancelRequest;
+}
+
+/** A request to cancel; its metadata enters the task with CANCELED. */
+export interface CancelRequest {
+  readonly metadata?: JsonObject;
+}
+
+/** Who claims and for how long. */
+export interface Lease {
+  /** Id of the process; a node never takes over its own leases. */
+  readonly node: string;
+  readonly leaseMs: number;
+}
+
+/** One message taken in: with its task if that is new, its execution, push configuration and idempotency key, or none. */
+export interface Acceptance {
+  readonly scope: Scope;
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** The new task in SUBMITTED with the message in its history (becomes record 1), or the id of the one meant. */
+  readonly task: { readonly create: Task } | { readonly id: string; readonly contextId?: string };
+  /** Claims the turn in the same commit if no other turn of the task runs or waits. */
+  readonly claim?: Lease;
+  readonly pushConfig?: TaskPushNotificationConfig;
+  readonly idempotency?: IdempotencyKey;
+  /** Messages that may wait on one task, beside the running one. */
+  readonly waitingLimit: number;
+}
+
+/** Unique within the scope. */
+export interface IdempotencyKey {
+  readonly key: string;
+  /** ms since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** What an earlier message with the same key led to. */
+export interface Remembered {
+  readonly message: Message;
+  readonly outcome: { readonly taskId: string; readonly turn: number } | { readonly reply: Message };
+}
+
+export type AcceptOutcome =
+  | { readonly kind: 'accepted'; readonly taskId: string; readonly turn: number; readonly claim?: Claim }
+  /** The key is known; nothing was written. The caller compares the messages. */
+  | { readonly kind: 'repeated'; readonly first: Remembered }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'terminal'; readonly state: TaskState }
+  | { readonly kind: 'other-context' }
+  | { readonly kind: 'full' };
+
+/**
+ * Records of one task, appended together or not at all. Refused when the writer has been overtaken, the sequence has
+ * moved or the task has ended; a refusal writes nothing.
+ */
+export interface Append {
+  readonly key: TaskKey;
+  /**
+   * The epoch of a running turn; or `idle`: from outside, only while no turn holds a lease; or `force`: from
+   * outside, overtaking whatever runs (the epoch grows).
+   */
+  readonly authority: number | 'idle' | 'force';
+  /** Sequence number of the last record the writer knows. */
+  readonly after: number;
+  /** Consecutive, from `after + 1`. */
+  readonly records: readonly LogRecord[];
+  /** Status and metadata of the task after the last record. */
+  readonly head: { readonly status: TaskStatus; readonly metadata: JsonObject | undefined };
+  /** The whole task after the last record, when it is time to write it out. Always with a terminal record. */
+  readonly snapshot?: Task;
+  /** The turn that ends with this append. A terminal record ends every turn of the task, the waiting ones included. */
+  readonly endsTurn?: number;
+}
+
+export type AppendOutcome =
+  /** `waiting`: executions of the task that nobody runs yet. */
+  | { readonly kind: 'appended'; readonly waiting: number }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'terminal' }
+  | { readonly kind: 'not-found' };
+
+/** A turn that a node holds. */
+export interface HeldTurn {
+  readonly key: TaskKey;
+  readonly turn: number;
+  readonly epoch: number;
+}
+
+/** The answer to a heartbeat, in the order asked. */
+export type Renewal = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
+
+export type CancelOutcome =
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'terminal'; readonly state: TaskState }
+  /** The request is kept with the running turn, if one runs. */
+  | { readonly kind: 'requested'; readonly stored: StoredTask };
+
+/** Which tasks of a scope, newest first by the order asked. */
+export interface TaskQuery {
+  readonly scope: Scope;
+  readonly contextId?: string;
+  readonly states?: readonly TaskState[];
+  /** Inclusive, ms since the epoch. */
+  readonly statusAfter?: number;
+  /** Exclusive bounds, ms since the epoch. */
+  readonly createdAfter?: number;
+  readonly createdBefore?: number;
+  readonly orderBy: 'status' | 'created';
+  /** Continue after this task of the same order (keyset). */
+  readonly cursor?: { readonly time: number; readonly id: string };
+  readonly offset?: number;
+  readonly limit: number;
+  /** Tasks come without what is not asked for. */
+  readonly artifacts: boolean;
+  readonly history: boolean;
+}
+
+export interface TaskPage {
+  readonly tasks: readonly StoredTask[];
+  /** Tasks that match, before paging. */
+  readonly total: number;
+}
+
+/** A stretch of a task's log. */
+export interface RecordPage {
+  readonly records: readonly LogRecord[];
+  /** The lowest sequence number still kept; last + 1 when none is. */
+  readonly floor: number;
+  /** Sequence number of the task's last record. */
+  readonly last: number;
+}
+
+/** What may go; all times in ms since the epoch. */
+export interface Retention {
+  /** Tasks that ended before this are deleted. */
+  readonly finishedBefore: number;
+  /** Records of tasks that ended before this are deleted, the task stays. */
+  readonly tailsBefore: number;
+  readonly now: number;
+  /** Rows at most in one call, so that nobody waits long. */
+  readonly limit: number;
+}
+
+export interface Swept {
+  readonly tasks: number;
+  readonly records: number;
+  readonly keys: number;
+  /** Whether the limit cut it short. */
+  readonly more: boolean;
+}
+
+/**
+ * Tasks, their logs, executions, push configurations and idempotency keys: one port because they change together or
+ * not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may share a
+ * commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it. Rejects with
+ * StorageError when the storage itself fails; nothing was written then.
+ */
+export interface Storage {
+  /** Whether other processes may use the same storage at the same time. */
+  readonly shared: boolean;
+  /** What a resolved promise survives. */
+  readonly durability: 'none' | 'process' | 'power-loss';
+
+  accept(acceptance: Acceptance): Promise<AcceptOutcome>;
+  append(append: Append): Promise<AppendOutcome>;
+  /**
+   * Turns nobody runs: waiting ones whose task is free, oldest first, and those whose lease has ended. `task` looks at
+   * one task only.
+   */
+  claim(
+    request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
+  ): Promise<readonly Claim[]>;
+  renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]>;
+  /** Gives a turn up: `done` removes it, `again` leaves it to be claimed. Resolves to the executions still waiting. */
+  release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }>;
+  /** Keeps what the agent wants to find after a takeover; refused (false) once overtaken. */
+  saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean>;
+  requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome>;
+
+  task(scope: Scope, taskId: string): Promise<StoredTask | undefined>;
+  tasks(query: TaskQuery): Promise<TaskPage>;
+  /** Records after a sequence number, in order, until `maxBytes` of JSON (at least one record). */
+  records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage>;
+  /** Tasks of these agents that have waited in an interrupted state since before a time. */
+  abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]>;
+
+  /** Puts a task there from outside, with one record that shows it. False if the id is taken. */
+  create(scope: Scope, task: Task): Promise<boolean>;
+  delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;
+
+  /** Keeps a direct reply for repeats of its message. */
+  remember(scope: Scope, key: IdempotencyKey, entry: Remembered): Promise<void>;
+  recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined>;
+
+  /** Adds or replaces by `config.id`; false if the scope has no such task. */
+  putPushConfig(
+    scope: Scope,
+    config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
+  ): Promise<boolean>;
+  pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined>;
+  /** All of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
+  pushConfigs(
+    scope: Scope,
+    taskId: string,
+    page: { readonly cursor?: string; readonly limit: number },
+  ): Promise<readonly TaskPushNotificationConfig[] | undefined>;
+  /** False if the scope has no such task; a missing configuration is no error (PUSH-7). */
+  deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
+
+  sweep(retention: Retention): Promise<Swept>;
+  close(): Promise<void>;
+}
