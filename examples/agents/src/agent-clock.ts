@@ -1,0 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Time as the example agents need it; tests bring one of their own and wait for nothing. */
+export interface AgentClock {
+  /** Wall-clock time. */
+  now(): Date;
+  /** Resolves to true when `ms` have passed, to false as soon as the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The clock of the machine. */
+export const systemClock: AgentClock = {
+  now: () => new Date(),
+  pause: (ms, signal) => delay(ms, true, { signal }).catch(() => false),
+};

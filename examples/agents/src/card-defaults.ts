@@ -1,0 +1,7 @@
+/** What the cards of all example agents share. */
+export const CARD_DEFAULTS = {
+  version: '1.0.0',
+  provider: { organization: 'Parley', url: 'https://example.com/parley' },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+} as const;

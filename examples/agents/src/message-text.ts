@@ -1,0 +1,6 @@
+import type { Message } from 'parley-a2a/server';
+
+/** The texts of a message's text parts, in order. */
+export function textsOf(message: Message): string[] {
+  return message.parts.flatMap((part) => ('text' in part ? [part.text] : []));
+}
