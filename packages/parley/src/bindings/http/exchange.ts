@@ -16,7 +16,9 @@ export interface ExchangeRequest {
   /** Aborted when the peer goes away before the answer is complete. Made when first looked at. */
   readonly signal: AbortSignal;
   /** Address of the peer, where the host knows it. */
-  readonly peer?: string;
+  readonly peer?: string | undefined;
+  /** `host:port` at which the request arrived, where the host knows it; never what the request claims. */
+  readonly local?: string | undefined;
 }
 
 /** An answer as any host can send it. Header names are lower case. */

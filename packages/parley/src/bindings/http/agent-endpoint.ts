@@ -1,0 +1,38 @@
+import type { Authenticator } from '../../auth/authenticator.js';
+import type { AgentCard } from '../../model/agent-card.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { RequestHandler } from '../../server/request-handler.js';
+import type { Logger } from '../../telemetry/logger.js';
+
+/** How much one request may bring. */
+export interface RequestLimits {
+  readonly bodyBytes: number;
+  /** Nesting of objects and arrays in a JSON body. */
+  readonly jsonDepth: number;
+  /** Parts of one message. */
+  readonly parts: number;
+}
+
+/** The limits of an endpoint that says nothing else. */
+export const DEFAULT_LIMITS: RequestLimits = { bodyBytes: 10 * 1024 * 1024, jsonDepth: 100, parts: 1000 };
+
+/** Silence on a stream after which a comment shows that it lives. */
+export const DEFAULT_HEARTBEAT_MS = 15_000;
+
+/** All that a binding needs of one agent. */
+export interface AgentEndpoint {
+  readonly handler: RequestHandler;
+  /**
+   * The public card: capabilities, extensions, and per binding the versions offered. Give the same object for as long as
+   * nothing in it changes; what follows from it is worked out once per object.
+   */
+  card(): AgentCard;
+  /** Absent: every caller is anonymous. */
+  readonly authenticator?: Authenticator;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly limits: RequestLimits;
+  readonly heartbeatMs: number;
+  /** The version of a call that names none: `0.3` says the specification (VER-4). */
+  readonly versionWhenAbsent: string;
+}

@@ -1,0 +1,69 @@
+import type { User } from '../../auth/user.js';
+import { activeExtensions, parseExtensions, requireExtensions } from '../../operations/extensions.js';
+import { OPERATIONS, type OperationName } from '../../operations/operations.js';
+import { isLegacy } from '../../operations/versions.js';
+import type { ServerCallContext } from '../../server/server-call-context.js';
+import type { ExchangeRequest } from './exchange.js';
+import type { Offer } from './offer.js';
+
+const NONE: readonly string[] = Object.freeze([]);
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The version a request asks for: the header, or the query parameter of the same name (VER-3). */
+export function askedVersion(request: ExchangeRequest): string | undefined {
+  const header = request.header('a2a-version');
+  if (header !== undefined && header !== '') return header;
+  if (request.query === '') return undefined;
+  for (const [name, value] of new URLSearchParams(request.query)) {
+    if (name.toLowerCase() === 'a2a-version' && value !== '') return value;
+  }
+  return undefined;
+}
+
+/** What a call context is made of. */
+export interface CallContextParts {
+  readonly request: ExchangeRequest;
+  readonly operation: OperationName;
+  readonly version: string;
+  readonly offer: Offer;
+  readonly user: User | undefined;
+}
+
+/**
+ * The context of a call that came over HTTP.
+ * @throws ExtensionSupportRequiredError when the request does not declare what the card requires.
+ */
+export function callContext({ request, operation, version, offer, user }: CallContextParts): ServerCallContext {
+  let extensions = NONE;
+  if (offer.extensions.length > 0) {
+    const asked = askedExtensions(request);
+    requireExtensions(operation, asked, offer.extensions);
+    extensions = activeExtensions(asked, offer.extensions);
+  }
+  // An own accessor, so that a copy made with `...context` keeps its signal.
+  const context: { -readonly [Member in keyof ServerCallContext]: ServerCallContext[Member] } = {
+    version,
+    extensions,
+    get signal() {
+      return request.signal;
+    },
+  };
+  if (user !== undefined) context.user = user;
+  const traceparent = request.header('traceparent');
+  if (traceparent !== undefined) context.traceparent = traceparent;
+  const lastEventId = OPERATIONS[operation].streaming ? request.header('last-event-id') : undefined;
+  if (lastEventId !== undefined) context.lastEventId = lastEventId;
+  return context;
+}
+
+function askedExtensions(request: ExchangeRequest): readonly string[] {
+  const current = request.header('a2a-extensions');
+  const legacy = request.header('x-a2a-extensions');
+  return parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
+}
+
+/** The response header naming the activated extensions, in the spelling of the version (EXT-6, EXT-11). */
+export function extensionHeaders({ version, extensions }: ServerCallContext): Readonly<Record<string, string>> {
+  if (extensions.length === 0) return NO_HEADERS;
+  return { [isLegacy(version) ? 'x-a2a-extensions' : 'a2a-extensions']: extensions.join(', ') };
+}

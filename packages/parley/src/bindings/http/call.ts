@@ -1,0 +1,100 @@
+import type { User } from '../../auth/user.js';
+import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { SendMessageRequest } from '../../model/send-message-request.js';
+import { requireCapabilities } from '../../operations/capabilities.js';
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationTypes,
+  type StreamingOperationName,
+  type UnaryOperationName,
+} from '../../operations/operations.js';
+import type { RequestHandler } from '../../server/request-handler.js';
+import type { ServerCallContext } from '../../server/server-call-context.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import type { AgentEndpoint } from './agent-endpoint.js';
+import { callContext } from './call-context.js';
+import type { ExchangeRequest } from './exchange.js';
+import type { Offer } from './offer.js';
+
+/** What a binding has found out about a call when it hands it on. */
+export interface CallParts<Name extends OperationName> {
+  readonly endpoint: AgentEndpoint;
+  readonly offer: Offer;
+  readonly codec: WireCodec;
+  readonly operation: Name;
+  /** The request in its wire form. */
+  readonly value: unknown;
+  readonly form: WireForm;
+  readonly request: ExchangeRequest;
+  readonly user: User | undefined;
+}
+
+/** A call ready for the handler. */
+export interface Call<Name extends OperationName> {
+  readonly operation: Name;
+  readonly request: OperationTypes[Name]['request'];
+  readonly context: ServerCallContext;
+}
+
+/** Checks a call in the order params, required extensions, capabilities (spec §3.3.4). */
+export function prepareCall<Name extends OperationName>(parts: CallParts<Name>): Call<Name> {
+  const { codec, operation, endpoint, offer } = parts;
+  const request = codec.decode(operation, parts.value, parts.form);
+  if (operation === 'sendMessage' || operation === 'sendStreamingMessage') {
+    limitParts(request as SendMessageRequest, endpoint.limits.parts);
+  }
+  const context = callContext({
+    request: parts.request,
+    operation,
+    version: codec.version,
+    offer,
+    user: parts.user,
+  });
+  requireCapabilities(operation, request, offer.capabilities);
+  return { operation, request, context };
+}
+
+function limitParts({ message }: SendMessageRequest, limit: number): void {
+  if (message.parts.length <= limit) return;
+  throw new InvalidParamsError([{ field: 'message.parts', description: `must not have more than ${limit} parts` }]);
+}
+
+type UnaryMethods = {
+  readonly [Name in UnaryOperationName]: (
+    request: OperationTypes[Name]['request'],
+    context: ServerCallContext,
+  ) => Promise<OperationTypes[Name]['response']>;
+};
+
+/** The handler's answer to a unary call, as JSON of the codec's version. */
+export async function answerUnary<Name extends UnaryOperationName>(
+  handler: RequestHandler,
+  codec: WireCodec,
+  { operation, request, context }: Call<Name>,
+): Promise<string> {
+  const methods: UnaryMethods = handler;
+  return codec.encode(operation, await methods[operation](request, context));
+}
+
+type StreamingMethods = {
+  readonly [Name in StreamingOperationName]: (
+    request: OperationTypes[Name]['request'],
+    context: ServerCallContext,
+  ) => AsyncIterable<StreamItem>;
+};
+
+/** The handler's answer to a streaming call. */
+export function answerStreaming<Name extends StreamingOperationName>(
+  handler: RequestHandler,
+  { operation, request, context }: Call<Name>,
+): AsyncIterable<StreamItem> {
+  const methods: StreamingMethods = handler;
+  return methods[operation](request, context);
+}
+
+/** Tells the two kinds of operation apart. */
+export function isStreaming(operation: OperationName): operation is StreamingOperationName {
+  return OPERATIONS[operation].streaming;
+}

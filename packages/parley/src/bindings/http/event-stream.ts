@@ -1,0 +1,224 @@
+import type { A2AError } from '../../errors/a2a-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import { EVENT_STREAM_TYPE } from './media-type.js';
+
+/** The headers of every event stream. */
+export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'content-type': EVENT_STREAM_TYPE,
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+});
+
+/** One frame; `json` has no line breaks, as JSON never has. */
+export function eventFrame(json: string, seq?: number): string {
+  return seq === undefined ? `data: ${json}\n\n` : `id: ${seq}\ndata: ${json}\n\n`;
+}
+
+const HEARTBEAT = ': keep-alive\n\n';
+/** Ready frames are joined up to this length. */
+const JOIN_LENGTH = 16 * 1024;
+const END: IteratorResult<string> = Object.freeze({ value: undefined, done: true });
+
+/** How a binding writes a stream. */
+export interface EventFrames {
+  /** One event as whole frames. */
+  event(item: StreamItem): string;
+  /** Whatever broke the stream after its start, as the last frame (STR-16). */
+  failure(error: unknown): string;
+}
+
+/** What an event stream is made of. */
+export interface EventStreamParts {
+  readonly items: AsyncIterable<StreamItem>;
+  readonly frames: EventFrames;
+  readonly clock: Clock;
+  readonly heartbeatMs: number;
+}
+
+/**
+ * The body of a stream: pulls its items only while it is pulled itself, hands out what is ready in one string, and shows
+ * by comments that it lives while nothing happens. `return` reaches the source at once, even while an item is awaited.
+ */
+export class EventStream implements AsyncIterableIterator<string> {
+  readonly #parts: EventStreamParts;
+  #source: AsyncIterator<StreamItem> | undefined;
+  #ready = '';
+  #items = 0;
+  #pulling = false;
+  #gathering = false;
+  #waiting: ((result: IteratorResult<string>) => void) | undefined;
+  #opening: PromiseWithResolvers<void> | undefined;
+  #stopTimer: (() => void) | undefined;
+  #spoke: number;
+
+  private constructor(parts: EventStreamParts) {
+    this.#parts = parts;
+    this.#source = parts.items[Symbol.asyncIterator]();
+    this.#spoke = parts.clock.monotonic();
+  }
+
+  /**
+   * Resolves once the first item is there, or the source has been silent for so long that the peer must hear something.
+   * Rejects with what the source throws before.
+   */
+  static async open(parts: EventStreamParts): Promise<EventStream> {
+    const stream = new EventStream(parts);
+    const opening = Promise.withResolvers<void>();
+    stream.#opening = opening;
+    stream.#watch();
+    stream.#pull();
+    await opening.promise;
+    return stream;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<string>> {
+    if (this.#source === undefined) return Promise.resolve(this.#take());
+    return new Promise((resolve) => {
+      const earlier = this.#waiting;
+      if (earlier !== undefined) {
+        this.#waiting = (result) => {
+          earlier(result);
+          resolve(this.next());
+        };
+        return;
+      }
+      this.#waiting = resolve;
+      this.#watch();
+      if (!this.#pulling) this.#pull();
+      if (this.#ready !== '') this.#gather();
+    });
+  }
+
+  return(): Promise<IteratorResult<string>> {
+    const source = this.#source;
+    this.#close();
+    this.#ready = '';
+    this.#settle();
+    if (source?.return !== undefined) release(source);
+    return Promise.resolve(END);
+  }
+
+  #pull(): void {
+    const source = this.#source;
+    if (source === undefined) return;
+    this.#pulling = true;
+    try {
+      source.next().then(this.#arrived, this.#failed);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  readonly #arrived = (result: IteratorResult<StreamItem>): void => {
+    this.#pulling = false;
+    const source = this.#source;
+    if (source === undefined) return;
+    if (result.done === true) {
+      this.#close();
+    } else {
+      try {
+        this.#ready += this.#parts.frames.event(result.value);
+      } catch (error) {
+        this.#failed(error);
+        release(source);
+        return;
+      }
+      this.#items++;
+    }
+    if (this.#opened()) return;
+    if (this.#source === undefined) this.#settle();
+    else this.#gather();
+  };
+
+  readonly #failed = (error: unknown): void => {
+    this.#pulling = false;
+    if (this.#source === undefined) return;
+    this.#close();
+    const opening = this.#opening;
+    if (opening !== undefined) {
+      this.#opening = undefined;
+      opening.reject(error);
+      return;
+    }
+    this.#ready += this.#parts.frames.failure(error);
+    this.#settle();
+  };
+
+  #opened(): boolean {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    opening?.resolve();
+    return opening !== undefined;
+  }
+
+  /** Pulls on as long as the source answers within the same turn, then hands out what came. */
+  #gather(): void {
+    if (this.#waiting === undefined) return;
+    if (!this.#pulling && this.#ready.length < JOIN_LENGTH) this.#pull();
+    if (this.#gathering) return;
+    this.#gathering = true;
+    let seen = this.#items;
+    const look = (): void => {
+      if (this.#items !== seen && this.#pulling) {
+        seen = this.#items;
+        queueMicrotask(look);
+        return;
+      }
+      this.#gathering = false;
+      this.#settle();
+    };
+    queueMicrotask(look);
+  }
+
+  #settle(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined || (this.#ready === '' && this.#source !== undefined)) return;
+    this.#waiting = undefined;
+    waiting(this.#take());
+  }
+
+  #take(): IteratorResult<string> {
+    if (this.#ready === '') return END;
+    const value = this.#ready;
+    this.#ready = '';
+    this.#spoke = this.#parts.clock.monotonic();
+    return { value, done: false };
+  }
+
+  #close(): void {
+    this.#source = undefined;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  /** One timer serves a stream for a whole interval, however many events pass. */
+  #watch(): void {
+    if (this.#stopTimer !== undefined) return;
+    const { clock, heartbeatMs } = this.#parts;
+    const silent = clock.monotonic() - this.#spoke;
+    this.#stopTimer = clock.after(Math.max(1, heartbeatMs - silent), () => {
+      this.#stopTimer = undefined;
+      if (this.#opening === undefined && this.#waiting === undefined) return;
+      if (clock.monotonic() - this.#spoke < heartbeatMs) {
+        this.#watch();
+        return;
+      }
+      if (this.#ready === '') this.#ready = HEARTBEAT;
+      if (!this.#opened()) this.#settle();
+    });
+  }
+}
+
+/** The source may still be busy with an item; what its clean-up throws concerns nobody any more. */
+function release(source: AsyncIterator<StreamItem>): void {
+  try {
+    source.return?.().then(undefined, () => {});
+  } catch {
+    // See above.
+  }
+}

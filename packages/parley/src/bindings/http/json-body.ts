@@ -1,0 +1,86 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import type { RequestLimits } from './agent-endpoint.js';
+import type { ExchangeRequest } from './exchange.js';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/**
+ * The body as text.
+ * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR for bytes that are not UTF-8, INVALID_REQUEST for a body cut off.
+ */
+export async function readText(request: ExchangeRequest, limits: RequestLimits): Promise<string> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await request.body(limits.bodyBytes);
+  } catch (error) {
+    if (error instanceof A2AError) throw error;
+    throw new A2AError('INVALID_REQUEST', 'The request body could not be read', {}, { cause: error });
+  }
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new A2AError('PARSE_ERROR', 'The request body is not UTF-8');
+  }
+}
+
+/**
+ * The JSON value of a body.
+ * @throws A2AError PARSE_ERROR for what is not JSON, INVALID_REQUEST for what is nested too deeply.
+ */
+export function parseJson(text: string, limits: RequestLimits): unknown {
+  if (nestsDeeper(text, limits.jsonDepth)) {
+    throw new A2AError('INVALID_REQUEST', `The JSON is nested deeper than ${limits.jsonDepth} levels`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new A2AError('PARSE_ERROR', 'Invalid JSON payload');
+  }
+}
+
+/** Whether objects and arrays nest deeper than `depth`. Bodies too small for it, or with too few brackets, are not scanned. */
+export function nestsDeeper(text: string, depth: number): boolean {
+  if (text.length <= depth || !opensMore(text, depth)) return false;
+  let open = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x7b:
+      case 0x5b:
+        if (++open > depth) return true;
+        break;
+      case 0x7d:
+      case 0x5d:
+        open--;
+        break;
+      case QUOTE:
+        at = endOfString(text, at);
+        break;
+    }
+  }
+  return false;
+}
+
+/** Native search from bracket to bracket costs far less than looking at every character. */
+function opensMore(text: string, count: number): boolean {
+  let left = count;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (left-- === 0) return true;
+    }
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

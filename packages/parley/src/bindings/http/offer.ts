@@ -1,0 +1,42 @@
+import type { WireCodec } from '../../codec/wire-codec.js';
+import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/agent-card.js';
+import { majorMinor } from '../../operations/versions.js';
+import type { AgentEndpoint } from './agent-endpoint.js';
+
+/** What a card offers over one binding. */
+export interface Offer {
+  readonly capabilities: AgentCapabilities;
+  readonly extensions: readonly AgentExtension[];
+  /** By version, in the order the codecs were given. */
+  readonly codecs: ReadonlyMap<string, WireCodec>;
+}
+
+/**
+ * Reads the offer of an endpoint's card, once per card object. Offered are the versions that the card declares for the binding
+ * and a codec speaks; a card that says nothing about a binding which is mounted all the same leaves it to the codecs.
+ */
+export function offerOf(endpoint: AgentEndpoint, binding: string, codecs: readonly WireCodec[]): () => Offer {
+  let seen: AgentCard | undefined;
+  let offer: Offer | undefined;
+  return () => {
+    const card = endpoint.card();
+    if (offer === undefined || card !== seen) {
+      seen = card;
+      offer = readOffer(card, binding, codecs);
+    }
+    return offer;
+  };
+}
+
+function readOffer(card: AgentCard, binding: string, codecs: readonly WireCodec[]): Offer {
+  const declared = new Set<string>();
+  for (const { protocolBinding, protocolVersion } of card.supportedInterfaces) {
+    if (protocolBinding === binding) declared.add(majorMinor(protocolVersion));
+  }
+  const offered = declared.size === 0 ? codecs : codecs.filter(({ version }) => declared.has(version));
+  return {
+    capabilities: card.capabilities,
+    extensions: card.capabilities.extensions ?? [],
+    codecs: new Map(offered.map((codec) => [codec.version, codec])),
+  };
+}

@@ -1,0 +1,44 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { InternalError } from '../../errors/standard-errors.js';
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonObject } from '../../model/json.js';
+import type { Logger } from '../../telemetry/logger.js';
+
+const RETRY_STORAGE_MS = 1000;
+const TYPE = 'type.googleapis.com/google.rpc.';
+
+/** The error as the caller may know it. Anything but an `A2AError` goes to the log and becomes one without a trace of itself. */
+export function toA2AError(error: unknown, logger: Logger, operation: string): A2AError {
+  if (error instanceof A2AError) {
+    if (error.code === 'INTERNAL_ERROR') logger.error('operation failed', { operation, error: error.cause ?? error });
+    return error;
+  }
+  if (error instanceof StorageError) {
+    logger.error('storage failed', { operation, error });
+    return new A2AError('UNAVAILABLE', 'Temporarily unavailable', { retryAfterMs: RETRY_STORAGE_MS }, { cause: error });
+  }
+  logger.error('operation failed', { operation, error });
+  return new InternalError({ cause: error });
+}
+
+/** The details of an error in their JSON form: ErrorInfo always, BadRequest and RetryInfo where they apply (spec §3.3.2). */
+export function errorDetails(error: A2AError): readonly JsonObject[] {
+  const { metadata, violations, retryAfterMs } = error.details;
+  const details: JsonObject[] = [
+    { '@type': `${TYPE}ErrorInfo`, reason: error.code, domain: 'a2a-protocol.org', metadata: metadata ?? {} },
+  ];
+  if (violations !== undefined && violations.length > 0) {
+    const fieldViolations = violations.map(({ field, description }) => ({ field, description }));
+    details.push({ '@type': `${TYPE}BadRequest`, fieldViolations });
+  }
+  if (retryAfterMs !== undefined) {
+    details.push({ '@type': `${TYPE}RetryInfo`, retryDelay: `${Math.max(0, retryAfterMs) / 1000}s` });
+  }
+  return details;
+}
+
+/** The header telling when to try again, in whole seconds. */
+export function retryHeaders(error: A2AError): Readonly<Record<string, string>> {
+  const { retryAfterMs } = error.details;
+  return retryAfterMs === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+}

@@ -1,0 +1,123 @@
+import { challengeHeaders } from '../../auth/challenge.js';
+import type { WireCodec } from '../../codec/wire-codec.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
+import type { OperationName } from '../../operations/operations.js';
+import { chooseVersion, isLater } from '../../operations/versions.js';
+import type { AgentEndpoint } from '../http/agent-endpoint.js';
+import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
+import { askedVersion, extensionHeaders } from '../http/call-context.js';
+import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
+import { parseJson, readText } from '../http/json-body.js';
+import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type.js';
+import { type Offer, offerOf } from '../http/offer.js';
+import { retryHeaders, toA2AError } from '../http/wire-error.js';
+import { idOf, readEnvelope } from './envelope.js';
+import { errorResponse, httpStatus } from './errors.js';
+
+/** How far a request got: what an error answer needs to know. */
+interface Progress {
+  /** The id as JSON. */
+  id: string;
+  method: string;
+}
+
+/** The JSON-RPC binding of an agent (spec §9): every POST on the bare interface url. */
+export function jsonRpcBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[]): Exchange {
+  const offer = offerOf(endpoint, 'JSONRPC', codecs);
+  return async (request) => {
+    const progress: Progress = { id: 'null', method: '' };
+    try {
+      return await answer({ endpoint, offer, request, progress });
+    } catch (thrown) {
+      const error = toA2AError(thrown, endpoint.logger, progress.method);
+      const operation = codecs.map(({ methods }) => methods.get(progress.method)).find((found) => found !== undefined);
+      const streaming = operation !== undefined && isStreaming(operation);
+      return failure({ error, endpoint, request, id: progress.id, streaming });
+    }
+  };
+}
+
+interface AnswerParts {
+  readonly endpoint: AgentEndpoint;
+  readonly offer: () => Offer;
+  readonly request: ExchangeRequest;
+  readonly progress: Progress;
+}
+
+/** The order of the checks is that of the specification's error precedence: HTTP, JSON, envelope, version, method, call. */
+async function answer({ endpoint, offer, request, progress }: AnswerParts): Promise<ExchangeResponse> {
+  if (request.method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED', 'The method must be POST');
+  const { authenticator, limits, handler } = endpoint;
+  const user = authenticator === undefined ? undefined : await authenticator.authenticate(request);
+  if (essence(request.header('content-type')) !== JSON_TYPE) {
+    throw new ContentTypeNotSupportedError(`The Content-Type must be ${JSON_TYPE}`);
+  }
+  const text = await readText(request, limits);
+  const body = parseJson(text, limits);
+  progress.id = idOf(body, text);
+  const { method, params } = readEnvelope(body);
+  progress.method = method;
+  const offered = offer();
+  const asked = chooseVersion(askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
+  const { codec, operation } = findMethod(method, asked, offered);
+  const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user } as const;
+  if (isStreaming(operation)) {
+    const call = prepareCall({ ...parts, operation });
+    const { id } = progress;
+    const opening = `{"jsonrpc":"2.0","id":${id},"result":`;
+    const stream = await EventStream.open({
+      items: answerStreaming(handler, call),
+      frames: {
+        event: (item) => eventFrame(`${opening}${codec.encodeEvent(item)}}`, item.seq),
+        failure: (thrown) => eventFrame(errorResponse(id, toA2AError(thrown, endpoint.logger, operation))),
+      },
+      clock: endpoint.clock,
+      heartbeatMs: endpoint.heartbeatMs,
+    });
+    return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...extensionHeaders(call.context) }, body: stream };
+  }
+  const call = prepareCall({ ...parts, operation });
+  const result = await answerUnary(handler, codec, call);
+  return {
+    status: 200,
+    headers: { 'content-type': JSON_TYPE, ...extensionHeaders(call.context) },
+    body: `{"jsonrpc":"2.0","id":${progress.id},"result":${result}}`,
+  };
+}
+
+/**
+ * The operation of a method in the version asked for. A caller who names an older version than the method has, or none,
+ * is answered in that of the method: names tell the versions apart, and samples of the specification mix them (§9.2).
+ */
+function findMethod(method: string, asked: WireCodec, offer: Offer): { codec: WireCodec; operation: OperationName } {
+  const operation = asked.methods.get(method);
+  if (operation !== undefined) return { codec: asked, operation };
+  for (const codec of offer.codecs.values()) {
+    const later = isLater(codec.version, asked.version) ? codec.methods.get(method) : undefined;
+    if (later !== undefined) return { codec, operation: later };
+  }
+  throw new A2AError('METHOD_NOT_FOUND', 'Method not found');
+}
+
+interface FailureParts {
+  readonly error: A2AError;
+  readonly endpoint: AgentEndpoint;
+  readonly request: ExchangeRequest;
+  readonly id: string;
+  readonly streaming: boolean;
+}
+
+/** A streaming client may read nothing but an event stream, so it gets the error as one if it asked for that. */
+function failure({ error, endpoint, request, id, streaming }: FailureParts): ExchangeResponse {
+  const status = httpStatus(error.code);
+  const body = errorResponse(id, error);
+  const retry = retryHeaders(error);
+  if (status === 200 && streaming && names(request.header('accept'), EVENT_STREAM_TYPE)) {
+    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body) };
+  }
+  const allow = error.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
+  const challenge = challengeHeaders(error, endpoint.authenticator);
+  return { status, headers: { 'content-type': JSON_TYPE, ...retry, ...allow, ...challenge }, body };
+}

@@ -1,0 +1,29 @@
+import { PushNotificationNotSupportedError, UnsupportedOperationError } from '../errors/spec-errors.js';
+import type { AgentCapabilities } from '../model/agent-card.js';
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import { type NeededCapability, OPERATIONS, type OperationName, type OperationTypes } from './operations.js';
+
+const REFUSALS: { readonly [Name in NeededCapability]: () => Error } = {
+  streaming: () => new UnsupportedOperationError('Streaming is not supported'),
+  pushNotifications: () => new PushNotificationNotSupportedError(),
+  extendedAgentCard: () => new UnsupportedOperationError('An extended agent card is not supported'),
+};
+
+/**
+ * Refuses an operation, or a wish inside its request, whose capability the card does not declare; `false` and absent
+ * are the same (spec §3.3.4, CAP-1).
+ * @throws UnsupportedOperationError, PushNotificationNotSupportedError
+ */
+export function requireCapabilities<Name extends OperationName>(
+  operation: Name,
+  request: OperationTypes[Name]['request'],
+  capabilities: AgentCapabilities,
+): void {
+  const needed = OPERATIONS[operation].capability;
+  if (needed !== undefined && capabilities[needed] !== true) throw REFUSALS[needed]();
+  if (operation !== 'sendMessage' && operation !== 'sendStreamingMessage') return;
+  const { configuration } = request as SendMessageRequest;
+  if (configuration?.taskPushNotificationConfig !== undefined && capabilities.pushNotifications !== true) {
+    throw REFUSALS.pushNotifications();
+  }
+}

@@ -1,0 +1,38 @@
+import { ExtensionSupportRequiredError } from '../errors/spec-errors.js';
+import type { AgentExtension } from '../model/agent-card.js';
+import type { OperationName } from './operations.js';
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/** URIs of a comma-separated list, without blanks and doubles, in the order of the list (EXT-2). */
+export function parseExtensions(list: string | undefined): readonly string[] {
+  if (list === undefined || list === '') return NONE;
+  const uris = new Set<string>();
+  for (const item of list.split(',')) {
+    const uri = item.trim();
+    if (uri !== '') uris.add(uri);
+  }
+  return [...uris];
+}
+
+/** The extensions a call asks for that the card offers; unknown ones are ignored, never replaced (EXT-3, EXT-4). */
+export function activeExtensions(asked: readonly string[], offered: readonly AgentExtension[]): readonly string[] {
+  if (asked.length === 0 || offered.length === 0) return NONE;
+  return asked.filter((uri) => offered.some((extension) => extension.uri === uri));
+}
+
+/**
+ * Refuses a call that does not declare an extension the card requires (spec §3.3.4). Asking for a card is free of it:
+ * a client learns there what is required.
+ * @throws ExtensionSupportRequiredError for the first one missing.
+ */
+export function requireExtensions(
+  operation: OperationName,
+  asked: readonly string[],
+  offered: readonly AgentExtension[],
+): void {
+  if (offered.length === 0 || operation === 'getExtendedAgentCard') return;
+  for (const { uri, required } of offered) {
+    if (required === true && uri !== undefined && !asked.includes(uri)) throw new ExtensionSupportRequiredError(uri);
+  }
+}
