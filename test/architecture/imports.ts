@@ -1,0 +1,40 @@
+import ts from 'typescript';
+import { lineOf, nodesOf, type SourceFile } from './source-tree.js';
+
+/** One import or re-export of a file. */
+export interface Import {
+  readonly specifier: string;
+  /** Leaves nothing behind at run time. */
+  readonly typeOnly: boolean;
+  readonly line: number;
+}
+
+/** Everything a file imports: declarations, re-exports, dynamic imports and import types. */
+export function importsOf(file: SourceFile): Import[] {
+  const found: Import[] = [];
+  for (const node of nodesOf(file)) {
+    const literal = specifierOf(node);
+    if (literal === undefined) continue;
+    found.push({ specifier: literal.text, typeOnly: isTypeOnly(node), line: lineOf(file, node) });
+  }
+  return found;
+}
+
+/** The literal that names the module, if the node imports one. */
+export function specifierOf(node: ts.Node): ts.StringLiteral | undefined {
+  const literal = specifierNodeOf(node);
+  return literal !== undefined && ts.isStringLiteral(literal) ? literal : undefined;
+}
+
+function specifierNodeOf(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) return node.arguments[0];
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
+  return undefined;
+}
+
+function isTypeOnly(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+  if (ts.isExportDeclaration(node)) return node.isTypeOnly;
+  return ts.isImportTypeNode(node);
+}

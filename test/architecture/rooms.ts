@@ -1,0 +1,155 @@
+import { importsOf } from './imports.js';
+import type { SourceFile, SourceTree, Violation } from './source-tree.js';
+
+/** What a room may use. */
+export interface RoomRule {
+  /** Other rooms, whole (`model`) or one file or folder of them (`codec/wire-codec`). Only rooms to the left are allowed here. */
+  readonly rooms: readonly string[];
+  /** Modules from outside of the library: npm packages and Node's own. */
+  readonly modules?: readonly string[];
+}
+
+const VALUES = ['runtime', 'model', 'errors', 'telemetry'];
+
+/**
+ * The rooms of the library from left to right, and what each may import. An entry such as `store/sqlite` overrides that of
+ * its room for the files below it.
+ */
+export const ROOMS: Readonly<Record<string, RoomRule>> = {
+  runtime: { rooms: [] },
+  model: { rooms: [], modules: ['typebox'] },
+  errors: { rooms: [] },
+  telemetry: { rooms: [] },
+  operations: { rooms: ['model', 'errors'] },
+  task: { rooms: ['runtime', 'model', 'errors'] },
+  net: { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ipaddr.js'] },
+  codec: { rooms: ['model', 'errors', 'operations', 'task'] },
+  store: { rooms: [...VALUES, 'task'] },
+  'store/sqlite': {
+    rooms: [...VALUES, 'task'],
+    modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url'],
+  },
+  auth: { rooms: [...VALUES, 'net'] },
+  'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'], modules: ['zod'] },
+  server: {
+    rooms: [...VALUES, 'operations', 'task', 'store/storage', 'store/task-store', 'auth/user', 'auth/authenticator'],
+  },
+  client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
+  push: { rooms: [...VALUES, 'task', 'net', 'codec/wire-codec', 'store/storage', 'server/push-notification-sender'] },
+  bindings: {
+    rooms: [
+      ...VALUES,
+      'operations',
+      'task',
+      'codec/wire-codec',
+      'auth',
+      'server/request-handler',
+      'server/server-call-context',
+      'client/client-transport',
+    ],
+  },
+  app: {
+    rooms: [...VALUES, 'operations', 'auth', 'agent-card', 'codec/wire-codec', 'server', 'bindings'],
+    modules: ['zod'],
+  },
+  adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
+  'adapters/node': {
+    rooms: [...VALUES, 'bindings/http', 'app'],
+    modules: ['node:http', 'node:https', 'node:net', 'node:process', 'node:stream'],
+  },
+  exports: {
+    rooms: [
+      ...VALUES,
+      'operations',
+      'task',
+      'net',
+      'codec',
+      'store',
+      'auth',
+      'agent-card',
+      'server',
+      'client',
+      'push',
+      'bindings',
+      'app',
+      'adapters',
+    ],
+    modules: ['node:crypto', 'node:os', 'node:path', 'node:url', 'node:worker_threads'],
+  },
+};
+
+/** Folders whose siblings must not see each other, but for the one named. */
+const SIBLINGS: Readonly<Record<string, string | undefined>> = {
+  bindings: 'http',
+  store: undefined,
+  adapters: undefined,
+};
+
+/** Imports that the table does not allow. */
+export function roomViolations(tree: SourceTree, rooms = ROOMS): Violation[] {
+  const found: Violation[] = [];
+  for (const file of tree.shipped) {
+    const room = roomOf(file.path);
+    const rule = rooms[file.path.split('/').slice(0, 2).join('/')] ?? rooms[room];
+    if (rule === undefined) {
+      found.push({ file: file.path, line: 1, problem: `the room ${room} is not in the table of rooms` });
+      continue;
+    }
+    for (const { specifier, line } of importsOf(file)) {
+      const problem = specifier.startsWith('.')
+        ? relativeProblem({ tree, file, specifier, rule })
+        : moduleProblem(specifier, rule);
+      if (problem !== undefined) found.push({ file: file.path, line, problem });
+    }
+  }
+  return found;
+}
+
+function relativeProblem({
+  tree,
+  file,
+  specifier,
+  rule,
+}: {
+  tree: SourceTree;
+  file: SourceFile;
+  specifier: string;
+  rule: RoomRule;
+}): string | undefined {
+  const target = tree.resolve(file.path, specifier)?.path;
+  if (target === undefined) return specifier.endsWith('.generated.js') ? undefined : `${specifier} is not in the tree`;
+  const room = roomOf(file.path);
+  if (roomOf(target) !== room) {
+    return rule.rooms.some((allowed) => target.startsWith(`${allowed}/`) || target === `${allowed}.ts`)
+      ? undefined
+      : `${room} must not import ${target}`;
+  }
+  const [mine, theirs] = [siblingOf(file.path), siblingOf(target)];
+  if (!(room in SIBLINGS) || theirs === undefined || mine === theirs || theirs === SIBLINGS[room]) return undefined;
+  return `${room}/${mine ?? ''} must not import its sibling ${target}`;
+}
+
+function moduleProblem(specifier: string, rule: RoomRule): string | undefined {
+  const name = specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : specifier.split('/')[0];
+  return rule.modules?.includes(name ?? '') ? undefined : `the module ${specifier} is not for this room`;
+}
+
+/** Table rows that point to a room on their right. */
+export function orderViolations(rooms = ROOMS): string[] {
+  const order = Object.keys(rooms).filter((room) => !room.includes('/'));
+  return Object.entries(rooms).flatMap(([room, rule]) =>
+    rule.rooms
+      .filter((other) => order.indexOf(roomOf(other)) >= order.indexOf(roomOf(room)))
+      .map((other) => `${room} → ${other}`),
+  );
+}
+
+/** The first folder of a path. */
+export function roomOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+function siblingOf(path: string): string | undefined {
+  const segments = path.split('/');
+  return segments.length > 2 ? segments[1] : undefined;
+}

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import ts from 'typescript';
+
+/** One source file, parsed; its path is relative to the root of the tree. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly ast: ts.SourceFile;
+}
+
+/** Where a rule is broken, and how. */
+export interface Violation {
+  readonly file: string;
+  readonly line: number;
+  readonly problem: string;
+}
+
+/** A folder of TypeScript files, read from the disk or given as a list of paths and texts. */
+export class SourceTree {
+  readonly files: readonly SourceFile[];
+  readonly #byPath: ReadonlyMap<string, SourceFile>;
+
+  private constructor(texts: Iterable<readonly [path: string, text: string]>) {
+    this.files = Array.from(texts, ([path, text]) => ({
+      path,
+      text,
+      ast: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true),
+    }));
+    this.#byPath = new Map(this.files.map((file) => [file.path, file]));
+  }
+
+  static of(texts: Readonly<Record<string, string>>): SourceTree {
+    return new SourceTree(Object.entries(texts));
+  }
+
+  static read(root: string): SourceTree {
+    const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter((path) => path.endsWith('.ts') && !/(^|\/)(node_modules|dist)\//.test(path));
+    return new SourceTree(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  }
+
+  /** What ships: neither tests nor generated code. */
+  get shipped(): readonly SourceFile[] {
+    return this.files.filter(({ path }) => !isTest(path) && !path.endsWith('.generated.ts'));
+  }
+
+  /** The file that a relative import of `from` means, if it is in the tree. */
+  resolve(from: string, specifier: string): SourceFile | undefined {
+    const path = posix.join(posix.dirname(from), specifier);
+    return this.#byPath.get(path.replace(/\.js$/, '.ts'));
+  }
+
+  file(path: string): SourceFile | undefined {
+    return this.#byPath.get(path);
+  }
+}
+
+/** Whether a file holds tests. */
+export function isTest(path: string): boolean {
+  return path.endsWith('.test.ts');
+}
+
+/** The line of a node, from 1. */
+export function lineOf(file: SourceFile, node: ts.Node): number {
+  return file.ast.getLineAndCharacterOfPosition(node.getStart(file.ast)).line + 1;
+}
+
+/** Every node of a file, parents before children. */
+export function* nodesOf(file: SourceFile): Iterable<ts.Node> {
+  const open: ts.Node[] = [file.ast];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    yield node;
+    const children: ts.Node[] = [];
+    ts.forEachChild(node, (child) => {
+      children.push(child);
+    });
+    open.push(...children.reverse());
+  }
+}

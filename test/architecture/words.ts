@@ -1,0 +1,119 @@
+import ts from 'typescript';
+import { specifierOf } from './imports.js';
+import type { SourceFile, SourceTree, Violation } from './source-tree.js';
+
+/** Words that betray which room a line belongs to, and the only places where they may stand. */
+export interface WordRule {
+  readonly name: string;
+  readonly words: RegExp;
+  /** Path prefixes; none: nowhere. */
+  readonly rooms: readonly string[];
+}
+
+const METHODS_1_0 = [
+  'SendMessage',
+  'SendStreamingMessage',
+  'GetTask',
+  'ListTasks',
+  'CancelTask',
+  'SubscribeToTask',
+  'CreateTaskPushNotificationConfig',
+  'GetTaskPushNotificationConfig',
+  'ListTaskPushNotificationConfigs',
+  'DeleteTaskPushNotificationConfig',
+  'GetExtendedAgentCard',
+].join('|');
+
+/** One row for each line of the vocabulary: the words, and the room they live in. */
+export const WORDS: readonly WordRule[] = [
+  { name: 'the JSON-RPC envelope', words: /\bjsonrpc\b/, rooms: ['bindings/jsonrpc/'] },
+  { name: 'JSON-RPC error codes', words: /-32[067]\d\d\b/, rooms: ['bindings/jsonrpc/'] },
+  { name: 'query parsing', words: /\bURLSearchParams\b/, rooms: ['bindings/http-json/', 'bindings/http/'] },
+  {
+    name: 'the HTTP status of an A2A error',
+    words: /\b[A-Z]+(?:_[A-Z]+)+['"]?\s*:\s*(?:[[{][^\]}\n]*)?\b[45]\d\d\b/,
+    rooms: ['bindings/http-json/'],
+  },
+  { name: 'the media type of streams', words: /text\/event-stream/, rooms: ['bindings/http/'] },
+  {
+    name: 'body limits',
+    words: /\b(?:max_?body|body_?limit)\w*/i,
+    rooms: ['bindings/http/', 'app/config.ts', 'exports/'],
+  },
+  { name: 'wire method names of 1.0', words: new RegExp(`['"\`](?:${METHODS_1_0})['"\`]`), rooms: ['codec/v1_0/'] },
+  {
+    name: 'routes of 1.0',
+    words: /message:(?:send|stream)|:(?:cancel|subscribe)['"`]|['"`/]pushNotificationConfigs\b/,
+    rooms: ['codec/v1_0/'],
+  },
+  {
+    name: 'wire method names and routes of 0.3',
+    words: /message\/(?:send|stream)|tasks\/(?:get|cancel|resubscribe|pushNotificationConfig)/,
+    rooms: ['codec/v0_3/'],
+  },
+  { name: 'members of 0.3', words: /\b(?:final|blocking)\??:|\.(?:final|blocking)\b/, rooms: ['codec/v0_3/'] },
+  {
+    name: 'the kinds of 0.3',
+    words: /\bkind['"]?(?:\??:| ===| !==)\s*['"`](?:task|message|status-update|artifact-update|text|file|data)['"`]/,
+    rooms: ['codec/v0_3/'],
+  },
+  {
+    name: 'lower-case task states',
+    words: /['"`](?:submitted|input-required|auth-required)['"`]/,
+    rooms: ['codec/v0_3/'],
+  },
+  {
+    name: 'SQL',
+    words: /\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|CREATE (?:TABLE|INDEX|UNIQUE)|UPDATE \w+ SET|PRAGMA)\b/,
+    rooms: ['store/sqlite/', 'store/postgres/'],
+  },
+  {
+    name: 'types of a host',
+    words: /\b(?:IncomingMessage|ServerResponse|FastifyRequest|FastifyReply)\b/,
+    rooms: ['adapters/'],
+  },
+  { name: 'authentication headers', words: /\b(?:authorization|www-authenticate)['"`]/i, rooms: ['auth/'] },
+  { name: 'the process and its console', words: /\bprocess\.(?:env|exit|argv|stdout|stderr)\b|\bconsole\./, rooms: [] },
+  {
+    name: 'the clock',
+    words: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bhrtime\b/,
+    rooms: ['exports/'],
+  },
+  { name: 'random ids', words: /\brandomUUID\b|\bMath\.random\b/, rooms: ['exports/'] },
+  {
+    name: 'timers',
+    words: /(?<![.\w])(?:setTimeout|setInterval|setImmediate)\b|\bglobalThis\.set(?:Timeout|Interval|Immediate)\b/,
+    rooms: ['exports/'],
+  },
+  { name: 'the global fetch', words: /(?<![.\w])fetch\(|\bglobalThis\.fetch\b/, rooms: ['exports/'] },
+];
+
+/** Words that stand outside of their rooms; comments and import paths do not count. */
+export function wordViolations(tree: SourceTree, rules = WORDS): Violation[] {
+  return tree.shipped.flatMap((file) => {
+    const lines = codeOf(file).split('\n');
+    return rules
+      .filter(({ rooms }) => !rooms.some((room) => file.path.startsWith(room)))
+      .flatMap(({ name, words, rooms }) =>
+        lines.flatMap((line, index) => {
+          const hit = words.exec(line)?.[0];
+          const problem = `${name} (${hit}) belongs to ${rooms.length === 0 ? 'no room of the library' : rooms.join(', ')}`;
+          return hit === undefined ? [] : [{ file: file.path, line: index + 1, problem }];
+        }),
+      );
+  });
+}
+
+/** The text of a file with comments and module specifiers blanked out, line for line. */
+export function codeOf(file: SourceFile): string {
+  const kept = file.text.split('').map((char) => (char === '\n' ? '\n' : ' '));
+  const keepTokens = (node: ts.Node): void => {
+    if (specifierOf(node.parent ?? node) === node || ts.isJSDoc(node)) return;
+    const children = node.getChildren(file.ast);
+    for (const child of children) keepTokens(child);
+    if (children.length > 0) return;
+    for (let at = node.getStart(file.ast); at < node.end; at++) kept[at] = file.text[at] ?? ' ';
+  };
+  keepTokens(file.ast);
+  return kept.join('');
+}
