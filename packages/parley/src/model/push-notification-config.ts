@@ -6,26 +6,33 @@ export const AuthenticationInfoSchema = closed('AuthenticationInfo', {
   credentials: Type.Optional(Type.String()),
 });
 
-export const TaskPushNotificationConfigSchema = closed('TaskPushNotificationConfig', {
-  tenant: Type.Optional(Type.String()),
-  id: Type.Optional(Type.String()),
-  taskId: Type.Optional(Type.String()),
+const webhook = {
+  tenant: Type.Optional(NonEmpty),
+  id: Type.Optional(NonEmpty),
+  taskId: Type.Optional(NonEmpty),
   url: NonEmpty,
-  token: Type.Optional(Type.String()),
+  token: Type.Optional(NonEmpty),
   authentication: Type.Optional(AuthenticationInfoSchema),
+};
+
+export const TaskPushNotificationConfigSchema = closed('TaskPushNotificationConfig', webhook);
+
+export const CreateTaskPushNotificationConfigRequestSchema = closed('CreateTaskPushNotificationConfigRequest', {
+  ...webhook,
+  taskId: NonEmpty,
 });
 
 export const GetTaskPushNotificationConfigRequestSchema = closed('GetTaskPushNotificationConfigRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   id: NonEmpty,
 });
 
 export const ListTaskPushNotificationConfigsRequestSchema = closed('ListTaskPushNotificationConfigsRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  pageToken: Type.Optional(Type.String()),
+  pageToken: Type.Optional(NonEmpty),
 });
 
 export const ListTaskPushNotificationConfigsResponseSchema = closed('ListTaskPushNotificationConfigsResponse', {
@@ -34,7 +41,7 @@ export const ListTaskPushNotificationConfigsResponseSchema = closed('ListTaskPus
 });
 
 export const DeleteTaskPushNotificationConfigRequestSchema = closed('DeleteTaskPushNotificationConfigRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   id: NonEmpty,
 });
@@ -43,6 +50,8 @@ export const DeleteTaskPushNotificationConfigRequestSchema = closed('DeleteTaskP
 export type AuthenticationInfo = Shape<typeof AuthenticationInfoSchema>;
 /** A webhook of one task (spec §4.3.1). */
 export type TaskPushNotificationConfig = Shape<typeof TaskPushNotificationConfigSchema>;
+/** A webhook together with the task it is for, which a request of its own must name (spec §3.1.7). */
+export type CreateTaskPushNotificationConfigRequest = Shape<typeof CreateTaskPushNotificationConfigRequestSchema>;
 /** Spec §3.1.8. */
 export type GetTaskPushNotificationConfigRequest = Shape<typeof GetTaskPushNotificationConfigRequestSchema>;
 /** Spec §3.1.9. */

@@ -42,5 +42,16 @@ export function int32(bounds: { readonly minimum?: number; readonly maximum?: nu
   return Type.Integer({ minimum: -2147483648, maximum: 2147483647, ...bounds });
 }
 
-/** A string that must not be empty. */
+/**
+ * A string that must not be empty. Where such a member is optional, `""` means on the wire that it is absent
+ * (a plain protobuf field at its default).
+ */
 export const NonEmpty = Type.String({ minLength: 1 });
+
+/**
+ * A protobuf enum whose zero, the unspecified value, must not be sent. Where such a member is optional, the zero means on the
+ * wire that it is absent.
+ */
+export function specified<const Names extends readonly [string, ...string[]]>(names: Names) {
+  return Type.Unsafe<Names[number]>({ type: 'string', enum: names, not: { const: names[0] } });
+}

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { MessageSchema } from './message.js';
 import { TaskPushNotificationConfigSchema } from './push-notification-config.js';
-import { closed, FreeObject, int32, type Shape } from './schema.js';
+import { closed, FreeObject, int32, NonEmpty, type Shape } from './schema.js';
 
 export const SendMessageConfigurationSchema = closed('SendMessageConfiguration', {
   acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
@@ -11,7 +11,7 @@ export const SendMessageConfigurationSchema = closed('SendMessageConfiguration',
 });
 
 export const SendMessageRequestSchema = closed('SendMessageRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   message: MessageSchema,
   configuration: Type.Optional(SendMessageConfigurationSchema),
   metadata: Type.Optional(FreeObject),

@@ -20,18 +20,18 @@ export const TaskArtifactUpdateEventSchema = closed('TaskArtifactUpdateEvent', {
   metadata: Type.Optional(FreeObject),
 });
 
-const TaskEventSchema = closed('TaskEvent', { task: TaskSchema });
-const MessageEventSchema = closed('MessageEvent', { message: MessageSchema });
-const StatusUpdateSchema = closed('StatusUpdate', { statusUpdate: TaskStatusUpdateEventSchema });
-const ArtifactUpdateSchema = closed('ArtifactUpdate', { artifactUpdate: TaskArtifactUpdateEventSchema });
+const TaskPayloadSchema = closed('TaskPayload', { task: TaskSchema });
+const MessagePayloadSchema = closed('MessagePayload', { message: MessageSchema });
+const StatusUpdatePayloadSchema = closed('StatusUpdatePayload', { statusUpdate: TaskStatusUpdateEventSchema });
+const ArtifactUpdatePayloadSchema = closed('ArtifactUpdatePayload', { artifactUpdate: TaskArtifactUpdateEventSchema });
 
 /** One member, told apart by its name (spec §3.2.3). */
 export const StreamResponseSchema = Type.Union(
-  [TaskEventSchema, MessageEventSchema, StatusUpdateSchema, ArtifactUpdateSchema],
+  [TaskPayloadSchema, MessagePayloadSchema, StatusUpdatePayloadSchema, ArtifactUpdatePayloadSchema],
   { $id: 'StreamResponse' },
 );
 
-export const SendMessageResponseSchema = Type.Union([TaskEventSchema, MessageEventSchema], {
+export const SendMessageResponseSchema = Type.Union([TaskPayloadSchema, MessagePayloadSchema], {
   $id: 'SendMessageResponse',
 });
 

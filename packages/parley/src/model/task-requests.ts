@@ -1,20 +1,20 @@
 import Type from 'typebox';
-import { closed, FreeObject, int32, NonEmpty, type Shape, Timestamp } from './schema.js';
+import { closed, FreeObject, int32, NonEmpty, type Shape, specified, Timestamp } from './schema.js';
 import { TaskSchema } from './task.js';
 import { TASK_STATES } from './task-state.js';
 
 export const GetTaskRequestSchema = closed('GetTaskRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
   historyLength: Type.Optional(int32({ minimum: 0 })),
 });
 
 export const ListTasksRequestSchema = closed('ListTasksRequest', {
-  tenant: Type.Optional(Type.String()),
-  contextId: Type.Optional(Type.String()),
-  status: Type.Optional(Type.Enum([...TASK_STATES])),
+  tenant: Type.Optional(NonEmpty),
+  contextId: Type.Optional(NonEmpty),
+  status: Type.Optional(specified(TASK_STATES)),
   pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  pageToken: Type.Optional(Type.String()),
+  pageToken: Type.Optional(NonEmpty),
   historyLength: Type.Optional(int32({ minimum: 0 })),
   statusTimestampAfter: Type.Optional(Timestamp),
   includeArtifacts: Type.Optional(Type.Boolean()),
@@ -28,18 +28,18 @@ export const ListTasksResponseSchema = closed('ListTasksResponse', {
 });
 
 export const CancelTaskRequestSchema = closed('CancelTaskRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
   metadata: Type.Optional(FreeObject),
 });
 
 export const SubscribeToTaskRequestSchema = closed('SubscribeToTaskRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
 });
 
 export const GetExtendedAgentCardRequestSchema = closed('GetExtendedAgentCardRequest', {
-  tenant: Type.Optional(Type.String()),
+  tenant: Type.Optional(NonEmpty),
 });
 
 /** Spec §3.1.3. */

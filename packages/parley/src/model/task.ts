@@ -12,7 +12,7 @@ export const TaskStatusSchema = closed('TaskStatus', {
 
 export const TaskSchema = closed('Task', {
   id: NonEmpty,
-  contextId: Type.Optional(Type.String()),
+  contextId: Type.Optional(NonEmpty),
   status: TaskStatusSchema,
   artifacts: Type.Optional(Type.Array(ArtifactSchema)),
   history: Type.Optional(Type.Array(MessageSchema)),

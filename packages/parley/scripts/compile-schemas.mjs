@@ -1,0 +1,89 @@
+// Compiles the schemas of src/model into the *.generated.ts files beside them. Run before tsc; takes no arguments.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compileValidators } from './compile-validators.mjs';
+import { reachable, readSchemas } from './schema-bundle.mjs';
+import { typeTable } from './type-table.mjs';
+
+/** What the library validates as a whole; everything else is validated as part of these. */
+const ROOTS = [
+  'AgentCard',
+  'Artifact',
+  'CancelTaskRequest',
+  'CreateTaskPushNotificationConfigRequest',
+  'DeleteTaskPushNotificationConfigRequest',
+  'GetExtendedAgentCardRequest',
+  'GetTaskPushNotificationConfigRequest',
+  'GetTaskRequest',
+  'ListTaskPushNotificationConfigsRequest',
+  'ListTaskPushNotificationConfigsResponse',
+  'ListTasksRequest',
+  'ListTasksResponse',
+  'Message',
+  'Part',
+  'SendMessageRequest',
+  'SendMessageResponse',
+  'StreamResponse',
+  'SubscribeToTaskRequest',
+  'Task',
+  'TaskArtifactUpdateEvent',
+  'TaskPushNotificationConfig',
+  'TaskStatusUpdateEvent',
+];
+
+const started = performance.now();
+const folder = join(import.meta.dirname, '../src/model');
+const schemas = await readSchemas(folder);
+const definitions = reachable(schemas.definitions, ROOTS);
+const validators = await compileValidators(definitions, ROOTS);
+const head = '// Written by scripts/compile-schemas.mjs from the schemas of this folder.\n';
+
+await Promise.all([
+  write('validators.generated.ts', `// @ts-nocheck\n${typed(validators)}`),
+  write(
+    'type-table.generated.ts',
+    [
+      "import type { TypeRow } from './type-row.js';",
+      `export type TypeName = ${[...definitions.keys()].map((name) => `'${name}'`).join(' | ')};`,
+      `export const TYPE_TABLE: Readonly<Record<TypeName, TypeRow>> = ${JSON.stringify(typeTable(definitions), null, 1)};`,
+    ].join('\n'),
+  ),
+  write(
+    'json-schema.generated.ts',
+    [
+      '/** Every type of the protocol as JSON Schema 2020-12; the formats are `base64` and `timestamp`. */',
+      `export const JSON_SCHEMA = ${JSON.stringify({ $defs: Object.fromEntries(definitions) }, null, 1)} as const;`,
+    ].join('\n'),
+  ),
+]);
+process.stdout.write(`${ROOTS.length} validators compiled in ${Math.round(performance.now() - started)} ms\n`);
+
+function write(file, source) {
+  return writeFile(join(folder, file), `${head}${source}\n`);
+}
+
+/** The module with its exports given the types of the model. */
+function typed(source) {
+  const lines = source.replace(/export\s*\{[^}]*\};?\s*$/, '').replace(/(["'])use strict\1;\n/, '');
+  const imports = ROOTS.map((name) => {
+    const from = schemas.types.get(name);
+    if (from === undefined) throw new Error(`no exported type ${name}`);
+    return `import type { ${name} } from './${from}';`;
+  });
+  const types = ROOTS.map((name) => `  readonly ${name}: ${name};`);
+  return [
+    ...imports,
+    '/** The types that have a validator, by name. */',
+    `export interface ModelTypes {\n${types.join('\n')}\n}`,
+    lines,
+    '/** Whether a value is exactly of a type, by name; no unknown members, no other spellings. */',
+    'export const VALIDATORS: { readonly [Name in keyof ModelTypes]: (value: unknown) => value is ModelTypes[Name] } = {',
+    ...ROOTS.map((name) => `  ${name}: ${exportedAs(source, `is${name}`)},`),
+    '};',
+  ].join('\n');
+}
+
+function exportedAs(source, name) {
+  const local = new RegExp(`(\\w+) as ${name}\\b`).exec(source)?.[1];
+  return local ?? name;
+}

@@ -1,0 +1,38 @@
+import type { TypeName } from './type-table.generated.js';
+
+/** One type of the model, for code that walks a value along its type. */
+export interface TypeRow {
+  readonly members: readonly MemberRow[];
+  /** The members of which exactly one must be there. */
+  readonly exactlyOne?: readonly string[];
+}
+
+/** One member of a type. */
+export interface MemberRow {
+  readonly name: string;
+  readonly required: boolean;
+  readonly form: ValueForm;
+}
+
+/** What a member holds. */
+export type ValueForm =
+  | { readonly is: 'string'; readonly nonEmpty: boolean }
+  | { readonly is: 'integer'; readonly minimum: number; readonly maximum: number }
+  | { readonly is: 'boolean' }
+  | { readonly is: 'base64' }
+  | { readonly is: 'timestamp' }
+  | {
+      readonly is: 'enum';
+      readonly names: readonly string[];
+      /** Whether the position of a name is its protobuf number. */
+      readonly numbered: boolean;
+      /** Whether the first name, the unspecified value, may be there. */
+      readonly zero: boolean;
+    }
+  | { readonly is: 'object'; readonly type: TypeName }
+  | { readonly is: 'list'; readonly of: ValueForm; readonly nonEmpty: boolean }
+  | { readonly is: 'map'; readonly of: ValueForm }
+  /** An object whose members the protocol leaves free. */
+  | { readonly is: 'free' }
+  /** Any JSON value, `null` included. */
+  | { readonly is: 'json' };

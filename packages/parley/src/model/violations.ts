@@ -1,0 +1,132 @@
+import { isBase64 } from './base64.js';
+import { jsonFault, NOT_UNICODE } from './json-fault.js';
+import { isTimestamp } from './timestamp.js';
+import type { TypeRow, ValueForm } from './type-row.js';
+import { TYPE_TABLE, type TypeName } from './type-table.generated.js';
+
+/** What is wrong with one member: its path, such as `message.parts[0]`, and what it should have been. */
+export interface Violation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** At most so many violations are told of one value, so that a large wrong value has a small answer. */
+export const MAX_VIOLATIONS = 50;
+
+/**
+ * Everything that keeps a value from being of a type, the first ones if there are many; empty if it is valid. Says in words what
+ * the compiled validators only decide, so it is asked after one of them said no. The value itself has the path "".
+ */
+export function violationsOf(type: TypeName, value: unknown): readonly Violation[] {
+  const found: Violation[] = [];
+  inspect({ is: 'object', type }, value, { path: '', found });
+  return found;
+}
+
+interface Place {
+  readonly path: string;
+  readonly found: Violation[];
+}
+
+/** Reports what is wrong with a value, and inside it. */
+function inspect(form: ValueForm, value: unknown, place: Place): void {
+  if (place.found.length >= MAX_VIOLATIONS) return;
+  const fault = faultOf(form, value, place);
+  if (fault !== undefined) report(place, fault);
+}
+
+/** What is wrong with the value itself; what is wrong inside it is reported on the way. */
+function faultOf(form: ValueForm, value: unknown, place: Place): string | undefined {
+  switch (form.is) {
+    case 'object':
+      return objectFault(TYPE_TABLE[form.type], value, place);
+    case 'list':
+      return listFault(form, value, place);
+    case 'map':
+      return mapFault(form, value, place);
+    case 'free':
+      return isObject(value) ? jsonFault(value) : 'must be an object';
+    default:
+      return scalarFault(form, value);
+  }
+}
+
+function objectFault(row: TypeRow, value: unknown, place: Place): string | undefined {
+  if (!isObject(value)) return 'must be an object';
+  for (const name in value) {
+    if (place.found.length >= MAX_VIOLATIONS) return undefined;
+    if (value[name] === undefined || row.members.some((member) => member.name === name)) continue;
+    report(memberOf(place, name), 'is not a known member');
+  }
+  for (const { name, required, form } of row.members) {
+    if (value[name] !== undefined) inspect(form, value[name], memberOf(place, name));
+    else if (required) report(memberOf(place, name), 'is required');
+  }
+  if (row.exactlyOne === undefined || row.exactlyOne.filter((name) => value[name] !== undefined).length === 1)
+    return undefined;
+  return `must have exactly one of ${row.exactlyOne.join(', ')}`;
+}
+
+function listFault(form: ValueForm & { readonly is: 'list' }, value: unknown, place: Place): string | undefined {
+  if (!Array.isArray(value)) return 'must be a list';
+  if (form.nonEmpty && value.length === 0) return 'must not be empty';
+  for (let i = 0; i < value.length && place.found.length < MAX_VIOLATIONS; i++) {
+    inspect(form.of, value[i], { path: `${place.path}[${i}]`, found: place.found });
+  }
+  return undefined;
+}
+
+function mapFault(form: ValueForm & { readonly is: 'map' }, value: unknown, place: Place): string | undefined {
+  if (!isObject(value)) return 'must be an object';
+  for (const name in value) {
+    if (place.found.length >= MAX_VIOLATIONS) return undefined;
+    if (name.isWellFormed()) inspect(form.of, value[name], memberOf(place, name));
+    else report(memberOf(place, name), NOT_UNICODE);
+  }
+  return undefined;
+}
+
+type ScalarForm = Exclude<ValueForm, { readonly is: 'object' | 'list' | 'map' | 'free' }>;
+
+function scalarFault(form: ScalarForm, value: unknown): string | undefined {
+  switch (form.is) {
+    case 'string':
+      if (typeof value !== 'string') return 'must be a string';
+      if (form.nonEmpty && value === '') return 'must not be empty';
+      return value.isWellFormed() ? undefined : NOT_UNICODE;
+    case 'integer':
+      if (typeof value !== 'number' || !Number.isInteger(value)) return 'must be an integer';
+      return value < form.minimum || value > form.maximum
+        ? `must be from ${form.minimum} to ${form.maximum}`
+        : undefined;
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false';
+    case 'base64':
+      return typeof value === 'string' && isBase64(value) ? undefined : 'must be base64';
+    case 'timestamp':
+      return typeof value === 'string' && isTimestamp(value)
+        ? undefined
+        : 'must be a timestamp such as 2026-01-31T12:00:00.000Z';
+    case 'enum': {
+      const names = form.zero ? form.names : form.names.slice(1);
+      return names.some((name) => name === value) ? undefined : `must be one of ${names.join(', ')}`;
+    }
+    case 'json':
+      return jsonFault(value);
+  }
+}
+
+function report({ path, found }: Place, description: string): void {
+  if (found.length < MAX_VIOLATIONS) found.push({ field: path, description });
+}
+
+const PLAIN_NAME = /^[A-Za-z_$][\w$-]{0,63}$/;
+
+function memberOf({ path, found }: Place, name: string): Place {
+  if (!PLAIN_NAME.test(name)) return { path: `${path}[${JSON.stringify(name.slice(0, 64))}]`, found };
+  return { path: path === '' ? name : `${path}.${name}`, found };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
