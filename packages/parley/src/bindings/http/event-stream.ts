@@ -1,4 +1,3 @@
-import type { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';

@@ -1,0 +1,43 @@
+import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
+import { errorDetails } from '../http/wire-error.js';
+
+interface ErrorStatus {
+  readonly http: number;
+  /** The gRPC name of the status (spec §11.6). */
+  readonly name: string;
+}
+
+/** HTTP status of every error (spec §5.4, v1.0.1 values). */
+export const ERROR_STATUS: { readonly [Code in ErrorCode]: ErrorStatus } = {
+  TASK_NOT_FOUND: { http: 404, name: 'NOT_FOUND' },
+  TASK_NOT_CANCELABLE: { http: 400, name: 'FAILED_PRECONDITION' },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: { http: 400, name: 'FAILED_PRECONDITION' },
+  UNSUPPORTED_OPERATION: { http: 400, name: 'FAILED_PRECONDITION' },
+  CONTENT_TYPE_NOT_SUPPORTED: { http: 400, name: 'INVALID_ARGUMENT' },
+  INVALID_AGENT_RESPONSE: { http: 500, name: 'INTERNAL' },
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: { http: 400, name: 'FAILED_PRECONDITION' },
+  EXTENSION_SUPPORT_REQUIRED: { http: 400, name: 'FAILED_PRECONDITION' },
+  VERSION_NOT_SUPPORTED: { http: 400, name: 'FAILED_PRECONDITION' },
+  PARSE_ERROR: { http: 400, name: 'INVALID_ARGUMENT' },
+  INVALID_REQUEST: { http: 400, name: 'INVALID_ARGUMENT' },
+  METHOD_NOT_FOUND: { http: 404, name: 'NOT_FOUND' },
+  METHOD_NOT_ALLOWED: { http: 405, name: 'UNIMPLEMENTED' },
+  INVALID_PARAMS: { http: 400, name: 'INVALID_ARGUMENT' },
+  PAYLOAD_TOO_LARGE: { http: 413, name: 'INVALID_ARGUMENT' },
+  UNAUTHENTICATED: { http: 401, name: 'UNAUTHENTICATED' },
+  PERMISSION_DENIED: { http: 403, name: 'PERMISSION_DENIED' },
+  RESOURCE_EXHAUSTED: { http: 429, name: 'RESOURCE_EXHAUSTED' },
+  UNAVAILABLE: { http: 503, name: 'UNAVAILABLE' },
+  INTERNAL_ERROR: { http: 500, name: 'INTERNAL' },
+};
+
+/** The HTTP status an error is answered with. */
+export function httpStatus(code: ErrorCode): number {
+  return (ERROR_STATUS[code] ?? ERROR_STATUS.INTERNAL_ERROR).http;
+}
+
+/** The body of an error answer (spec §11.6). */
+export function errorBody(error: A2AError): string {
+  const { http, name } = ERROR_STATUS[error.code] ?? ERROR_STATUS.INTERNAL_ERROR;
+  return JSON.stringify({ error: { code: http, status: name, message: error.message, details: errorDetails(error) } });
+}

@@ -1,0 +1,48 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+
+/** The members of a request before the codec has read it. */
+export type RequestMembers = Record<string, unknown>;
+
+/**
+ * The query as request members: a string each, or a list where a name is repeated. The protocol version is no member;
+ * names nobody knows are left to the codec, which drops them.
+ */
+export function queryMembers(query: string): RequestMembers {
+  const members: RequestMembers = {};
+  if (query === '') return members;
+  const parameters = new URLSearchParams(query);
+  for (const name of new Set(parameters.keys())) {
+    if (name === '__proto__' || name.toLowerCase() === 'a2a-version') continue;
+    const values = parameters.getAll(name);
+    members[name] = values.length === 1 ? values[0] : values;
+  }
+  return members;
+}
+
+/**
+ * A parsed body as request members.
+ * @throws A2AError INVALID_PARAMS unless it is an object.
+ */
+export function bodyMembers(body: unknown): RequestMembers {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as RequestMembers;
+  throw new A2AError('INVALID_PARAMS', 'The request body must be an object');
+}
+
+/**
+ * Sets what the url says; it wins over a missing or empty member.
+ * @throws InvalidParamsError when the request says something else.
+ */
+export function setMembers(members: RequestMembers, fromUrl: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(fromUrl)) {
+    const alias = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    for (const spelling of new Set([name, alias])) {
+      const said = Object.hasOwn(members, spelling) ? members[spelling] : undefined;
+      if (said !== undefined && said !== null && said !== '' && said !== value) {
+        throw new InvalidParamsError([{ field: name, description: 'differs from the value in the url' }]);
+      }
+      delete members[spelling];
+    }
+    members[name] = value;
+  }
+}

@@ -1,0 +1,83 @@
+import type { WireCodec, WireRoute } from '../../codec/wire-codec.js';
+
+/** A route whose path fits, with what the path says. */
+export interface RouteMatch {
+  readonly codec: WireCodec;
+  readonly route: WireRoute;
+  /** Path variables by name, `tenant` among them in the tenant form. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** One segment of a route: a literal, or a variable with the verb it must end in. */
+interface Segment {
+  readonly literal?: string;
+  readonly variable?: string;
+  readonly verb: string;
+}
+
+interface CompiledRoute {
+  readonly route: WireRoute;
+  readonly segments: readonly Segment[];
+  readonly hasVerb: boolean;
+}
+
+const VARIABLE = /^\{(\w+)\}(:\w+)?$/;
+
+function compile(route: WireRoute): CompiledRoute {
+  const segments = route.path.map((text): Segment => {
+    const [, variable, verb = ''] = VARIABLE.exec(text) ?? [];
+    return variable === undefined ? { literal: text, verb: '' } : { variable, verb };
+  });
+  return { route, segments, hasVerb: segments.some(({ verb }) => verb !== '') };
+}
+
+/** The routes of one version. */
+export class RouteTable {
+  readonly #codec: WireCodec;
+  readonly #byLength = new Map<number, CompiledRoute[]>();
+  /** First segments of the routes that are literal: no tenant can have such a name. */
+  readonly heads: readonly string[];
+
+  constructor(codec: WireCodec) {
+    this.#codec = codec;
+    const compiled = codec.routes.map(compile);
+    for (const entry of compiled) {
+      const same = this.#byLength.get(entry.segments.length) ?? [];
+      // A verb belongs to the route that knows it, not to an id: those come first.
+      if (entry.hasVerb) same.unshift(entry);
+      else same.push(entry);
+      this.#byLength.set(entry.segments.length, same);
+    }
+    this.heads = compiled.flatMap(({ segments }) => segments[0]?.literal ?? []);
+  }
+
+  /** The routes of this path, whatever their method; `path` is decoded. */
+  match(path: readonly string[], tenant?: string): readonly RouteMatch[] {
+    const matches: RouteMatch[] = [];
+    let verb = false;
+    for (const entry of this.#byLength.get(path.length) ?? []) {
+      if (verb && !entry.hasVerb) break;
+      const variables = read(entry.segments, path);
+      if (variables === undefined) continue;
+      if (tenant !== undefined) variables.tenant = tenant;
+      verb = entry.hasVerb;
+      matches.push({ codec: this.#codec, route: entry.route, variables });
+    }
+    return matches;
+  }
+}
+
+function read(segments: readonly Segment[], path: readonly string[]): Record<string, string> | undefined {
+  const variables: Record<string, string> = {};
+  for (const [index, { literal, variable, verb }] of segments.entries()) {
+    const text = path[index];
+    if (text === undefined) return undefined;
+    if (variable === undefined) {
+      if (text !== literal) return undefined;
+      continue;
+    }
+    if (text.length <= verb.length || !text.endsWith(verb)) return undefined;
+    variables[variable] = verb === '' ? text : text.slice(0, -verb.length);
+  }
+  return variables;
+}

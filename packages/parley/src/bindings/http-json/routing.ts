@@ -1,0 +1,59 @@
+import type { WireCodec } from '../../codec/wire-codec.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { isLater, isLegacy } from '../../operations/versions.js';
+import type { Offer } from '../http/offer.js';
+import { type RouteMatch, RouteTable } from './route-table.js';
+
+/** Finds the route of a path below an interface url (spec §5.3, §11.3). */
+export class Routing {
+  readonly #base: string;
+  readonly #tables: ReadonlyMap<WireCodec, RouteTable>;
+  readonly #heads: ReadonlySet<string>;
+
+  constructor(codecs: readonly WireCodec[], basePath: string) {
+    this.#base = basePath.replace(/\/+$/, '');
+    this.#tables = new Map(codecs.map((codec) => [codec, new RouteTable(codec)]));
+    this.#heads = new Set([...this.#tables.values()].flatMap(({ heads }) => heads));
+  }
+
+  /**
+   * The routes of a path in the version asked for, or else in a later one offered (paths tell the versions apart);
+   * without a version asked for, in any offered. Empty where no version has such a path.
+   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded.
+   */
+  find(path: string, offer: Offer, asked: WireCodec | undefined): readonly RouteMatch[] {
+    if (!path.startsWith(`${this.#base}/`)) return [];
+    const segments = decode(path.slice(this.#base.length + 1));
+    if (asked !== undefined) {
+      const matches = this.#match(asked, segments);
+      if (matches.length > 0) return matches;
+    }
+    for (const codec of offer.codecs.values()) {
+      if (asked !== undefined && !isLater(codec.version, asked.version)) continue;
+      const matches = this.#match(codec, segments);
+      if (matches.length > 0) return matches;
+    }
+    return [];
+  }
+
+  #match(codec: WireCodec, segments: readonly string[]): readonly RouteMatch[] {
+    const table = this.#tables.get(codec);
+    if (table === undefined) return [];
+    const matches = table.match(segments);
+    if (matches.length > 0 || isLegacy(codec.version)) return matches;
+    const [tenant, ...rest] = segments;
+    if (tenant === undefined || tenant === '' || this.#heads.has(tenant)) return [];
+    return table.match(rest, tenant);
+  }
+}
+
+/** Decoded after the split, so that an encoded slash stays inside its segment. */
+function decode(path: string): readonly string[] {
+  const segments = path.split('/');
+  if (!path.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    throw new A2AError('INVALID_REQUEST', 'The path is not validly percent-encoded');
+  }
+}
