@@ -1,0 +1,65 @@
+import type { TaskQuery } from '../storage.js';
+import type { TaskEntry } from './task-entry.js';
+
+/** Ascending by the status time under which the lists have a task, then by id. */
+export function olderStatus(a: TaskEntry, b: TaskEntry): number {
+  return a.listedTime - b.listedTime || byText(a.id, b.id);
+}
+
+/** Ascending by creation, then by id. */
+export function olderCreation(a: TaskEntry, b: TaskEntry): number {
+  return a.createdAt - b.createdAt || byText(a.id, b.id);
+}
+
+/** Whether a task comes after the cursor of a query, which lists newest first. */
+export function behindCursor(query: TaskQuery): (entry: TaskEntry) => boolean {
+  const { cursor, orderBy } = query;
+  if (cursor === undefined) return () => true;
+  return (entry) => {
+    const time = orderBy === 'status' ? entry.listedTime : entry.createdAt;
+    return time < cursor.time || (time === cursor.time && entry.id < cursor.id);
+  };
+}
+
+/** Whether a task passes every filter of a query. */
+export function matches(query: TaskQuery, entry: TaskEntry): boolean {
+  const { contextId, states, statusAfter, createdAfter, createdBefore } = query;
+  return (
+    (contextId === undefined || entry.contextId === contextId) &&
+    (states === undefined || states.length === 0 || states.includes(entry.state)) &&
+    (statusAfter === undefined || entry.statusTime >= statusAfter) &&
+    (createdAfter === undefined || entry.createdAt > createdAfter) &&
+    (createdBefore === undefined || entry.createdAt < createdBefore)
+  );
+}
+
+/** Whether this task and all that follow it in the order of the query are too old for it. */
+export function isPast(query: TaskQuery, entry: TaskEntry): boolean {
+  return query.orderBy === 'status'
+    ? query.statusAfter !== undefined && entry.statusTime < query.statusAfter
+    : query.createdAfter !== undefined && entry.createdAt <= query.createdAfter;
+}
+
+/** Several descending iterations as one. */
+export function* mergedDescending(
+  iterables: readonly Iterable<TaskEntry>[],
+  ascending: (a: TaskEntry, b: TaskEntry) => number,
+): Generator<TaskEntry, void> {
+  const heads: { entry: TaskEntry; rest: Iterator<TaskEntry> }[] = [];
+  for (const iterable of iterables) {
+    const rest = iterable[Symbol.iterator]();
+    const first = rest.next();
+    if (first.done !== true) heads.push({ entry: first.value, rest });
+  }
+  while (heads.length > 0) {
+    const newest = heads.reduce((best, head) => (ascending(best.entry, head.entry) < 0 ? head : best));
+    yield newest.entry;
+    const next = newest.rest.next();
+    if (next.done === true) heads.splice(heads.indexOf(newest), 1);
+    else newest.entry = next.value;
+  }
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,58 @@
+import type { Remembered, Scope } from '../storage.js';
+import { TaskLists } from './task-lists.js';
+
+/** What is remembered under a key. */
+export interface RememberedKey {
+  readonly space: MemorySpace;
+  readonly key: string;
+  readonly expiresAt: number;
+  readonly entry: Remembered;
+}
+
+/** What one scope has. */
+export class MemorySpace {
+  readonly scope: Scope;
+  readonly lists = new TaskLists();
+  readonly keys = new Map<string, RememberedKey>();
+
+  constructor(scope: Scope) {
+    const { agent, tenant, owner } = scope;
+    this.scope = { agent, tenant, owner };
+  }
+}
+
+/** The spaces of all scopes. `null` as an owner is a key like any other and equals no string. */
+export class MemorySpaces {
+  readonly #agents = new Map<string, Map<string, Map<string | null, MemorySpace>>>();
+
+  find({ agent, tenant, owner }: Scope): MemorySpace | undefined {
+    return this.#agents.get(agent)?.get(tenant)?.get(owner);
+  }
+
+  of(scope: Scope): MemorySpace {
+    const owners = childOf(childOf(this.#agents, scope.agent), scope.tenant);
+    let space = owners.get(scope.owner);
+    if (space === undefined) {
+      space = new MemorySpace(scope);
+      owners.set(scope.owner, space);
+    }
+    return space;
+  }
+
+  /** Lets a space go that has nothing left. */
+  release({ scope, lists, keys }: MemorySpace): void {
+    if (!lists.isEmpty || keys.size > 0) return;
+    const tenants = this.#agents.get(scope.agent);
+    const owners = tenants?.get(scope.tenant);
+    if (owners?.delete(scope.owner) && owners.size === 0) tenants?.delete(scope.tenant);
+  }
+}
+
+function childOf<K, L, V>(parent: Map<K, Map<L, V>>, key: K): Map<L, V> {
+  let child = parent.get(key);
+  if (child === undefined) {
+    child = new Map();
+    parent.set(key, child);
+  }
+  return child;
+}

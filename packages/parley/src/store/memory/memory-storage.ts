@@ -1,0 +1,342 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonValue } from '../../model/json.js';
+import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
+import type { Task } from '../../model/task.js';
+import { isTerminal } from '../../model/task-state.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { LogRecord } from '../../task/log-record.js';
+import { checkAppend } from '../check-append.js';
+import { mergedCancel } from '../merged-cancel.js';
+import { REMEMBERED_LIMIT } from '../remembered-limit.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CancelOutcome,
+  CancelRequest,
+  Claim,
+  HeldTurn,
+  IdempotencyKey,
+  Lease,
+  RecordPage,
+  Remembered,
+  Renewal,
+  Retention,
+  Scope,
+  Storage,
+  StoredTask,
+  Swept,
+  TaskKey,
+  TaskPage,
+  TaskQuery,
+} from '../storage.js';
+import { type Demand, ExecutionQueue, isClaimable } from './execution-queue.js';
+import { MemorySpaces } from './memory-space.js';
+import { MemoryTasks } from './memory-tasks.js';
+import { RememberedKeys } from './remembered-keys.js';
+import type { Execution, TaskEntry } from './task-entry.js';
+
+/** What a memory storage needs. */
+export interface MemoryStorageOptions {
+  readonly clock: Clock;
+}
+
+/** Keeps everything in this process; nothing survives it. What it is given is kept as it is, not copied. */
+export class MemoryStorage implements Storage {
+  readonly shared = false;
+  readonly durability = 'none';
+  readonly #clock: Clock;
+  readonly #spaces = new MemorySpaces();
+  readonly #tasks = new MemoryTasks(this.#spaces);
+  readonly #keys = new RememberedKeys(this.#spaces, REMEMBERED_LIMIT);
+  readonly #queue = new ExecutionQueue();
+  #order = 0;
+  #closed = false;
+
+  constructor(options: MemoryStorageOptions) {
+    this.#clock = options.clock;
+  }
+
+  async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
+    const now = this.#open();
+    const { scope, task, message, idempotency, pushConfig } = acceptance;
+    if (idempotency !== undefined) {
+      const first = this.#remembered(scope, idempotency.key, now);
+      if (first !== undefined) return { kind: 'repeated', first };
+    }
+    let entry: TaskEntry | undefined;
+    if ('create' in task) {
+      entry = this.#tasks.insert(this.#spaces.of(scope), task.create, now);
+    } else {
+      entry = this.#tasks.find(scope, task.id);
+      if (entry === undefined) return { kind: 'not-found' };
+      if (entry.endedAt !== undefined) return { kind: 'terminal', state: entry.state };
+      if (task.contextId !== undefined && task.contextId !== entry.contextId) return { kind: 'other-context' };
+      if (entry.executions.length > acceptance.waitingLimit) return { kind: 'full' };
+    }
+    const execution = this.#enqueue(entry, acceptance);
+    const { turn } = execution;
+    if (pushConfig !== undefined) putConfig(entry, { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id });
+    if (idempotency !== undefined) {
+      this.#keys.put(entry.space, idempotency, { message, outcome: { taskId: entry.id, turn } });
+    }
+    if (acceptance.claim === undefined || entry.executions.length > 1) {
+      this.#queue.update(entry);
+      return { kind: 'accepted', taskId: entry.id, turn };
+    }
+    return { kind: 'accepted', taskId: entry.id, turn, claim: this.#claim(entry, execution, acceptance.claim, now) };
+  }
+
+  async append(append: Append): Promise<AppendOutcome> {
+    const now = this.#open();
+    const entry = this.#tasks.get(append.key);
+    if (entry === undefined) return { kind: 'not-found' };
+    if (entry.endedAt !== undefined) return { kind: 'terminal' };
+    const { authority, records, head, endsTurn } = append;
+    const { held } = entry;
+    if (authority === 'idle') {
+      if (entry.isRunning(now)) return { kind: 'running' };
+    } else if (authority !== 'force' && (held === undefined || authority !== entry.epoch)) {
+      return { kind: 'fenced' };
+    }
+    if (append.after !== entry.seq) return { kind: 'fenced' };
+    checkAppend(append);
+    if (authority === 'force') entry.overtake();
+    else if (authority !== 'idle' && held !== undefined && records.length > 0) held.began = true;
+    entry.append(append);
+    this.#tasks.setStatus(entry, head.status, now);
+    if (isTerminal(head.status.state)) entry.dropExecutions();
+    else if (endsTurn !== undefined) entry.dropExecution(endsTurn);
+    this.#queue.update(entry);
+    return { kind: 'appended', waiting: entry.waiting };
+  }
+
+  async claim(request: Demand & { readonly task?: TaskKey }): Promise<readonly Claim[]> {
+    const now = this.#open();
+    const claims: Claim[] = [];
+    for (const entry of this.#claimable(request, now)) {
+      const [execution] = entry.executions;
+      if (execution !== undefined) claims.push(this.#claim(entry, execution, request, now));
+    }
+    return claims;
+  }
+
+  async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
+    const now = this.#open();
+    return request.turns.map((turn) => {
+      const held = this.#held(turn);
+      if (held === undefined) return { held: false };
+      held.leaseEnd = now + request.leaseMs;
+      return held.cancel === undefined ? { held: true } : { held: true, cancel: held.cancel };
+    });
+  }
+
+  async release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }> {
+    this.#open();
+    const entry = this.#tasks.get(turn.key);
+    if (entry === undefined) return { waiting: 0 };
+    const held = this.#held(turn);
+    if (held !== undefined) {
+      if (how === 'done') entry.dropExecution(held.turn);
+      else held.node = undefined;
+      this.#queue.update(entry);
+    }
+    return { waiting: entry.waiting };
+  }
+
+  async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+    this.#open();
+    const held = this.#held(turn);
+    if (held === undefined) return false;
+    held.checkpoint = checkpoint;
+    return true;
+  }
+
+  async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
+    const now = this.#open();
+    const entry = this.#tasks.find(scope, taskId);
+    if (entry === undefined) return { kind: 'not-found' };
+    if (entry.endedAt !== undefined) return { kind: 'terminal', state: entry.state };
+    const { held } = entry;
+    if (held !== undefined) held.cancel = mergedCancel(held.cancel, request);
+    return { kind: 'requested', stored: entry.stored(entry.content.read(), now) };
+  }
+
+  async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
+    const now = this.#open();
+    const entry = this.#tasks.find(scope, taskId);
+    return entry?.stored(entry.content.read(), now);
+  }
+
+  async tasks(query: TaskQuery): Promise<TaskPage> {
+    const now = this.#open();
+    return this.#spaces.find(query.scope)?.lists.page(query, now) ?? { tasks: [], total: 0 };
+  }
+
+  async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
+    this.#open();
+    const entry = this.#tasks.get(key);
+    if (entry === undefined) return { records: [], floor: 1, last: 0 };
+    const { floor, seq, content } = entry;
+    const records = firstBytes(content.records, Math.max(0, after + 1 - floor), maxBytes);
+    return { records, floor, last: seq };
+  }
+
+  async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
+    const now = this.#open();
+    return this.#tasks.abandoned(agents, before, limit).map((entry) => entry.stored(entry.content.read(), now));
+  }
+
+  async create(scope: Scope, task: Task): Promise<boolean> {
+    const now = this.#open();
+    if (this.#tasks.get({ agent: scope.agent, id: task.id }) !== undefined) return false;
+    this.#tasks.insert(this.#spaces.of(scope), task, now);
+    return true;
+  }
+
+  async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
+    const now = this.#open();
+    const entry = this.#tasks.find(scope, taskId);
+    if (entry === undefined) return 'not-found';
+    if (entry.isRunning(now)) return 'running';
+    entry.dropExecutions();
+    this.#queue.update(entry);
+    this.#tasks.remove(entry);
+    return 'deleted';
+  }
+
+  async remember(scope: Scope, key: IdempotencyKey, entry: Remembered): Promise<void> {
+    this.#open();
+    this.#keys.put(this.#spaces.of(scope), key, entry);
+  }
+
+  async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {
+    this.#open();
+    return this.#remembered(scope, key, now);
+  }
+
+  async putPushConfig(
+    scope: Scope,
+    config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
+  ): Promise<boolean> {
+    this.#open();
+    const entry = this.#tasks.find(scope, config.taskId);
+    if (entry !== undefined) putConfig(entry, config);
+    return entry !== undefined;
+  }
+
+  async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
+    this.#open();
+    return this.#tasks.find(scope, taskId)?.pushConfigs?.get(id);
+  }
+
+  async pushConfigs(
+    scope: Scope,
+    taskId: string,
+    page: { readonly cursor?: string; readonly limit: number },
+  ): Promise<readonly TaskPushNotificationConfig[] | undefined> {
+    this.#open();
+    const entry = this.#tasks.find(scope, taskId);
+    if (entry === undefined) return undefined;
+    const ids = [...(entry.pushConfigs?.keys() ?? [])].sort();
+    const { cursor, limit } = page;
+    return ids
+      .filter((id) => cursor === undefined || id > cursor)
+      .slice(0, limit)
+      .flatMap((id) => entry.pushConfigs?.get(id) ?? []);
+  }
+
+  async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
+    this.#open();
+    const entry = this.#tasks.find(scope, taskId);
+    entry?.pushConfigs?.delete(id);
+    return entry !== undefined;
+  }
+
+  async sweep(retention: Retention): Promise<Swept> {
+    this.#open();
+    const { limit } = retention;
+    let left = limit;
+    const keys = this.#keys.sweep(retention.now, left);
+    left -= keys;
+    const { tasks, records } = this.#tasks.sweep(retention, left);
+    left -= tasks + records;
+    return { tasks, records, keys, more: left <= 0 };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  /** The time, while the storage is open. */
+  #open(): number {
+    if (this.#closed) throw new StorageError('The storage is closed');
+    return this.#clock.now();
+  }
+
+  #remembered(scope: Scope, key: string, now: number): Remembered | undefined {
+    const found = this.#keys.find(this.#spaces.find(scope), key, now);
+    if (found === undefined || 'reply' in found.outcome) return found;
+    return this.#tasks.find(scope, found.outcome.taskId) === undefined ? undefined : found;
+  }
+
+  #enqueue(entry: TaskEntry, { message, caller }: Acceptance): Execution {
+    entry.turns += 1;
+    this.#order += 1;
+    const execution: Execution = {
+      order: this.#order,
+      turn: entry.turns,
+      message,
+      caller,
+      attempt: 0,
+      began: false,
+      checkpoint: undefined,
+      cancel: undefined,
+      node: undefined,
+      leaseEnd: 0,
+    };
+    entry.addExecution(execution);
+    return execution;
+  }
+
+  #claimable(request: Demand & { readonly task?: TaskKey }, now: number): readonly TaskEntry[] {
+    if (request.task === undefined) return this.#queue.claimable(request, now);
+    const entry = this.#tasks.get(request.task);
+    return entry !== undefined && request.limit > 0 && isClaimable(entry, request, now) ? [entry] : [];
+  }
+
+  #claim(entry: TaskEntry, execution: Execution, lease: Lease, now: number): Claim {
+    entry.hold(execution, lease, now);
+    this.#queue.update(entry);
+    const { turn, attempt, message, caller, began, checkpoint, cancel } = execution;
+    const { seq, epoch } = entry;
+    const task = entry.content.read();
+    const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, message, caller, began };
+    if (checkpoint === undefined && cancel === undefined) return claim;
+    return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
+  }
+
+  /** The execution, if this turn still holds it. */
+  #held({ key, turn, epoch }: HeldTurn): Execution | undefined {
+    const entry = this.#tasks.get(key);
+    const held = entry?.held;
+    return held !== undefined && held.turn === turn && entry?.epoch === epoch ? held : undefined;
+  }
+}
+
+function putConfig(entry: TaskEntry, config: TaskPushNotificationConfig & { readonly id: string }): void {
+  entry.pushConfigs ??= new Map();
+  entry.pushConfigs.set(config.id, config);
+}
+
+function firstBytes(records: readonly LogRecord[], start: number, maxBytes: number): readonly LogRecord[] {
+  let bytes = 0;
+  let end = start;
+  while (end < records.length) {
+    bytes += records[end]?.text.length ?? 0;
+    if (bytes > maxBytes && end > start) break;
+    end += 1;
+  }
+  return records.slice(start, end);
+}

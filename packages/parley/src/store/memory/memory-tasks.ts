@@ -1,0 +1,109 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { Task, TaskStatus } from '../../model/task.js';
+import { isInterrupted, isTerminal } from '../../model/task-state.js';
+import { LogRecord } from '../../task/log-record.js';
+import { statusTime } from '../../task/status-time.js';
+import type { Retention, Scope, TaskKey } from '../storage.js';
+import { EndedTasks } from './ended-tasks.js';
+import type { MemorySpace, MemorySpaces } from './memory-space.js';
+import { LiveTask } from './task-content.js';
+import { TaskEntry } from './task-entry.js';
+
+/** All tasks by agent and id, and the orders in which they grow old. */
+export class MemoryTasks {
+  readonly #spaces: MemorySpaces;
+  readonly #agents = new Map<string, Map<string, TaskEntry>>();
+  readonly #ended = new EndedTasks();
+  readonly #withTail = new EndedTasks();
+  readonly #interrupted = new Set<TaskEntry>();
+
+  constructor(spaces: MemorySpaces) {
+    this.#spaces = spaces;
+  }
+
+  get({ agent, id }: TaskKey): TaskEntry | undefined {
+    return this.#agents.get(agent)?.get(id);
+  }
+
+  /** The task, if it is in this scope. */
+  find(scope: Scope, id: string): TaskEntry | undefined {
+    const entry = this.#agents.get(scope.agent)?.get(id);
+    if (entry === undefined) return undefined;
+    const { tenant, owner } = entry.space.scope;
+    return tenant === scope.tenant && owner === scope.owner ? entry : undefined;
+  }
+
+  /** Puts a task there with the record that shows it; the id must be free. */
+  insert(space: MemorySpace, task: Task, now: number): TaskEntry {
+    const { agent } = space.scope;
+    const tasks = this.#agents.get(agent) ?? new Map<string, TaskEntry>();
+    this.#agents.set(agent, tasks);
+    if (tasks.has(task.id)) throw new StorageError(`The task id ${task.id} is taken`);
+    const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
+    tasks.set(task.id, entry);
+    this.setStatus(entry, task.status, now);
+    return entry;
+  }
+
+  /** Takes note of a new status in every order that depends on it. */
+  setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
+    entry.state = status.state;
+    entry.statusTime = statusTime(status);
+    entry.space.lists.touch(entry);
+    if (isInterrupted(status.state)) this.#interrupted.add(entry);
+    else this.#interrupted.delete(entry);
+    if (!isTerminal(status.state)) return;
+    entry.endedAt = now;
+    this.#ended.add(entry);
+    this.#withTail.add(entry);
+  }
+
+  remove(entry: TaskEntry): void {
+    entry.deleted = true;
+    this.#agents.get(entry.space.scope.agent)?.delete(entry.id);
+    this.#interrupted.delete(entry);
+    entry.space.lists.remove(entry);
+    this.#spaces.release(entry.space);
+  }
+
+  /** Tasks that have waited for their caller since before a time, and that nobody has written to. */
+  abandoned(agents: readonly string[], before: number, limit: number): TaskEntry[] {
+    const found: TaskEntry[] = [];
+    for (const entry of this.#interrupted) {
+      if (found.length >= limit) break;
+      const isFree = entry.executions.length === 0 && entry.statusTime < before;
+      if (isFree && agents.includes(entry.space.scope.agent)) found.push(entry);
+    }
+    return found;
+  }
+
+  /** Drops records of finished tasks, and finished tasks with theirs; at most so many of both together. */
+  sweep(retention: Retention, limit: number): { readonly tasks: number; readonly records: number } {
+    const tailsBefore = Math.max(retention.tailsBefore, retention.finishedBefore);
+    let records = 0;
+    let tasks = 0;
+    for (;;) {
+      const entry = this.#withTail.oldest(tailsBefore);
+      if (entry === undefined || records >= limit) break;
+      records += forget(entry, limit - records);
+      if (entry.content.records.length === 0) this.#withTail.shift();
+    }
+    for (;;) {
+      const entry = this.#ended.oldest(retention.finishedBefore);
+      if (entry === undefined || records + tasks >= limit) break;
+      this.remove(entry);
+      this.#ended.shift();
+      tasks += 1;
+    }
+    return { tasks, records };
+  }
+}
+
+function forget(entry: TaskEntry, limit: number): number {
+  const { content } = entry;
+  if (!(content instanceof LiveTask)) return 0;
+  const count = Math.min(limit, content.records.length);
+  if (count === content.records.length) entry.content = content.pack();
+  else content.forget(count);
+  return count;
+}

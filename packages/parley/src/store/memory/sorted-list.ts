@@ -1,0 +1,95 @@
+const BLOCK = 512;
+
+/**
+ * Distinct items in ascending order, in blocks, so that adding, removing and seeking cost little among a hundred
+ * thousand. The order of an item must not change while it is inside.
+ */
+export class SortedList<T> {
+  readonly #compare: (a: T, b: T) => number;
+  #blocks: T[][] = [];
+  #size = 0;
+
+  constructor(compare: (a: T, b: T) => number) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(item: T): void {
+    this.#size += 1;
+    const at = this.#blockFor((other) => this.#compare(other, item) < 0);
+    const block = this.#blocks[at];
+    if (block === undefined) {
+      this.#addLast(item);
+      return;
+    }
+    block.splice(
+      firstNot(block, (other) => this.#compare(other, item) < 0),
+      0,
+      item,
+    );
+    if (block.length > 2 * BLOCK) this.#blocks.splice(at + 1, 0, block.splice(BLOCK));
+  }
+
+  /** Whether the item was inside. */
+  remove(item: T): boolean {
+    const at = this.#blockFor((other) => this.#compare(other, item) < 0);
+    const block = this.#blocks[at];
+    if (block === undefined) return false;
+    const index = firstNot(block, (other) => this.#compare(other, item) < 0);
+    if (block[index] !== item) return false;
+    block.splice(index, 1);
+    if (block.length === 0) this.#blocks.splice(at, 1);
+    this.#size -= 1;
+    return true;
+  }
+
+  *ascending(): Generator<T, void> {
+    for (const block of this.#blocks) yield* block;
+  }
+
+  /** Items for which `before` holds, the last one first; `before` must hold for a first stretch of the list. */
+  *descending(before: (item: T) => boolean = () => true): Generator<T, void> {
+    let at = this.#blockFor(before);
+    const partial = this.#blocks[at];
+    if (partial !== undefined) {
+      for (let index = firstNot(partial, before) - 1; index >= 0; index -= 1) yield partial[index] as T;
+    }
+    for (at -= 1; at >= 0; at -= 1) {
+      const block = this.#blocks[at] as T[];
+      for (let index = block.length - 1; index >= 0; index -= 1) yield block[index] as T;
+    }
+  }
+
+  #addLast(item: T): void {
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && last.length < BLOCK) last.push(item);
+    else this.#blocks.push([item]);
+  }
+
+  /** The first block with an item for which `before` does not hold. */
+  #blockFor(before: (item: T) => boolean): number {
+    let low = 0;
+    let high = this.#blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const block = this.#blocks[middle] as T[];
+      if (before(block[block.length - 1] as T)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function firstNot<T>(block: readonly T[], before: (item: T) => boolean): number {
+  let low = 0;
+  let high = block.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (before(block[middle] as T)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,144 @@
+import type { TaskState } from '../../model/task-state.js';
+import type { TaskPage, TaskQuery } from '../storage.js';
+import { ContextTasks } from './context-tasks.js';
+import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus } from './list-order.js';
+import { SortedList } from './sorted-list.js';
+import type { TaskEntry } from './task-entry.js';
+
+/** So many changed tasks may wait for their new place in the lists, so that no reader pays for very many. */
+const UNSETTLED = 256;
+
+/** The tasks of one scope in the orders that lists ask for. */
+export class TaskLists {
+  readonly #byStatus = new SortedList<TaskEntry>(olderStatus);
+  readonly #byState = new Map<TaskState, SortedList<TaskEntry>>();
+  readonly #byContext = new Map<string, ContextTasks>();
+  /** Made when first asked for. */
+  #byCreation: SortedList<TaskEntry> | undefined;
+  readonly #unsettled = new Set<TaskEntry>();
+
+  get isEmpty(): boolean {
+    return this.#byStatus.size + this.#unsettled.size === 0;
+  }
+
+  /** Takes note that a task is new or its status has changed. */
+  touch(entry: TaskEntry): void {
+    this.#unsettled.add(entry);
+    if (this.#unsettled.size > UNSETTLED) this.#settle();
+  }
+
+  remove(entry: TaskEntry): void {
+    this.#unsettled.delete(entry);
+    if (entry.listedState === undefined) return;
+    this.#unlist(entry, entry.listedState);
+    this.#byCreation?.remove(entry);
+  }
+
+  page(query: TaskQuery, now: number): TaskPage {
+    this.#settle();
+    const found: TaskEntry[] = [];
+    let skip = query.offset ?? 0;
+    if (query.limit > 0) {
+      for (const entry of this.#walk(query, behindCursor(query))) {
+        if (isPast(query, entry)) break;
+        if (!matches(query, entry)) continue;
+        if (skip > 0) skip -= 1;
+        else if (found.push(entry) === query.limit) break;
+      }
+    }
+    return {
+      tasks: found.map((entry) => entry.stored(entry.content.readPart(query), now)),
+      total: this.#total(query),
+    };
+  }
+
+  /** The tasks that may match, newest first. */
+  #walk(query: TaskQuery, before: (entry: TaskEntry) => boolean): Iterable<TaskEntry> {
+    const { contextId, states = [], orderBy } = query;
+    if (contextId !== undefined) {
+      const context = this.#byContext.get(contextId);
+      if (context === undefined) return [];
+      if (orderBy === 'status') return context.descending(before);
+      return [...context.descending(() => true)].filter(before).sort((a, b) => olderCreation(b, a));
+    }
+    if (orderBy === 'created') return this.#inOrderOfCreation().descending(before);
+    if (states.length === 0) return this.#byStatus.descending(before);
+    const lists = [...new Set(states)].map((state) => this.#byState.get(state)?.descending(before) ?? []);
+    return lists.length === 1 ? (lists[0] ?? []) : mergedDescending(lists, olderStatus);
+  }
+
+  #total(query: TaskQuery): number {
+    const { contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
+    if (statusAfter !== undefined || createdAfter !== undefined || createdBefore !== undefined) {
+      return this.#counted(query);
+    }
+    if (contextId !== undefined) {
+      const context = this.#byContext.get(contextId);
+      if (context === undefined) return 0;
+      return states.length === 0 ? context.size : sum(states, (state) => context.in(state));
+    }
+    if (states.length === 0) return this.#byStatus.size;
+    return sum(states, (state) => this.#byState.get(state)?.size ?? 0);
+  }
+
+  #counted(query: TaskQuery): number {
+    let count = 0;
+    for (const entry of this.#walk(query, () => true)) {
+      if (isPast(query, entry)) break;
+      if (matches(query, entry)) count += 1;
+    }
+    return count;
+  }
+
+  #inOrderOfCreation(): SortedList<TaskEntry> {
+    if (this.#byCreation === undefined) {
+      const list = new SortedList<TaskEntry>(olderCreation);
+      for (const entry of [...this.#byStatus.ascending()].sort(olderCreation)) list.add(entry);
+      this.#byCreation = list;
+    }
+    return this.#byCreation;
+  }
+
+  #settle(): void {
+    for (const entry of this.#unsettled) {
+      if (entry.listedState === undefined) this.#byCreation?.add(entry);
+      else this.#unlist(entry, entry.listedState);
+      this.#list(entry);
+    }
+    this.#unsettled.clear();
+  }
+
+  #list(entry: TaskEntry): void {
+    const { state, contextId } = entry;
+    entry.listedState = state;
+    entry.listedTime = entry.statusTime;
+    this.#byStatus.add(entry);
+    grouped(this.#byState, state, () => new SortedList<TaskEntry>(olderStatus)).add(entry);
+    if (contextId !== undefined) grouped(this.#byContext, contextId, () => new ContextTasks()).add(entry);
+  }
+
+  #unlist(entry: TaskEntry, state: TaskState): void {
+    const { contextId } = entry;
+    this.#byStatus.remove(entry);
+    this.#byState.get(state)?.remove(entry);
+    if (contextId === undefined) return;
+    const context = this.#byContext.get(contextId);
+    context?.remove(entry);
+    if (context?.size === 0) this.#byContext.delete(contextId);
+  }
+}
+
+function grouped<K, G>(groups: Map<K, G>, key: K, make: () => G): G {
+  let group = groups.get(key);
+  if (group === undefined) {
+    group = make();
+    groups.set(key, group);
+  }
+  return group;
+}
+
+function sum(states: readonly TaskState[], count: (state: TaskState) => number): number {
+  let total = 0;
+  for (const state of new Set(states)) total += count(state);
+  return total;
+}

@@ -1,0 +1,48 @@
+import type { Artifact } from '../model/artifact.js';
+import type { JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
+import type { TaskEvent } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+
+const FRAME = 200;
+
+/** About how many bytes an event takes as JSON, without making it: for buffers and snapshots, which need no exact figure. */
+export function eventBytes(event: TaskEvent): number {
+  if ('artifactUpdate' in event) return FRAME + artifactBytes(event.artifactUpdate.artifact);
+  if ('statusUpdate' in event) return FRAME + messageBytes(event.statusUpdate.status.message);
+  return taskBytes(event.task);
+}
+
+/** About how many bytes a task takes as JSON. */
+export function taskBytes(task: Task): number {
+  let bytes = FRAME + messageBytes(task.status.message);
+  for (const artifact of task.artifacts ?? []) bytes += artifactBytes(artifact);
+  for (const message of task.history ?? []) bytes += messageBytes(message);
+  return bytes;
+}
+
+function artifactBytes(artifact: Artifact): number {
+  return FRAME + partsBytes(artifact.parts) + (artifact.metadata ? jsonBytes(artifact.metadata) : 0);
+}
+
+function messageBytes(message: Message | undefined): number {
+  return message ? FRAME + partsBytes(message.parts) : 0;
+}
+
+function partsBytes(parts: readonly Part[]): number {
+  let bytes = 0;
+  for (const part of parts) {
+    bytes += 16;
+    if ('text' in part) bytes += part.text.length;
+    else if ('raw' in part) bytes += part.raw.length;
+    else if ('url' in part) bytes += part.url.length;
+    else bytes += jsonBytes(part.data);
+    if (part.metadata) bytes += jsonBytes(part.metadata);
+  }
+  return bytes;
+}
+
+function jsonBytes(value: JsonValue): number {
+  return JSON.stringify(value).length;
+}

@@ -1,0 +1,182 @@
+import type { Artifact } from '../model/artifact.js';
+import type { JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
+import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
+import type { Task, TaskStatus } from '../model/task.js';
+import type { LogRecord } from './log-record.js';
+import { shapeTask } from './shape-task.js';
+
+/** What of a task changes with nearly every record and is kept beside its snapshot. */
+export interface TaskHead {
+  readonly status: TaskStatus;
+  readonly metadata: JsonObject | undefined;
+}
+
+/** An artifact that may still grow: `grown` holds the parts while nobody else has seen the array. */
+interface Slot {
+  artifact: Artifact;
+  grown: Part[] | undefined;
+}
+
+/**
+ * The fold of a log into a task (ART-1…7). Belongs to one writer; a record costs the same however large the task has
+ * become. Parts and messages are shared with the records and never changed.
+ */
+export class TaskBuilder {
+  #task: Task;
+  #status: TaskStatus;
+  #metadata: JsonObject | undefined;
+  #slots: Slot[] = [];
+  #byId = new Map<string, Slot>();
+  #history: Message[] = [];
+  #historyShared = false;
+  #known: Set<string> | undefined;
+  #view: Task | undefined;
+
+  private constructor(task: Task) {
+    this.#task = task;
+    this.#status = task.status;
+    this.#replace(task);
+  }
+
+  /** Starts from a task as it stands. */
+  static from(task: Task): TaskBuilder {
+    return new TaskBuilder(task);
+  }
+
+  /** The task after these records. */
+  static fold(task: Task, records: Iterable<LogRecord>): Task {
+    const builder = new TaskBuilder(task);
+    for (const record of records) builder.apply(record);
+    return builder.view();
+  }
+
+  /** Status and metadata as they stand. */
+  get head(): TaskHead {
+    return { status: this.#status, metadata: this.#metadata };
+  }
+
+  /** Takes one record in; the caller keeps them in sequence. */
+  apply(record: LogRecord): void {
+    this.#view = undefined;
+    const event = record.event;
+    if ('artifactUpdate' in event) this.#applyArtifact(event.artifactUpdate);
+    else if ('statusUpdate' in event) this.#applyStatus(event.statusUpdate.status);
+    else this.#replace(event.task);
+    if (record.history !== undefined) for (const message of record.history) this.#remember(message);
+    if (record.metadata !== undefined) this.#metadata = merged(this.#metadata, record.metadata);
+  }
+
+  /** The task as it stands, as plain data that later records leave alone. */
+  view(): Task {
+    this.#view ??= this.#build();
+    return this.#view;
+  }
+
+  #replace(task: Task): void {
+    this.#task = task;
+    this.#status = task.status;
+    this.#metadata = task.metadata;
+    this.#slots = [];
+    this.#byId.clear();
+    for (const artifact of task.artifacts ?? []) this.#add(artifact);
+    // The array belongs to the task given: it is copied before the first message is added to it.
+    this.#history = (task.history ?? []) as Message[];
+    this.#historyShared = true;
+    this.#known = undefined;
+  }
+
+  #applyStatus(status: TaskStatus): void {
+    const superseded = this.#status.message;
+    this.#status = status;
+    if (superseded === undefined) return;
+    if (status.message !== undefined && identity(status.message) === identity(superseded)) return;
+    this.#remember(superseded);
+  }
+
+  #applyArtifact(update: TaskArtifactUpdateEvent): void {
+    const { artifact } = update;
+    const slot = this.#byId.get(artifact.artifactId);
+    if (slot === undefined) {
+      this.#add(artifact);
+    } else if (update.append === true) {
+      slot.grown ??= slot.artifact.parts.slice();
+      for (const part of artifact.parts) slot.grown.push(part);
+      if (describes(artifact)) slot.artifact = described(slot.artifact, artifact);
+    } else {
+      slot.artifact = artifact;
+      slot.grown = undefined;
+    }
+  }
+
+  #add(artifact: Artifact): void {
+    const slot: Slot = { artifact, grown: undefined };
+    this.#slots.push(slot);
+    this.#byId.set(artifact.artifactId, slot);
+  }
+
+  #remember(message: Message): void {
+    this.#known ??= new Set(this.#history.map(identity));
+    const id = identity(message);
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
+    if (this.#historyShared) {
+      this.#history = this.#history.slice();
+      this.#historyShared = false;
+    }
+    this.#history.push(message);
+  }
+
+  #build(): Task {
+    const { id, contextId } = this.#task;
+    this.#historyShared = true;
+    return shapeTask({
+      id,
+      contextId,
+      status: this.#status,
+      artifacts: this.#slots.map(shown),
+      history: this.#history,
+      metadata: this.#metadata,
+    });
+  }
+}
+
+/** Hands the parts out; the next one to be added goes to a copy. */
+function shown(slot: Slot): Artifact {
+  if (slot.grown !== undefined) {
+    slot.artifact = { ...slot.artifact, parts: slot.grown };
+    slot.grown = undefined;
+  }
+  return slot.artifact;
+}
+
+/** Message ids are unique by the creator (ID-12). */
+function identity(message: Message): string {
+  return message.role === 'ROLE_AGENT' ? `a${message.messageId}` : `u${message.messageId}`;
+}
+
+function describes(chunk: Artifact): boolean {
+  return (
+    chunk.name !== undefined ||
+    chunk.description !== undefined ||
+    chunk.extensions !== undefined ||
+    chunk.metadata !== undefined
+  );
+}
+
+function described(artifact: Artifact, chunk: Artifact): Artifact {
+  const { name, description, extensions, metadata } = chunk;
+  return {
+    ...artifact,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(extensions !== undefined && { extensions }),
+    ...(metadata !== undefined && { metadata: merged(artifact.metadata, metadata) }),
+  };
+}
+
+/** Spreading defines members as data, so that a member named `__proto__` stays one. */
+function merged(into: JsonObject | undefined, from: JsonObject): JsonObject {
+  return into === undefined ? from : { ...into, ...from };
+}

@@ -1,0 +1,28 @@
+import type { Task } from '../model/task.js';
+
+/** What a caller wants to see of a task. */
+export interface TaskExtent {
+  /** At most so many of the most recent messages, oldest first; absent: all (GET-2). */
+  readonly historyLength?: number | undefined;
+  /** False leaves the artifacts out (LIST-7). Default: true. */
+  readonly includeArtifacts?: boolean;
+}
+
+/** The task without what was not asked for; itself when nothing has to go. */
+export function trimTask(task: Task, extent: TaskExtent): Task {
+  const { historyLength, includeArtifacts = true } = extent;
+  const { artifacts, history, metadata, ...head } = task;
+  const kept = historyLength === undefined ? history : recent(history, historyLength);
+  if (kept === history && (includeArtifacts || artifacts === undefined)) return task;
+  return {
+    ...head,
+    ...(includeArtifacts && artifacts !== undefined && { artifacts }),
+    ...(kept !== undefined && { history: kept }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+function recent(history: Task['history'], length: number): Task['history'] {
+  if (length <= 0 || history === undefined) return undefined;
+  return history.length > length ? history.slice(-length) : history;
+}
