@@ -7,6 +7,8 @@ import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
 const NONE: readonly string[] = Object.freeze([]);
+/** Of all parameters only this one concerns every binding; all that can be encoded in a version is its point. */
+const VERSION_PARAMETER = /(?:^|&)a2a-version=([^&]*)/i;
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The version a request asks for: the header, or the query parameter of the same name (VER-3). */
@@ -14,10 +16,8 @@ export function askedVersion(request: ExchangeRequest): string | undefined {
   const header = request.header('a2a-version');
   if (header !== undefined && header !== '') return header;
   if (request.query === '') return undefined;
-  for (const [name, value] of new URLSearchParams(request.query)) {
-    if (name.toLowerCase() === 'a2a-version' && value !== '') return value;
-  }
-  return undefined;
+  const value = VERSION_PARAMETER.exec(request.query)?.[1];
+  return value?.replaceAll(/%2e/gi, '.');
 }
 
 /** What a call context is made of. */

@@ -1,4 +1,6 @@
+/** JSON of no particular kind. */
 export const JSON_TYPE = 'application/json';
+/** Server-sent events. */
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
 /** A content type without its parameters, in lower case; "" when there is none. */
