@@ -2,7 +2,8 @@ import type { Artifact } from '../model/artifact.js';
 import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
-import type { StreamResponse } from '../model/stream-response.js';
+import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
 
 /** What a status can say: a text, parts, or a whole message (ids and role are filled in). */
 export type StatusContent = string | readonly Part[] | Partial<Message>;
@@ -17,6 +18,13 @@ export type ArtifactInfo = Partial<Omit<Artifact, 'parts'>> & { readonly lastChu
 export interface StatusInfo {
   readonly metadata?: JsonObject;
 }
+
+/** An event in the protocol's own form, whose task id, context id and message id may be left out. */
+export type RawEvent =
+  | { readonly task: Partial<Task> & Pick<Task, 'status'> }
+  | { readonly message: Partial<Message> }
+  | { readonly statusUpdate: Partial<TaskStatusUpdateEvent> & Pick<TaskStatusUpdateEvent, 'status'> }
+  | { readonly artifactUpdate: Partial<TaskArtifactUpdateEvent> & Pick<TaskArtifactUpdateEvent, 'artifact'> };
 
 /**
  * Where an agent publishes what it does. Every method resolves when the event is in the buffer: at once, or later when
@@ -39,8 +47,8 @@ export interface EventQueue {
   cancel(content?: StatusContent, info?: StatusInfo): Promise<void>;
   /** A direct reply; on a task it becomes COMPLETED with that message (LIFE-4). */
   message(content: StatusContent): Promise<void>;
-  /** Any event in the protocol's own form; missing task and context ids are filled in. */
-  publish(event: StreamResponse): Promise<void>;
+  /** Any event in the protocol's own form. Its timestamp is the engine's. */
+  publish(event: RawEvent): Promise<void>;
   /** Resolves when all that was published so far is committed. */
   flush(): Promise<void>;
 }

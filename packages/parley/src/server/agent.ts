@@ -1,0 +1,61 @@
+import type { Part } from '../model/part.js';
+import type { AgentExecutor } from './agent-executor.js';
+import type { EventQueue } from './event-queue.js';
+import type { RequestContext } from './request-context.js';
+
+/** What a prompt can be answered with: a text, parts, or nothing. */
+export type Answer = string | Part | readonly Part[] | undefined;
+
+/** An answer at once, later, or piece by piece. */
+export type AnswerSource =
+  | Answer
+  | Promise<Answer>
+  | AsyncIterable<string | Part>
+  | Promise<AsyncIterable<string | Part>>;
+
+/** Answers a prompt: the text parts of the message, joined by a newline. */
+export type PromptFunction = (prompt: string, context: RequestContext) => AnswerSource;
+
+/** Anything with a `run(prompt)`. */
+export interface PromptRunner {
+  run(prompt: string, context: RequestContext): AnswerSource;
+}
+
+/**
+ * Makes an agent of a function, an async generator function or an object with `run(prompt)`: the task works, its answer
+ * becomes an artifact (streamed piece by piece where it comes that way), and the task completes; it fails if the function throws.
+ */
+export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
+  const run: PromptFunction = typeof source === 'function' ? source : (prompt, context) => source.run(prompt, context);
+  return {
+    async execute(context, events) {
+      events.working();
+      const answer = await run(context.text, context);
+      if (isAsyncIterable(answer)) await stream(answer, context, events);
+      else if (answer !== undefined && !isEmptyList(answer)) await events.artifact(answer, { name: 'response' });
+      await events.complete();
+    },
+  };
+}
+
+async function stream(
+  pieces: AsyncIterable<string | Part>,
+  context: RequestContext,
+  events: EventQueue,
+): Promise<void> {
+  let artifactId: string | undefined;
+  for await (const piece of pieces) {
+    // Leaving the loop ends the generator too: a canceled task leaves nothing running.
+    if (context.signal.aborted) return;
+    if (artifactId === undefined) artifactId = await events.artifact(piece, { name: 'response' });
+    else await events.append(artifactId, piece);
+  }
+}
+
+function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is AsyncIterable<string | Part> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+function isEmptyList(value: Answer): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

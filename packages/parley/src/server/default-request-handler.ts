@@ -1,0 +1,205 @@
+import type { User } from '../auth/user.js';
+import {
+  ExtendedAgentCardNotConfiguredError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '../errors/spec-errors.js';
+import { UnauthenticatedError } from '../errors/standard-errors.js';
+import type { AgentCard } from '../model/agent-card.js';
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import type { SendMessageResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import type {
+  CancelTaskRequest,
+  GetExtendedAgentCardRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  SubscribeToTaskRequest,
+} from '../model/task-requests.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import type { Scope, Storage, StoredTask } from '../store/storage.js';
+import type { StreamItem } from '../task/stream-item.js';
+import { trimTask } from '../task/trim-task.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { AgentExecutor } from './agent-executor.js';
+import { BaseRequestHandler } from './base-request-handler.js';
+import { DEFAULT_LIMITS, type EngineLimits } from './engine-limits.js';
+import { Cancellation } from './execution/cancellation.js';
+import { DeferredStream } from './execution/deferred-stream.js';
+import { Executions } from './execution/executions.js';
+import { MessageIntake } from './execution/message-intake.js';
+import { TaskFeeds } from './execution/task-feeds.js';
+import { TaskStreams } from './execution/task-streams.js';
+import type { Surroundings } from './execution/turn-host.js';
+import { TurnWaiter } from './execution/turn-waiter.js';
+import { WaitingExpiry } from './execution/waiting-expiry.js';
+import { Idempotency, type IdempotencyOptions } from './idempotency.js';
+import type { ServerCallContext } from './server-call-context.js';
+import { listTasks } from './task-listing.js';
+
+/** Who may see which extended card; `undefined` is nobody's. */
+export type ExtendedAgentCards = (user: User) => AgentCard | undefined;
+
+/** What an engine for one agent is made of. */
+export interface DefaultRequestHandlerOptions {
+  /** Id of the agent's task space within the storage. */
+  readonly agent: string;
+  readonly executor: AgentExecutor;
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly extendedAgentCard?: ExtendedAgentCards;
+  /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
+  readonly challenges?: readonly string[];
+  readonly limits?: Partial<EngineLimits>;
+  readonly idempotency?: IdempotencyOptions;
+}
+
+/**
+ * The engine: runs an agent on the messages it gets, keeps its tasks in a storage, and answers every operation from
+ * there. One per agent and process; several agents may share a storage.
+ */
+export class DefaultRequestHandler extends BaseRequestHandler {
+  readonly #around: Surroundings;
+  readonly #executions: Executions;
+  readonly #intake: MessageIntake;
+  readonly #streams: TaskStreams;
+  readonly #cancellation: Cancellation;
+  readonly #expiry: WaitingExpiry;
+  readonly #extendedAgentCard: ExtendedAgentCards | undefined;
+  readonly #challenges: readonly string[];
+
+  constructor(options: DefaultRequestHandlerOptions) {
+    super();
+    const { agent, executor, storage, clock, ids, logger } = options;
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const lease = { node: ids.random(), leaseMs: limits.leaseMs };
+    const feeds = new TaskFeeds();
+    this.#around = { agent, executor, storage, feeds, clock, ids, logger, limits, lease };
+    this.#executions = new Executions(this.#around);
+    this.#intake = new MessageIntake(this.#around, this.#executions, new Idempotency(options.idempotency ?? {}, clock));
+    this.#streams = new TaskStreams(this.#around);
+    this.#cancellation = new Cancellation(this.#around, this.#executions);
+    this.#expiry = new WaitingExpiry(this.#around);
+    this.#extendedAgentCard = options.extendedAgentCard;
+    this.#challenges = options.challenges ?? ['Bearer'];
+  }
+
+  /** Takes over what earlier processes left: call it before the first request. */
+  async start(): Promise<void> {
+    await this.#executions.recover();
+    this.#expiry.start();
+  }
+
+  /** Lets running turns finish for `graceMs` (default 0) and hands over the rest; the storage stays open. */
+  close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#expiry.stop();
+    return this.#executions.close(options.graceMs ?? 0);
+  }
+
+  /** What runs and who watches now, for metrics and tests. */
+  get load(): { readonly runningTurns: number; readonly watchedTasks: number } {
+    return { runningTurns: this.#executions.running, watchedTasks: this.#around.feeds.size };
+  }
+
+  async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse> {
+    const envelope = this.#intake.envelope(request, context);
+    const { historyLength, returnImmediately } = request.configuration ?? {};
+    const waiter = returnImmediately ? undefined : new TurnWaiter(this.#around.feeds, envelope.taskId);
+    try {
+      const submission = await this.#intake.submit(envelope);
+      if (submission.kind === 'reply') return { message: submission.message };
+      if (submission.kind === 'repeat') {
+        const task = await this.#outcomeOf(envelope.scope, submission, returnImmediately === true);
+        return { task: trimTask(task, { historyLength }) };
+      }
+      waiter?.expect(submission.turn);
+      submission.start();
+      if (!waiter) {
+        const task = submission.claim?.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
+        return { task: trimTask(task, { historyLength }) };
+      }
+      const outcome = await waiter.outcome;
+      if (!outcome.reached) throw new UnsupportedOperationError('The task ended before the message was processed');
+      const task = outcome.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
+      return { task: trimTask(task, { historyLength }) };
+    } finally {
+      waiter?.close();
+    }
+  }
+
+  override sendStreamingMessage(request: SendMessageRequest, context: ServerCallContext): DeferredStream {
+    return new DeferredStream(() => {
+      const envelope = this.#intake.envelope(request, context);
+      const { historyLength } = request.configuration ?? {};
+      return this.#streams.ofMessage(envelope, () => this.#intake.submit(envelope), historyLength);
+    });
+  }
+
+  async getTask(request: GetTaskRequest, context: ServerCallContext): Promise<Task> {
+    const { task } = await this.#stored(this.#scope(request.tenant, context), request.id);
+    return trimTask(task, { historyLength: request.historyLength });
+  }
+
+  override listTasks(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
+    const { storage, limits } = this.#around;
+    const scope = this.#scope(request.tenant, context);
+    return listTasks(storage, { scope, request, defaultHistory: limits.listedHistory });
+  }
+
+  async cancelTask(request: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
+    const scope = this.#scope(request.tenant, context);
+    const task = await this.#cancellation.cancel(scope, request.id, request.metadata);
+    if (task.status.state !== 'TASK_STATE_CANCELED') throw new TaskNotCancelableError(request.id);
+    return task;
+  }
+
+  override subscribeToTask(request: SubscribeToTaskRequest, context: ServerCallContext): AsyncIterable<StreamItem> {
+    const scope = this.#scope(request.tenant, context);
+    return new DeferredStream(() => this.#streams.ofTask(scope, request.id, context.lastEventId));
+  }
+
+  override async getExtendedAgentCard(
+    _request: GetExtendedAgentCardRequest,
+    context: ServerCallContext,
+  ): Promise<AgentCard> {
+    if (!this.#extendedAgentCard) throw new ExtendedAgentCardNotConfiguredError();
+    const card = context.user && this.#extendedAgentCard(context.user);
+    if (!card) throw new UnauthenticatedError(this.#challenges);
+    return card;
+  }
+
+  #scope(tenant: string | undefined, context: ServerCallContext): Scope {
+    return { agent: this.#around.agent, tenant: tenant ?? '', owner: context.user?.id ?? null };
+  }
+
+  async #stored(scope: Scope, taskId: string): Promise<StoredTask> {
+    const stored = await this.#around.storage.task(scope, taskId);
+    if (!stored) throw new TaskNotFoundError(taskId);
+    return stored;
+  }
+
+  /** What the first send of a repeated message led to; waits for its turn while that runs. */
+  async #outcomeOf(
+    scope: Scope,
+    first: { readonly taskId: string; readonly turn: number },
+    atOnce: boolean,
+  ): Promise<Task> {
+    if (atOnce) return (await this.#stored(scope, first.taskId)).task;
+    const stream = await this.#streams.ofTurn(scope, first.taskId, first.turn);
+    for (let item = await stream.next(); !item.done; item = await stream.next()) {
+      // A stream goes on over AUTH_REQUIRED, a blocking answer does not (SEND-2).
+      if (
+        'statusUpdate' in item.value.event &&
+        item.value.event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED'
+      ) {
+        await stream.return?.();
+      }
+    }
+    return (await this.#stored(scope, first.taskId)).task;
+  }
+}

@@ -1,0 +1,51 @@
+/** The engine's limits; all times in ms. */
+export interface EngineLimits {
+  /** From a cancel request to CANCELED by force; also what an agent has to return in after asking for input. */
+  readonly cancelGraceMs: number;
+  /** Longest turn; then the task ends in FAILED. */
+  readonly turnDeadlineMs: number;
+  /** Messages that wait on a task whose turn runs; more are refused. */
+  readonly waitingMessages: number;
+  /** Uncommitted events of a turn before its agent has to wait. */
+  readonly bufferEvents: number;
+  /** Uncommitted bytes of a turn before its agent has to wait. */
+  readonly bufferBytes: number;
+  /** How long an artifact chunk may wait for company before it is committed. */
+  readonly commitDelayMs: number;
+  /** Records of a task after its last snapshot, in bytes, before the next one is due (at least the task's own size). */
+  readonly snapshotTailBytes: number;
+  /** Events held in memory for one reader that does not keep up; beyond it the reader is fed from the log. */
+  readonly readerBufferBytes: number;
+  /** A reader that is behind and takes nothing for this long is dropped; it can resume. */
+  readonly readerStallMs: number;
+  /** How long a claim lasts without a heartbeat. */
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** How often a turn is tried when processes die under it. */
+  readonly maxAttempts: number;
+  /** A task that waits for its caller longer than this ends in FAILED. */
+  readonly waitingExpiryMs: number;
+  /** How often that is looked for. */
+  readonly expiryCheckMs: number;
+  /** Messages of the history in a list whose request does not say how many. */
+  readonly listedHistory: number;
+}
+
+/** What holds where nothing else is said. */
+export const DEFAULT_LIMITS: EngineLimits = {
+  cancelGraceMs: 5_000,
+  turnDeadlineMs: 3_600_000,
+  waitingMessages: 16,
+  bufferEvents: 256,
+  bufferBytes: 1_048_576,
+  commitDelayMs: 2,
+  snapshotTailBytes: 65_536,
+  readerBufferBytes: 1_048_576,
+  readerStallMs: 30_000,
+  leaseMs: 15_000,
+  heartbeatMs: 5_000,
+  maxAttempts: 3,
+  waitingExpiryMs: 7 * 86_400_000,
+  expiryCheckMs: 60_000,
+  listedHistory: 10,
+};

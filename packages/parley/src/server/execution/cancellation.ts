@@ -1,0 +1,62 @@
+import { TaskNotCancelableError, TaskNotFoundError } from '../../errors/spec-errors.js';
+import type { JsonObject } from '../../model/json.js';
+import type { Task } from '../../model/task.js';
+import { isTerminal } from '../../model/task-state.js';
+import type { Scope, StoredTask } from '../../store/storage.js';
+import type { Executions } from './executions.js';
+import { endFromOutside } from './outside-end.js';
+import type { Surroundings } from './turn-host.js';
+import { TurnWaiter } from './turn-waiter.js';
+
+/** Spec §3.1.5: cancels tasks, whoever runs them, or nobody. */
+export class Cancellation {
+  readonly #around: Surroundings;
+  readonly #executions: Executions;
+
+  constructor(around: Surroundings, executions: Executions) {
+    this.#around = around;
+    this.#executions = executions;
+  }
+
+  /**
+   * Resolves to the task in its end state, which is another than CANCELED where the agent was faster.
+   * @throws TaskNotFoundError, TaskNotCancelableError
+   */
+  async cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
+    const { storage, feeds, clock, limits } = this.#around;
+    const request = metadata ? { metadata } : {};
+    const waiter = new TurnWaiter(feeds, taskId);
+    waiter.expect(0);
+    let stopTimer: (() => void) | undefined;
+    try {
+      const outcome = await storage.requestCancel(scope, taskId, request);
+      if (outcome.kind === 'not-found') throw new TaskNotFoundError(taskId);
+      if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
+      if (!outcome.stored.running) return await this.#cancelNow(outcome.stored, metadata, 'idle');
+      const turn = this.#executions.of(taskId);
+      turn?.cancel(request);
+      // A turn of this process ends itself; one elsewhere may have lost its process.
+      const overdue = turn
+        ? new Promise<never>(() => {})
+        : new Promise<undefined>((resolve) => {
+            stopTimer = clock.after(limits.cancelGraceMs, () => resolve(undefined));
+          });
+      const ended = await Promise.race([waiter.outcome, overdue]);
+      if (ended?.task) return ended.task;
+      const stored = await storage.task(scope, taskId);
+      if (!stored) throw new TaskNotFoundError(taskId);
+      if (isTerminal(stored.task.status.state)) return stored.task;
+      return await this.#cancelNow(stored, metadata, 'force');
+    } finally {
+      stopTimer?.();
+      waiter.close();
+    }
+  }
+
+  /** Looks again when somebody else was faster. */
+  async #cancelNow(stored: StoredTask, metadata: JsonObject | undefined, authority: 'idle' | 'force'): Promise<Task> {
+    const status = { state: 'TASK_STATE_CANCELED' as const };
+    const ended = await endFromOutside(this.#around, stored, { status, metadata, authority });
+    return ended ?? this.cancel(stored.scope, stored.task.id, metadata);
+  }
+}

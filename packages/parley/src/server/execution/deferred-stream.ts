@@ -1,0 +1,45 @@
+import type { StreamItem } from '../../task/stream-item.js';
+
+const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
+
+/**
+ * A stream that is opened by its first read, so that a stream nobody reads costs nothing and an error of opening it is
+ * the error of its first event. Leaving early, also before it is open, lets go of everything.
+ */
+export class DeferredStream implements AsyncIterable<StreamItem>, AsyncIterator<StreamItem, undefined> {
+  readonly #open: () => Promise<AsyncIterator<StreamItem, undefined>>;
+  #opening: Promise<AsyncIterator<StreamItem, undefined>> | undefined;
+  #inner: AsyncIterator<StreamItem, undefined> | undefined;
+  #left = false;
+
+  constructor(open: () => Promise<AsyncIterator<StreamItem, undefined>>) {
+    this.#open = open;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<StreamItem, undefined>> {
+    if (this.#inner) return this.#inner.next();
+    return this.#first();
+  }
+
+  async return(): Promise<IteratorResult<StreamItem, undefined>> {
+    this.#left = true;
+    await this.#inner?.return?.();
+    return DONE;
+  }
+
+  async #first(): Promise<IteratorResult<StreamItem, undefined>> {
+    if (this.#left) return DONE;
+    this.#opening ??= this.#open();
+    const inner = await this.#opening;
+    this.#inner = inner;
+    if (this.#left) {
+      await inner.return?.();
+      return DONE;
+    }
+    return inner.next();
+  }
+}

@@ -1,0 +1,141 @@
+import type { Claim } from '../../store/storage.js';
+import { Turn, type TurnOwner } from './turn.js';
+import type { Draft, Surroundings } from './turn-host.js';
+
+const CLAIM_BATCH = 100;
+
+const SAYS = {
+  interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
+  exhausted: 'The agent stopped each time it worked on this task.',
+} as const;
+
+/** The turns that run in this process, and what becomes of those that nobody runs. */
+export class Executions implements TurnOwner {
+  readonly #around: Surroundings;
+  readonly #turns = new Map<string, Turn>();
+  readonly #drafts = new Set<Turn>();
+  #closing = false;
+  #idle: (() => void) | undefined;
+  #stopBeat: (() => void) | undefined;
+  #beats = 0;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** Turns that run now. */
+  get running(): number {
+    return this.#turns.size + this.#drafts.size;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** The turn of a task that runs in this process. */
+  of(taskId: string): Turn | undefined {
+    return this.#turns.get(taskId);
+  }
+
+  /** Runs a claimed turn; or ends its task where running it again is not possible. */
+  start(claim: Claim): void {
+    const turn = new Turn(this.#around, this, { claim });
+    this.#turns.set(turn.taskId, turn);
+    const { executor, limits } = this.#around;
+    if (claim.cancel) turn.conclude('TASK_STATE_CANCELED');
+    else if (claim.began && !executor.resumable) turn.conclude('TASK_STATE_FAILED', SAYS.interrupted);
+    else if (claim.attempt > limits.maxAttempts) turn.conclude('TASK_STATE_FAILED', SAYS.exhausted);
+    else turn.run();
+  }
+
+  /** Runs an agent that has yet to decide whether its answer is a task. */
+  draft(draft: Draft): Turn {
+    const turn = new Turn(this.#around, this, { draft });
+    this.#drafts.add(turn);
+    turn.opening?.then(
+      (opening) => {
+        // Watched like any other from here on; one that has ended meanwhile is in neither list.
+        if (this.#drafts.delete(turn) && 'claim' in opening) this.#turns.set(turn.taskId, turn);
+      },
+      () => this.#drafts.delete(turn),
+    );
+    turn.run();
+    return turn;
+  }
+
+  ended(turn: Turn, waiting: number): void {
+    this.#drafts.delete(turn);
+    if (this.#turns.get(turn.taskId) === turn) this.#turns.delete(turn.taskId);
+    if (waiting > 0 && !this.#closing) void this.#claimNext(turn);
+    if (this.running === 0) this.#idle?.();
+  }
+
+  /** Takes over what nobody runs, now and, where other processes share the storage, from time to time. */
+  async recover(): Promise<void> {
+    await this.#claimAll();
+    if (this.#around.storage.shared) this.#beat();
+  }
+
+  /** Lets running turns finish for a while, then hands the rest over; nothing new starts. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    this.#stopBeat?.();
+    if (this.running > 0 && graceMs > 0) {
+      await new Promise<void>((resolve) => {
+        const stopTimer = this.#around.clock.after(graceMs, resolve);
+        this.#idle = () => {
+          stopTimer();
+          resolve();
+        };
+      });
+    }
+    await Promise.all([...this.#turns.values(), ...this.#drafts].map((turn) => turn.handOver()));
+  }
+
+  async #claimAll(): Promise<void> {
+    const { storage, lease, agent } = this.#around;
+    for (;;) {
+      const claims = await storage.claim({ ...lease, agents: [agent], limit: CLAIM_BATCH });
+      for (const claim of claims) this.start(claim);
+      if (claims.length < CLAIM_BATCH) return;
+    }
+  }
+
+  async #claimNext(turn: Turn): Promise<void> {
+    const { storage, lease, agent, logger } = this.#around;
+    try {
+      const task = { agent, id: turn.taskId };
+      for (const claim of await storage.claim({ ...lease, agents: [agent], limit: 1, task })) this.start(claim);
+    } catch (error) {
+      logger.error('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
+      this.#around.clock.after(1_000, () => void this.#claimNext(turn));
+    }
+  }
+
+  /** Keeps the leases of the turns that run here, and looks for those whose owner is gone. */
+  #beat(): void {
+    const { clock, limits, logger } = this.#around;
+    this.#stopBeat = clock.after(limits.heartbeatMs, () => {
+      this.#renew()
+        .then(() => (++this.#beats % 3 === 0 ? this.#claimAll() : undefined))
+        .catch((error: unknown) => logger.error('heartbeat failed', { error }))
+        .finally(() => {
+          if (!this.#closing) this.#beat();
+        });
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const turns = [...this.#turns.values()].flatMap((turn) => (turn.held ? [{ turn, held: turn.held }] : []));
+    if (turns.length === 0) return;
+    const { storage, lease } = this.#around;
+    const renewals = await storage.renew({ ...lease, turns: turns.map(({ held }) => held) });
+    for (const [index, { turn }] of turns.entries()) {
+      const renewal = renewals[index];
+      // A turn that has ended meanwhile is not overtaken.
+      if (!renewal || this.#turns.get(turn.taskId) !== turn) continue;
+      if (!renewal.held) turn.overtaken();
+      else if (renewal.cancel) turn.cancel(renewal.cancel);
+    }
+  }
+}

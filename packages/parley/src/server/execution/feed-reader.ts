@@ -1,0 +1,197 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { Scope, Storage } from '../../store/storage.js';
+import { LogRecord } from '../../task/log-record.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import type { FeedListener, TaskFeeds } from './task-feeds.js';
+
+/** What a reader needs of its surroundings. */
+export interface FeedReaderOptions {
+  readonly feeds: TaskFeeds;
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly scope: Scope;
+  readonly taskId: string;
+  /** Bytes held for a reader that does not keep up. */
+  readonly bufferBytes: number;
+  /** ms without a read, while behind, until the reader is dropped. */
+  readonly stallMs: number;
+  /**
+   * Called with each record: whether the stream ends after it, ends in an error, or goes on.
+   */
+  readonly endsAfter: (record: LogRecord) => boolean | Error;
+}
+
+const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
+
+/**
+ * One stream of a task: what was committed after a sequence number, in order, without gap or repetition (STR-6, STR-8,
+ * STR-17). It listens from the moment it is made; `begin` tells where to start. While its consumer keeps up, it is fed
+ * from memory; when the buffer is full it forgets what it did not hold and reads the log instead.
+ */
+export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undefined>, AsyncIterable<StreamItem> {
+  readonly #options: FeedReaderOptions;
+  #queue: LogRecord[] = [];
+  #queuedBytes = 0;
+  #head: StreamItem | undefined;
+  /** Last sequence number taken over, delivered or queued; `undefined` until `begin`. */
+  #tail: number | undefined;
+  /** Records were committed that are not held here: the log has them. */
+  #behind = false;
+  /** Highest sequence number offered so far. */
+  #newest = 0;
+  #ended = false;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+  #cancelStall: (() => void) | undefined;
+
+  constructor(options: FeedReaderOptions) {
+    this.#options = options;
+    options.feeds.attach(options.taskId, this);
+  }
+
+  /** Starts after sequence number `after`, with `head` (a snapshot) before everything else. */
+  begin(after: number, head?: StreamItem): this {
+    this.#head = head;
+    this.#tail = after;
+    const early = this.#queue;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    for (const record of early) {
+      if (record.seq > after) continue;
+      // The snapshot shows it already; but a stream that should have ended with it must not wait for more.
+      const end = this.#options.endsAfter(record);
+      if (end !== false) this.#end(end);
+    }
+    this.#take(early);
+    return this;
+  }
+
+  /** Reads the log from where it stands before it listens: for a start before the newest record. */
+  replay(): this {
+    this.#behind = true;
+    return this;
+  }
+
+  /** Delivers nothing beyond what is queued. */
+  finish(): this {
+    this.#end(true);
+    return this;
+  }
+
+  offer(records: readonly LogRecord[]): void {
+    if (this.#ended) return;
+    this.#newest = records.at(-1)?.seq ?? this.#newest;
+    if (this.#tail === undefined) this.#queue.push(...records);
+    else this.#take(records);
+    this.#notify();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<StreamItem, undefined>> {
+    this.#cancelStall?.();
+    this.#cancelStall = undefined;
+    for (;;) {
+      if (this.#head) {
+        const value = this.#head;
+        this.#head = undefined;
+        return { done: false, value };
+      }
+      const record = this.#queue.shift();
+      if (record) {
+        this.#queuedBytes -= record.text.length;
+        return { done: false, value: record };
+      }
+      if (this.#failure) {
+        const failure = this.#failure;
+        this.#failure = undefined;
+        throw failure;
+      }
+      if (this.#ended) return DONE;
+      if (this.#behind) await this.#catchUp();
+      else await this.#offered();
+    }
+  }
+
+  /** Lets go of everything at once, also while a `next` waits. */
+  async return(): Promise<IteratorResult<StreamItem, undefined>> {
+    this.#head = undefined;
+    this.#queue = [];
+    this.#failure = undefined;
+    this.#end(true);
+    this.#cancelStall?.();
+    this.#cancelStall = undefined;
+    return DONE;
+  }
+
+  #take(records: readonly LogRecord[]): void {
+    for (const record of records) {
+      if (this.#ended || this.#behind) return;
+      const tail = this.#tail ?? 0;
+      if (record.seq <= tail) continue;
+      const bytes = record.text.length;
+      const full = this.#queue.length > 0 && this.#queuedBytes + bytes > this.#options.bufferBytes;
+      if (full || record.seq > tail + 1) {
+        this.#fallBehind();
+        return;
+      }
+      this.#queue.push(record);
+      this.#queuedBytes += bytes;
+      this.#tail = record.seq;
+      const end = this.#options.endsAfter(record);
+      if (end !== false) this.#end(end);
+    }
+  }
+
+  #fallBehind(): void {
+    this.#behind = true;
+    if (this.#wake) return;
+    this.#cancelStall = this.#options.clock.after(this.#options.stallMs, () => void this.return());
+  }
+
+  async #catchUp(): Promise<void> {
+    const { storage, scope, taskId, bufferBytes } = this.#options;
+    const after = this.#tail ?? 0;
+    const page = await storage.records({ agent: scope.agent, id: taskId }, after, bufferBytes);
+    if (this.#ended) return;
+    if (page.floor > after + 1 && page.last > after) return this.#reset();
+    this.#behind = false;
+    this.#take(page.records);
+    // What was committed after the page was read has been offered in vain: the log has to be asked again.
+    if (!this.#ended && (this.#tail ?? 0) < Math.max(page.last, this.#newest)) this.#behind = true;
+  }
+
+  /** The log no longer reaches back far enough: a snapshot takes the place of what is gone. */
+  async #reset(): Promise<void> {
+    const { storage, scope, taskId } = this.#options;
+    const stored = await storage.task(scope, taskId);
+    if (this.#ended) return;
+    if (!stored) return this.#end(true);
+    this.#head = { event: { task: stored.task }, seq: stored.seq };
+    this.#tail = stored.seq;
+    const end = this.#options.endsAfter(LogRecord.of(stored.seq, Number.MAX_SAFE_INTEGER, { task: stored.task }));
+    if (end !== false) this.#end(end);
+  }
+
+  #end(how: boolean | Error): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (how instanceof Error) this.#failure = how;
+    this.#options.feeds.detach(this.#options.taskId, this);
+    this.#notify();
+  }
+
+  #offered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}

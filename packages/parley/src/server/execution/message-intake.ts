@@ -1,0 +1,182 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import {
+  PushNotificationNotSupportedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '../../errors/spec-errors.js';
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { Message } from '../../model/message.js';
+import type { SendMessageRequest } from '../../model/send-message-request.js';
+import type { Task } from '../../model/task.js';
+import type { AcceptOutcome, CallerContext, Claim, IdempotencyKey, Remembered, Scope } from '../../store/storage.js';
+import type { Idempotency } from '../idempotency.js';
+import type { ServerCallContext } from '../server-call-context.js';
+import type { Executions } from './executions.js';
+import type { Surroundings } from './turn-host.js';
+
+const BUSY_RETRY_MS = 1_000;
+const CLOSING_RETRY_MS = 2_000;
+
+/** A message that may come in: checked, its task named, nothing stored yet. */
+export interface Envelope {
+  readonly scope: Scope;
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** The id the task has or will have. */
+  readonly taskId: string;
+  /** The task to make; absent for a message to an existing one. */
+  readonly task: (Task & { readonly contextId: string }) | undefined;
+  readonly key: IdempotencyKey | undefined;
+}
+
+/** What taking a message in led to. */
+export type Submission =
+  | { readonly kind: 'reply'; readonly message: Message }
+  /** `claim` is there where this process runs the turn now; `start` begins it. */
+  | { readonly kind: 'turn'; readonly turn: number; readonly claim: Claim | undefined; readonly start: () => void }
+  | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
+
+/** Takes messages in: what is wrong with one is refused before anything is stored. */
+export class MessageIntake {
+  readonly #around: Surroundings;
+  readonly #executions: Executions;
+  readonly #idempotency: Idempotency;
+  /** Replies in the making, for repeats that arrive before the first is answered. */
+  readonly #pending = new Map<string, { message: Message; result: Promise<Submission> }>();
+
+  constructor(around: Surroundings, executions: Executions, idempotency: Idempotency) {
+    this.#around = around;
+    this.#executions = executions;
+    this.#idempotency = idempotency;
+  }
+
+  /**
+   * @throws A2AError for what can be seen to be wrong without looking at any task.
+   */
+  envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
+    const { agent, ids, clock } = this.#around;
+    const { message, configuration } = request;
+    if (this.#executions.closing) {
+      throw new A2AError('UNAVAILABLE', 'The server is shutting down', { retryAfterMs: CLOSING_RETRY_MS });
+    }
+    if (message.role !== 'ROLE_USER') {
+      throw new InvalidParamsError([{ field: 'message.role', description: 'must be ROLE_USER' }]);
+    }
+    if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
+    const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
+    const caller: CallerContext = {
+      extensions: context.extensions,
+      version: context.version,
+      ...(context.user?.name !== undefined && { userName: context.user.name }),
+      ...(configuration?.acceptedOutputModes && { acceptedOutputModes: configuration.acceptedOutputModes }),
+      ...(request.metadata && { requestMetadata: request.metadata }),
+      ...(context.traceparent && { traceparent: context.traceparent }),
+    };
+    const key = this.#idempotency.keyOf(scope, message);
+    if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key };
+    const taskId = ids.ordered();
+    const contextId = message.contextId || ids.random();
+    const task = {
+      id: taskId,
+      contextId,
+      status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: new Date(clock.now()).toISOString() },
+      history: [{ ...message, taskId, contextId }],
+    };
+    return { scope, message, caller, taskId, task, key };
+  }
+
+  /** Stores the message, or runs the agent first where that decides; the turn starts when the caller says so. */
+  async submit(envelope: Envelope): Promise<Submission> {
+    const { storage, lease, limits, executor } = this.#around;
+    if (envelope.task && executor.replies === 'either') return this.#either(envelope, envelope.task);
+    const { scope, message, caller, taskId, task, key } = envelope;
+    const outcome = await storage.accept({
+      scope,
+      message,
+      caller,
+      task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
+      claim: lease,
+      ...(key && { idempotency: key }),
+      waitingLimit: limits.waitingMessages,
+    });
+    return this.#accepted(envelope, outcome);
+  }
+
+  #accepted(envelope: Envelope, outcome: AcceptOutcome): Submission {
+    const { taskId, message } = envelope;
+    switch (outcome.kind) {
+      case 'accepted': {
+        const { turn, claim } = outcome;
+        return { kind: 'turn', turn, claim, start: () => claim && this.#executions.start(claim) };
+      }
+      case 'repeated':
+        this.#idempotency.check(outcome.first, message);
+        return repeat(outcome.first);
+      case 'not-found':
+        throw new TaskNotFoundError(taskId);
+      case 'terminal':
+        throw new UnsupportedOperationError('The task has ended', { metadata: { taskId } });
+      case 'other-context':
+        throw new InvalidParamsError([
+          { field: 'message.contextId', description: 'is not the context of the task in message.taskId' },
+        ]);
+      case 'full':
+        throw new A2AError('RESOURCE_EXHAUSTED', 'Too many messages wait for this task', {
+          metadata: { taskId },
+          retryAfterMs: BUSY_RETRY_MS,
+        });
+    }
+  }
+
+  async #either(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
+    const { key } = envelope;
+    if (!key) return this.#decide(envelope, task);
+    const place = JSON.stringify([envelope.scope, key.key]);
+    const running = this.#pending.get(place);
+    if (running) {
+      this.#idempotency.check({ message: running.message, outcome: { reply: running.message } }, envelope.message);
+      const first = await running.result;
+      return first.kind === 'turn' ? { kind: 'repeat', taskId: first.claim?.task.id ?? '', turn: first.turn } : first;
+    }
+    const result = this.#decideOnce(envelope, task, key);
+    this.#pending.set(place, { message: envelope.message, result });
+    try {
+      return await result;
+    } finally {
+      this.#pending.delete(place);
+    }
+  }
+
+  async #decideOnce(
+    envelope: Envelope,
+    task: Task & { readonly contextId: string },
+    key: IdempotencyKey,
+  ): Promise<Submission> {
+    const { storage, clock } = this.#around;
+    const { scope, message } = envelope;
+    const first = await storage.recall(scope, key.key, clock.now());
+    if (first) {
+      this.#idempotency.check(first, message);
+      return repeat(first);
+    }
+    const submission = await this.#decide(envelope, task);
+    if (submission.kind === 'reply') {
+      await storage.remember(scope, key, { message, outcome: { reply: submission.message } });
+    }
+    return submission;
+  }
+
+  async #decide(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
+    const { scope, message, caller, key } = envelope;
+    const turn = this.#executions.draft({ scope, message, caller, task, ...(key && { idempotency: key }) });
+    const opening = await turn.opening;
+    if (opening === undefined) throw new TypeError('A draft has an opening');
+    if ('reply' in opening) return { kind: 'reply', message: opening.reply };
+    return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, start: () => {} };
+  }
+}
+
+function repeat({ outcome }: Remembered): Submission {
+  if ('reply' in outcome) return { kind: 'reply', message: outcome.reply };
+  return { kind: 'repeat', taskId: outcome.taskId, turn: outcome.turn };
+}

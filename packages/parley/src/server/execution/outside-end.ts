@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Task, TaskStatus } from '../../model/task.js';
+import type { StoredTask } from '../../store/storage.js';
+import { LogRecord } from '../../task/log-record.js';
+import { statusTime } from '../../task/status-time.js';
+import { TaskBuilder } from '../../task/task-builder.js';
+import type { Surroundings } from './turn-host.js';
+
+/** How a task is to end, and what may stand against it. */
+export interface OutsideEnd {
+  readonly status: Omit<TaskStatus, 'timestamp'>;
+  /** Merged into the task's metadata. */
+  readonly metadata?: JsonObject | undefined;
+  /** `idle`: only while no turn runs; `force`: overtaking the one that runs. */
+  readonly authority: 'idle' | 'force';
+}
+
+/** Ends a task from outside of any turn. Undefined when it has changed since it was read: nothing was written then. */
+export async function endFromOutside(
+  around: Surroundings,
+  stored: StoredTask,
+  end: OutsideEnd,
+): Promise<Task | undefined> {
+  const { storage, feeds, clock, agent } = around;
+  const { task, seq } = stored;
+  const timestamp = new Date(Math.max(clock.now(), statusTime(task.status))).toISOString();
+  const event = {
+    statusUpdate: { taskId: task.id, contextId: task.contextId ?? '', status: { ...end.status, timestamp } },
+  };
+  const record = LogRecord.of(seq + 1, 0, event, end.metadata ? { metadata: end.metadata } : {});
+  const builder = TaskBuilder.from(task);
+  builder.apply(record);
+  const snapshot = builder.view();
+  const outcome = await storage.append({
+    key: { agent, id: task.id },
+    authority: end.authority,
+    after: seq,
+    records: [record],
+    head: builder.head,
+    snapshot,
+  });
+  if (outcome.kind !== 'appended') return undefined;
+  feeds.publish(task.id, [record], snapshot);
+  return snapshot;
+}

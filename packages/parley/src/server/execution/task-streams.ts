@@ -1,0 +1,132 @@
+import { TaskNotFoundError, UnsupportedOperationError } from '../../errors/spec-errors.js';
+import { isTerminal } from '../../model/task-state.js';
+import type { Scope, StoredTask } from '../../store/storage.js';
+import type { LogRecord } from '../../task/log-record.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import { trimTask } from '../../task/trim-task.js';
+import { FeedReader } from './feed-reader.js';
+import type { Envelope, Submission } from './message-intake.js';
+import { stateOf } from './record-state.js';
+import type { Surroundings } from './turn-host.js';
+
+/** A stream of events, as an iterator. */
+export type EventStream = AsyncIterator<StreamItem, undefined>;
+
+/** Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (STR-5). */
+export class TaskStreams {
+  readonly #around: Surroundings;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** Listens first, then takes the message in: nothing is missed in between. */
+  async ofMessage(
+    envelope: Envelope,
+    submit: () => Promise<Submission>,
+    historyLength: number | undefined,
+  ): Promise<EventStream> {
+    const { scope, taskId } = envelope;
+    const end = new TurnEnd();
+    const reader = this.#reader(scope, taskId, (record) => end.after(record));
+    try {
+      const submission = await submit();
+      if (submission.kind === 'turn') {
+        end.turn = submission.turn;
+        const stands = submission.claim ?? (await this.#stored(scope, taskId));
+        reader.begin(stands.seq, { event: { task: trimTask(stands.task, { historyLength }) }, seq: stands.seq });
+        submission.start();
+        return reader;
+      }
+      await reader.return();
+      if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
+      return this.ofTurn(scope, submission.taskId, submission.turn);
+    } catch (error) {
+      await reader.return();
+      throw error;
+    }
+  }
+
+  /** What one turn shows, from its first record; for a repeat of the message that started it. */
+  async ofTurn(scope: Scope, taskId: string, turn: number): Promise<EventStream> {
+    const end = new TurnEnd();
+    end.turn = turn;
+    const reader = this.#reader(scope, taskId, (record) => end.after(record));
+    await this.#stored(scope, taskId);
+    // Records of earlier turns lead up to it: the client folds them like any others.
+    return reader.begin(0).replay();
+  }
+
+  /** Spec §3.1.6, and the resumption that Last-Event-ID asks for. */
+  async ofTask(scope: Scope, taskId: string, lastEventId: string | undefined): Promise<EventStream> {
+    const reader = this.#reader(scope, taskId, (record) => {
+      const state = stateOf(record);
+      return state !== undefined && isTerminal(state);
+    });
+    try {
+      const stored = await this.#stored(scope, taskId);
+      return await this.#started(reader, stored, lastEventId);
+    } catch (error) {
+      await reader.return();
+      throw error;
+    }
+  }
+
+  async #started(reader: FeedReader, stored: StoredTask, lastEventId: string | undefined): Promise<EventStream> {
+    const { task, seq, scope } = stored;
+    const ended = isTerminal(task.status.state);
+    const seen = lastEventId === undefined ? undefined : sequenceOf(lastEventId);
+    if (ended && (lastEventId === undefined || seen === seq)) {
+      throw new UnsupportedOperationError('The task has ended', { metadata: { taskId: task.id } });
+    }
+    if (seen !== undefined && seen <= seq && (await this.#reaches(scope, task.id, seen, seq))) {
+      return seen === seq ? reader.begin(seq) : reader.begin(seen).replay();
+    }
+    const started = reader.begin(seq, { event: { task }, seq });
+    return ended ? started.finish() : started;
+  }
+
+  /** Whether the log still has everything after a sequence number. */
+  async #reaches(scope: Scope, taskId: string, seen: number, last: number): Promise<boolean> {
+    if (seen === last) return true;
+    const { floor } = await this.#around.storage.records({ agent: scope.agent, id: taskId }, seen, 1);
+    return floor <= seen + 1;
+  }
+
+  #reader(scope: Scope, taskId: string, endsAfter: (record: LogRecord) => boolean | Error): FeedReader {
+    const { feeds, storage, clock, limits } = this.#around;
+    const { readerBufferBytes: bufferBytes, readerStallMs: stallMs } = limits;
+    return new FeedReader({ feeds, storage, clock, scope, taskId, bufferBytes, stallMs, endsAfter });
+  }
+
+  async #stored(scope: Scope, taskId: string): Promise<StoredTask> {
+    const stored = await this.#around.storage.task(scope, taskId);
+    if (!stored) throw new TaskNotFoundError(taskId);
+    return stored;
+  }
+}
+
+/** Where the stream of a message ends: with its turn, not with an earlier one. */
+class TurnEnd {
+  turn = 0;
+
+  after(record: LogRecord): boolean | Error {
+    const state = stateOf(record);
+    if (state === undefined) return false;
+    if (isTerminal(state)) {
+      return (
+        record.turn >= this.turn || new UnsupportedOperationError('The task ended before the message was processed')
+      );
+    }
+    return state === 'TASK_STATE_INPUT_REQUIRED' && record.turn >= this.turn;
+  }
+}
+
+/** A sequence number as an event id carries it; `undefined` for anything else. */
+function sequenceOf(id: string): number | undefined {
+  return /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+}
+
+async function* oneItem(item: StreamItem): AsyncGenerator<StreamItem, undefined> {
+  yield item;
+}

@@ -1,0 +1,146 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Part } from '../../model/part.js';
+import type { TaskState } from '../../model/task-state.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
+
+/** Where the events of a turn go: validated, numbered and committed there. */
+export interface EventSink {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** Never throws; what is wrong with an event comes as a rejection. */
+  accept(event: unknown): Promise<void>;
+  flush(): Promise<void>;
+}
+
+/** The agent's side of a turn: builds the protocol's events from the little an agent has to say. */
+export class TurnEvents implements EventQueue {
+  readonly #sink: EventSink;
+  readonly #ids: IdSource;
+
+  constructor(sink: EventSink, ids: IdSource) {
+    this.#sink = sink;
+    this.#ids = ids;
+  }
+
+  working(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_WORKING', content, info);
+  }
+
+  inputRequired(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_INPUT_REQUIRED', content, info);
+  }
+
+  authRequired(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_AUTH_REQUIRED', content, info);
+  }
+
+  complete(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_COMPLETED', content, info);
+  }
+
+  fail(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_FAILED', content, info);
+  }
+
+  reject(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_REJECTED', content, info);
+  }
+
+  cancel(content?: StatusContent, info?: StatusInfo): Promise<void> {
+    return this.#status('TASK_STATE_CANCELED', content, info);
+  }
+
+  artifact(content: ArtifactContent, info: ArtifactInfo = {}): Promise<string> {
+    const artifactId = info.artifactId ?? this.#ids.random();
+    return quiet(this.#artifact(artifactId, content, info, false).then(() => artifactId));
+  }
+
+  append(artifactId: string, content: ArtifactContent, info: Omit<ArtifactInfo, 'artifactId'> = {}): Promise<void> {
+    return this.#artifact(artifactId, content, info, true);
+  }
+
+  message(content: StatusContent): Promise<void> {
+    return quiet(this.#sink.accept({ message: this.#message(content) }));
+  }
+
+  publish(event: RawEvent): Promise<void> {
+    return quiet(this.#sink.accept(this.#completed(event)));
+  }
+
+  flush(): Promise<void> {
+    return quiet(this.#sink.flush());
+  }
+
+  #status(state: TaskState, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
+    const { taskId, contextId } = this.#sink;
+    const status = content === undefined ? { state } : { state, message: this.#message(content) };
+    return quiet(
+      this.#sink.accept({
+        statusUpdate:
+          info?.metadata === undefined
+            ? { taskId, contextId, status }
+            : { taskId, contextId, status, metadata: info.metadata },
+      }),
+    );
+  }
+
+  #artifact(artifactId: string, content: ArtifactContent, info: ArtifactInfo, append: boolean): Promise<void> {
+    const { taskId, contextId } = this.#sink;
+    const { lastChunk, ...about } = info;
+    const update: Record<string, unknown> = {
+      taskId,
+      contextId,
+      artifact: { ...about, artifactId, parts: partsOf(content) },
+    };
+    if (append) update.append = true;
+    if (lastChunk !== undefined) update.lastChunk = lastChunk;
+    return quiet(this.#sink.accept({ artifactUpdate: update }));
+  }
+
+  #message(content: StatusContent): Partial<Message> {
+    if (typeof content === 'string') return this.#addressed({ parts: [{ text: content }] });
+    return this.#addressed(
+      Array.isArray(content) ? { parts: content as readonly Part[] } : (content as Partial<Message>),
+    );
+  }
+
+  #addressed(message: Partial<Message>): Partial<Message> {
+    const { taskId, contextId } = this.#sink;
+    return { messageId: this.#ids.random(), role: 'ROLE_AGENT', taskId, contextId, ...message };
+  }
+
+  /** Fills in the ids an agent may leave out of an event it writes itself. */
+  #completed(event: unknown): unknown {
+    if (!isObject(event)) return event;
+    const { taskId, contextId } = this.#sink;
+    if (isObject(event.statusUpdate)) {
+      const update = event.statusUpdate;
+      const status =
+        isObject(update.status) && isObject(update.status.message)
+          ? { ...update.status, message: this.#addressed(update.status.message as Partial<Message>) }
+          : update.status;
+      return { statusUpdate: { taskId, contextId, ...update, status } };
+    }
+    if (isObject(event.artifactUpdate)) return { artifactUpdate: { taskId, contextId, ...event.artifactUpdate } };
+    if (isObject(event.task)) return { task: { id: taskId, contextId, ...event.task } };
+    if (isObject(event.message)) return { message: this.#addressed(event.message as Partial<Message>) };
+    return event;
+  }
+}
+
+function partsOf(content: ArtifactContent): readonly Part[] {
+  if (typeof content === 'string') return [{ text: content }];
+  return Array.isArray(content) ? (content as readonly Part[]) : [content as Part];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> & JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An agent that does not wait for its events must not bring the process down when one is refused. */
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,46 @@
+import type { User } from '../../auth/user.js';
+import type { Message } from '../../model/message.js';
+import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
+import type { Task } from '../../model/task.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import type { CallerContext, Claim, IdempotencyKey, Lease, Scope, Storage } from '../../store/storage.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { AgentExecutor } from '../agent-executor.js';
+import type { EngineLimits } from '../engine-limits.js';
+import type { TaskFeeds } from './task-feeds.js';
+
+/** What the parts of one agent's engine share. */
+export interface Surroundings {
+  /** Id of the agent's task space. */
+  readonly agent: string;
+  readonly executor: AgentExecutor;
+  readonly storage: Storage;
+  readonly feeds: TaskFeeds;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly limits: EngineLimits;
+  readonly lease: Lease;
+}
+
+/** A message whose agent decides whether it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
+export interface Draft {
+  readonly scope: Scope;
+  /** As sent. */
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** The task it becomes, if it becomes one: SUBMITTED, with the message in its history. */
+  readonly task: Task & { readonly contextId: string };
+  readonly pushConfig?: TaskPushNotificationConfig;
+  readonly idempotency?: IdempotencyKey;
+}
+
+/** What the first event of a draft made of it. */
+export type Opening = { readonly reply: Message } | { readonly claim: Claim };
+
+/** The caller of a turn, from what its execution kept. */
+export function callerOf(scope: Scope, caller: CallerContext): User | undefined {
+  if (scope.owner === null) return undefined;
+  return caller.userName === undefined ? { id: scope.owner } : { id: scope.owner, name: caller.userName };
+}

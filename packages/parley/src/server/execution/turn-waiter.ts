@@ -1,0 +1,70 @@
+import type { Task } from '../../model/task.js';
+import { isInterrupted, isTerminal } from '../../model/task-state.js';
+import type { LogRecord } from '../../task/log-record.js';
+import { stateOf } from './record-state.js';
+import type { FeedListener, TaskFeeds } from './task-feeds.js';
+
+/** How the wait for a turn ended. `task` is there where the commit wrote it out. */
+export interface TurnOutcome {
+  /** Whether it was the turn waited for, and not an earlier one that ended the task first. */
+  readonly reached: boolean;
+  readonly task: Task | undefined;
+}
+
+/**
+ * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (SEND-2, SEND-5). Attach
+ * it before the message is accepted and tell it the turn after: nothing is missed in between.
+ */
+export class TurnWaiter implements FeedListener {
+  readonly outcome: Promise<TurnOutcome>;
+  readonly #feeds: TaskFeeds;
+  readonly #taskId: string;
+  readonly #resolve: (outcome: TurnOutcome) => void;
+  #turn: number | undefined;
+  #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
+
+  constructor(feeds: TaskFeeds, taskId: string) {
+    this.#feeds = feeds;
+    this.#taskId = taskId;
+    const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
+    this.outcome = promise;
+    this.#resolve = resolve;
+    feeds.attach(taskId, this);
+  }
+
+  /** The turn to wait for; 0 waits for the end of the task. */
+  expect(turn: number): void {
+    this.#turn = turn;
+    const early = this.#early;
+    this.#early = undefined;
+    for (const { records, snapshot } of early ?? []) this.offer(records, snapshot);
+  }
+
+  offer(records: readonly LogRecord[], snapshot: Task | undefined): void {
+    const turn = this.#turn;
+    if (turn === undefined) {
+      this.#early ??= [];
+      this.#early.push({ records, snapshot });
+      return;
+    }
+    for (const record of records) {
+      const state = stateOf(record);
+      if (state === undefined) continue;
+      if (isTerminal(state)) return this.#settle({ reached: record.turn >= turn, task: snapshot });
+      // Seen in the middle of a commit, the snapshot would already show what came after the interruption.
+      if (turn > 0 && record.turn >= turn && isInterrupted(state)) {
+        return this.#settle({ reached: true, task: record === records.at(-1) ? snapshot : undefined });
+      }
+    }
+  }
+
+  /** Stops waiting; the outcome stays open for good. */
+  close(): void {
+    this.#feeds.detach(this.#taskId, this);
+  }
+
+  #settle(outcome: TurnOutcome): void {
+    this.close();
+    this.#resolve(outcome);
+  }
+}

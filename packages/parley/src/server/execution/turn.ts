@@ -1,0 +1,477 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+import type { JsonObject, JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
+import { isTerminal, type TaskState } from '../../model/task-state.js';
+import { isStreamResponse, violationsOf } from '../../model/validation.js';
+import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
+import { ownCopy } from './own-copy.js';
+import { TurnContext } from './turn-context.js';
+import { type EventSink, TurnEvents } from './turn-events.js';
+import type { Draft, Opening, Surroundings } from './turn-host.js';
+import { type RecordExtras, TurnWriter } from './turn-writer.js';
+
+/** The turn is over: what its agent still publishes is refused. */
+export class TurnOverError extends Error {
+  override readonly name = 'TurnOverError';
+  constructor() {
+    super('The turn is over; the event was not accepted');
+  }
+}
+
+/** How the texts that the engine itself writes into a task read. Causes go to the log. */
+const SAYS = {
+  failed: 'The agent failed to process the message.',
+  silent: 'The agent ended without a result.',
+  invalid: 'The agent gave an invalid response.',
+  late: 'The agent did not finish within its time limit.',
+} as const;
+
+/** What a turn tells the one who keeps the list of turns. */
+export interface TurnOwner {
+  /** The turn left the storage, or was overtaken; `waiting` executions of its task want to run. */
+  ended(turn: Turn, waiting: number): void;
+}
+
+/** One run of an executor on one message: decides which events are the task's, and how the task ends if the agent does not say. */
+export class Turn implements EventSink {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly scope: Scope;
+  readonly #around: Surroundings;
+  readonly #owner: TurnOwner;
+  readonly #message: Message & { readonly taskId: string; readonly contextId: string };
+  readonly #caller: CallerContext;
+  readonly #draft: Draft | undefined;
+  #opening: PromiseWithResolvers<Opening> | undefined;
+  /** Events of a draft, held while its task is being stored. */
+  #early: { readonly event: TaskEvent; readonly done: PromiseWithResolvers<void> }[] | undefined;
+  #claim: Claim | undefined;
+  #writer: TurnWriter | undefined;
+  #context: TurnContext | undefined;
+  #events: TurnEvents | undefined;
+  /** The first record of the turn is made. */
+  #begun = false;
+  /** Nothing more is accepted from the agent. */
+  #over = false;
+  #returned = false;
+  /** The agent is not run: its task only needs its end. */
+  #concluding = false;
+  #cancel: CancelRequest | undefined;
+  #cancelDeadline: (() => void) | undefined;
+  #cancelGrace: (() => void) | undefined;
+
+  constructor(around: Surroundings, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
+    this.#around = around;
+    this.#owner = owner;
+    const origin = 'claim' in start ? start.claim : start.draft;
+    this.scope = origin.scope;
+    this.#caller = origin.caller;
+    this.taskId = origin.task.id;
+    this.contextId = origin.task.contextId ?? '';
+    this.#message = { ...origin.message, taskId: this.taskId, contextId: this.contextId };
+    this.#draft = 'draft' in start ? start.draft : undefined;
+    if ('claim' in start) {
+      this.#open(start.claim);
+    } else {
+      this.#opening = Promise.withResolvers<Opening>();
+      this.#opening.promise.catch(() => {});
+    }
+  }
+
+  /** What the first event of a draft made of it; rejects with what the agent refused it with. */
+  get opening(): Promise<Opening> | undefined {
+    return this.#opening?.promise;
+  }
+
+  /** The turn as the storage knows it; absent until it is there. */
+  get held(): HeldTurn | undefined {
+    const claim = this.#claim;
+    return claim && { key: { agent: this.scope.agent, id: this.taskId }, turn: claim.turn, epoch: claim.epoch };
+  }
+
+  /** Runs the executor; everything that can happen is taken care of. */
+  run(): void {
+    const { clock, limits, executor, storage } = this.#around;
+    this.#cancelDeadline = clock.after(limits.turnDeadlineMs, () => this.#late());
+    this.#context = new TurnContext({
+      scope: this.scope,
+      storage,
+      message: this.#message,
+      caller: this.#caller,
+      claim: this.#claim,
+      saveCheckpoint: (value) => this.#saveCheckpoint(value),
+    });
+    this.#events = new TurnEvents(this, this.#around.ids);
+    let running: Promise<void> | void;
+    try {
+      running = executor.execute(this.#context, this.#events);
+    } catch (error) {
+      return this.#threw(error);
+    }
+    if (running === undefined) return this.#finished();
+    running.then(
+      () => this.#finished(),
+      (error: unknown) => this.#threw(error),
+    );
+    if (!this.#begun && this.#writer) {
+      // An agent that publishes in its first step says itself how the turn begins.
+      Promise.resolve().then(() => {
+        if (!this.#begun && !this.#over) this.#begin();
+      });
+    }
+  }
+
+  /** Ends the task with a state of the engine's choosing, without running the agent. */
+  conclude(state: TaskState, text?: string): void {
+    this.#concluding = true;
+    this.#end(state, text);
+    this.#finished();
+  }
+
+  /** Asks the agent to stop; after the grace the task is CANCELED whatever it does. */
+  cancel(request: CancelRequest): void {
+    const again = this.#cancel !== undefined;
+    this.#cancel = mergeCancel(this.#cancel, request);
+    if (this.#writer && isTerminal(this.#writer.state)) return;
+    if (this.#over) return this.#end('TASK_STATE_CANCELED');
+    if (again) return;
+    const { executor, logger } = this.#around;
+    this.#grace(() => this.#end('TASK_STATE_CANCELED'));
+    this.#context?.abort(new Error('The task was canceled'));
+    if (!executor.cancel || !this.#context || !this.#events) return;
+    const { taskId } = this;
+    const refused = (error: unknown) => logger.error('cancel() of the agent failed', { taskId, error });
+    try {
+      Promise.resolve(executor.cancel(this.#context, this.#events)).catch(refused);
+    } catch (error) {
+      refused(error);
+    }
+  }
+
+  /** Gives the turn up for another process to take over; resolves when the storage knows. */
+  async handOver(): Promise<void> {
+    this.#stop(new Error('The server is shutting down'));
+    const held = this.held;
+    if (!this.#writer || !held || this.#writer.closed) return;
+    await this.#writer.flush().catch(() => {});
+    if (this.#writer.closed) return;
+    this.#writer.abandon();
+    await this.#around.storage.release(held, 'again');
+    this.#owner.ended(this, 0);
+  }
+
+  /** Stops without a trace: the turn belongs to somebody else now. */
+  overtaken(): void {
+    this.#stop(new Error('The turn was taken over by another process'));
+    this.#writer?.abandon();
+    this.#owner.ended(this, 0);
+  }
+
+  accept(raw: unknown): Promise<void> {
+    if (this.#over) return Promise.reject(new TurnOverError());
+    let event: StreamResponse;
+    try {
+      event = this.#intake(raw);
+    } catch (error) {
+      this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
+      this.#end('TASK_STATE_FAILED', SAYS.invalid);
+      this.#abort(new Error('An event of the agent was invalid'));
+      return Promise.reject(error);
+    }
+    if ('message' in event) {
+      if (this.#unborn) return this.#reply(event.message);
+      return this.#publish(this.#statusEvent('TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
+    }
+    // Agents written for other servers announce the task first; here that has happened already.
+    if (!this.#begun && !this.#early && announcedState(event) === 'TASK_STATE_SUBMITTED') {
+      if (this.#unborn) this.#bear(this.#draft);
+      return Promise.resolve();
+    }
+    return this.#publish(event);
+  }
+
+  async flush(): Promise<void> {
+    await this.#early?.at(-1)?.done.promise;
+    if (this.#writer) await this.#writer.flush();
+  }
+
+  get #unborn(): boolean {
+    return this.#writer === undefined && this.#early === undefined;
+  }
+
+  #intake(raw: unknown): StreamResponse {
+    const event = ownCopy(raw);
+    if (!isStreamResponse(event)) {
+      const fields = violationsOf('StreamResponse', event).map(({ field, description }) => `${field}: ${description}`);
+      throw new InvalidAgentResponseError(undefined, { cause: new TypeError(fields.join('; ')) });
+    }
+    const wrong = this.#foreign(event);
+    if (wrong) throw new InvalidAgentResponseError(undefined, { cause: new TypeError(wrong) });
+    return event;
+  }
+
+  /** What ties an event to another task, or is not an agent's to say. */
+  #foreign(event: StreamResponse): string | undefined {
+    if ('message' in event)
+      return notByAgent(event.message) ?? this.#otherTask(event.message.taskId ?? this.taskId, event.message.contextId);
+    if ('task' in event) {
+      const { id, contextId, status } = event.task;
+      return this.#otherTask(id, contextId) ?? wrongState(status.state);
+    }
+    if ('artifactUpdate' in event) return this.#otherTask(event.artifactUpdate.taskId, event.artifactUpdate.contextId);
+    const { taskId, contextId, status } = event.statusUpdate;
+    return (
+      this.#otherTask(taskId, contextId) ?? wrongState(status.state) ?? (status.message && notByAgent(status.message))
+    );
+  }
+
+  #otherTask(taskId: string, contextId: string | undefined): string | undefined {
+    if (taskId !== this.taskId) return `task id ${taskId} is not the turn's`;
+    return contextId === this.contextId ? undefined : `context id ${contextId} is not the turn's`;
+  }
+
+  #publish(event: TaskEvent): Promise<void> {
+    const state = announcedState(event);
+    // Said now, also where the task is not born yet: what follows an end is refused from here on.
+    if (state !== undefined && (isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED')) this.#settle();
+    return this.#enqueue(event);
+  }
+
+  /** The events of a draft wait, in their order, until its task is stored. */
+  #enqueue(event: TaskEvent): Promise<void> {
+    if (this.#writer) return this.#write(event);
+    if (!this.#early) this.#bear(this.#draft);
+    const done = Promise.withResolvers<void>();
+    this.#early?.push({ event, done });
+    return done.promise;
+  }
+
+  #write(event: TaskEvent): Promise<void> {
+    const writer = this.#writer;
+    if (!writer || writer.closed) return Promise.reject(new TurnOverError());
+    const state = announcedState(event);
+    const begins = state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_REJECTED' || this.#concluding;
+    if (!this.#begun && !begins) this.#begin();
+    const extras = this.#extras(state);
+    this.#begun = true;
+    return writer.publish(stamped(event, writer), extras);
+  }
+
+  #begin(): void {
+    const event = this.#statusEvent('TASK_STATE_WORKING');
+    const extras = this.#extras('TASK_STATE_WORKING');
+    this.#begun = true;
+    if (this.#writer) void this.#writer.publish(stamped(event, this.#writer), extras);
+  }
+
+  /** The message enters the history with the turn's first record, cancel metadata with CANCELED. */
+  #extras(state: TaskState | undefined): RecordExtras | undefined {
+    const entering = !this.#begun && this.#claim && !this.#claim.began && !bornWith(this.#claim);
+    const metadata = state === 'TASK_STATE_CANCELED' ? this.#cancel?.metadata : undefined;
+    if (!entering && !metadata) return undefined;
+    return { ...(entering && { history: [this.#message] }), ...(metadata && { metadata }) };
+  }
+
+  #statusEvent(state: TaskState, message?: Message): TaskEvent {
+    const { taskId, contextId } = this;
+    return { statusUpdate: { taskId, contextId, status: message ? { state, message } : { state } } };
+  }
+
+  /** The engine's own word; wins over anything the agent says later. */
+  #end(state: TaskState, text?: string): void {
+    if (this.#writer && (this.#writer.closed || isTerminal(this.#writer.state))) return;
+    this.#settle();
+    const { taskId, contextId } = this;
+    const message: Message | undefined =
+      text === undefined
+        ? undefined
+        : { messageId: this.#around.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
+    const event = this.#statusEvent(state, message);
+    this.#enqueue(event).catch(() => {});
+  }
+
+  /** Stores the task of a draft, then its early events in their order. */
+  #bear(draft: Draft | undefined): void {
+    if (!draft) return;
+    const early = this.#early ?? [];
+    this.#early = early;
+    const { storage, lease, limits } = this.#around;
+    const { scope, message, caller, task, pushConfig, idempotency } = draft;
+    const accepting = storage.accept({
+      scope,
+      message,
+      caller,
+      task: { create: task },
+      claim: lease,
+      ...(pushConfig && { pushConfig }),
+      ...(idempotency && { idempotency }),
+      waitingLimit: limits.waitingMessages,
+    });
+    accepting.then(
+      (outcome) => {
+        if (outcome.kind !== 'accepted' || !outcome.claim) return this.#unstored(outcome.kind);
+        this.#open(outcome.claim);
+        this.#opening?.resolve({ claim: outcome.claim });
+        this.#early = undefined;
+        for (const { event, done } of early) this.#write(event).then(done.resolve, done.reject);
+        if (this.#returned) this.#writer?.finish();
+      },
+      (error: unknown) => this.#unstored(error),
+    );
+  }
+
+  #unstored(reason: unknown): void {
+    const error = reason instanceof Error ? reason : new Error(`A new task was not accepted: ${String(reason)}`);
+    this.#opening?.reject(error);
+    this.#stop(new Error('The task could not be stored'));
+    for (const { done } of this.#early ?? []) done.reject(new TurnOverError());
+    this.#owner.ended(this, 0);
+  }
+
+  #open(claim: Claim): void {
+    const { agent, storage, feeds, clock, logger, limits } = this.#around;
+    this.#claim = claim;
+    this.#cancel ??= claim.cancel;
+    this.#writer = new TurnWriter({
+      key: { agent, id: this.taskId },
+      turn: claim.turn,
+      epoch: claim.epoch,
+      task: claim.task,
+      seq: claim.seq,
+      storage,
+      feeds,
+      clock,
+      logger,
+      limits,
+      onOvertaken: () => this.overtaken(),
+      onClosed: (waiting) => this.#closed(waiting),
+    });
+  }
+
+  #reply(message: Message): Promise<void> {
+    const { taskId: _none, ...direct } = message;
+    this.#settle();
+    this.#opening?.resolve({ reply: direct });
+    this.#owner.ended(this, 0);
+    return Promise.resolve();
+  }
+
+  #finished(): void {
+    if (this.#returned) return;
+    this.#returned = true;
+    this.#dropTimers();
+    if (!this.#over) {
+      if (this.#cancel) this.#end('TASK_STATE_CANCELED');
+      else if (this.#writer?.state !== 'TASK_STATE_AUTH_REQUIRED' || !this.#begun) {
+        this.#around.logger.warn('agent ended without a final or interrupted state', { taskId: this.taskId });
+        this.#end('TASK_STATE_FAILED', SAYS.silent);
+      }
+    }
+    this.#over = true;
+    this.#writer?.finish();
+  }
+
+  #threw(error: unknown): void {
+    if (!this.#over) {
+      if (this.#cancel) this.#end('TASK_STATE_CANCELED');
+      else if (this.#unborn && error instanceof A2AError) {
+        this.#settle();
+        this.#opening?.reject(error);
+        this.#owner.ended(this, 0);
+      } else {
+        this.#around.logger.error('agent failed', { taskId: this.taskId, error });
+        this.#end('TASK_STATE_FAILED', SAYS.failed);
+      }
+    }
+    this.#finished();
+  }
+
+  #late(): void {
+    this.#around.logger.warn('agent passed its deadline', { taskId: this.taskId });
+    if (!this.#over) this.#end('TASK_STATE_FAILED', SAYS.late);
+    this.#stop(new Error('The deadline has passed'));
+    this.#finished();
+  }
+
+  /** The agent has had its say; what is left for it is to return. */
+  #settle(): void {
+    this.#over = true;
+    if (this.#returned) return;
+    this.#grace(() => {
+      this.#stop(new Error('The turn is over'));
+      this.#writer?.finish();
+    });
+  }
+
+  #grace(then: () => void): void {
+    this.#cancelGrace?.();
+    const { clock, limits } = this.#around;
+    this.#cancelGrace = clock.after(limits.cancelGraceMs, then);
+  }
+
+  #closed(waiting: number): void {
+    this.#owner.ended(this, waiting);
+  }
+
+  #stop(reason: Error): void {
+    this.#over = true;
+    this.#dropTimers();
+    this.#abort(reason);
+  }
+
+  #abort(reason: Error): void {
+    this.#context?.abort(reason);
+  }
+
+  #dropTimers(): void {
+    this.#cancelDeadline?.();
+    this.#cancelGrace?.();
+    this.#cancelDeadline = undefined;
+    this.#cancelGrace = undefined;
+  }
+
+  async #saveCheckpoint(value: JsonValue): Promise<void> {
+    await this.flush();
+    const held = this.held;
+    if (this.#over || !held) throw new TurnOverError();
+    if (!(await this.#around.storage.saveCheckpoint(held, ownCopy(value)))) throw new TurnOverError();
+  }
+}
+
+/** Whether the task was made by the message of this turn, so that its history has it already. */
+function bornWith({ turn, task, message }: Claim): boolean {
+  return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
+}
+
+function announcedState(event: TaskEvent): TaskState | undefined {
+  if ('statusUpdate' in event) return event.statusUpdate.status.state;
+  return 'task' in event ? event.task.status.state : undefined;
+}
+
+function stamped(event: TaskEvent, writer: TurnWriter): TaskEvent {
+  if ('artifactUpdate' in event) return event;
+  const timestamp = writer.timestamp();
+  if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
+  const update = event.statusUpdate;
+  return { statusUpdate: { ...update, status: { ...update.status, timestamp } } };
+}
+
+function wrongState(state: TaskState): string | undefined {
+  return state === 'TASK_STATE_UNSPECIFIED' ? 'a state must be specified' : undefined;
+}
+
+function notByAgent(message: Message): string | undefined {
+  return message.role === 'ROLE_AGENT'
+    ? undefined
+    : `the role of an agent's message is ROLE_AGENT, not ${message.role}`;
+}
+
+function mergeCancel(first: CancelRequest | undefined, second: CancelRequest): CancelRequest {
+  const metadata: JsonObject | undefined =
+    first?.metadata && second.metadata
+      ? { ...first.metadata, ...second.metadata }
+      : (second.metadata ?? first?.metadata);
+  return metadata ? { metadata } : {};
+}

@@ -1,0 +1,60 @@
+import { InvalidParamsError } from '../errors/standard-errors.js';
+import type { JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdempotencyKey, Remembered, Scope } from '../store/storage.js';
+
+/** Whether and how long the server remembers what a message led to. */
+export interface IdempotencyOptions {
+  /** ms. Default: 10 minutes. */
+  readonly windowMs?: number;
+  /** Also for callers who are not authenticated: then anybody who guesses a message id sees its outcome. Default: false. */
+  readonly anonymous?: boolean;
+}
+
+const DEFAULT_WINDOW_MS = 600_000;
+
+/** Decides which messages are remembered and whether a repeat is one (SEND-10). */
+export class Idempotency {
+  readonly #windowMs: number;
+  readonly #anonymous: boolean;
+  readonly #clock: Clock;
+
+  constructor(options: IdempotencyOptions, clock: Clock) {
+    this.#windowMs = options.windowMs ?? DEFAULT_WINDOW_MS;
+    this.#anonymous = options.anonymous ?? false;
+    this.#clock = clock;
+  }
+
+  /** The key of a message within its scope; `undefined` where nothing is remembered. */
+  keyOf(scope: Scope, message: Message): IdempotencyKey | undefined {
+    if (scope.owner === null && !this.#anonymous) return undefined;
+    const place = message.taskId ? `t:${message.taskId}` : message.contextId ? `c:${message.contextId}` : 'n';
+    return { key: JSON.stringify([place, message.messageId]), expiresAt: this.#clock.now() + this.#windowMs };
+  }
+
+  /**
+   * @throws InvalidParamsError when the same message id comes with other content.
+   */
+  check(first: Remembered, message: Message): void {
+    if (sameJson(first.message as unknown as JsonValue, message as unknown as JsonValue)) return;
+    throw new InvalidParamsError([
+      { field: 'message.messageId', description: 'was used before for a message with other content' },
+    ]);
+  }
+}
+
+/** Deep equality of JSON values; the order of members does not count. */
+export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item: JsonValue, index) => sameJson(item, b[index]));
+  }
+  const left = a as { readonly [name: string]: JsonValue };
+  const right = b as { readonly [name: string]: JsonValue };
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => Object.hasOwn(right, name) && sameJson(left[name], right[name]));
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../runtime/clock.js';
+import type { Storage } from '../store/storage.js';
+import type { Logger } from '../telemetry/logger.js';
+
+/** How long things are kept; all in ms. */
+export interface RetentionPolicy {
+  /** Tasks after their end. */
+  readonly finishedMs: number;
+  /** Event logs after the end of their task: how long a finished stream can be replayed. */
+  readonly tailsMs: number;
+  /** From one sweep to the next. */
+  readonly everyMs: number;
+}
+
+/** What holds where nothing else is said: 30 days, 1 hour, every minute. */
+export const DEFAULT_RETENTION: RetentionPolicy = {
+  finishedMs: 30 * 86_400_000,
+  tailsMs: 3_600_000,
+  everyMs: 60_000,
+};
+
+const BATCH = 500;
+const PAUSE_MS = 10;
+
+/** Removes what has been kept long enough, in small batches; one per storage. */
+export class RetentionSweeper {
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #policy: RetentionPolicy;
+  #cancelTimer: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: {
+    readonly storage: Storage;
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly policy?: Partial<RetentionPolicy>;
+  }) {
+    this.#storage = options.storage;
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#policy = { ...DEFAULT_RETENTION, ...options.policy };
+  }
+
+  start(): void {
+    this.#next(this.#policy.everyMs);
+  }
+
+  /** Resolves when no sweep is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelTimer?.();
+    await this.#running;
+  }
+
+  #next(ms: number): void {
+    if (this.#stopped) return;
+    this.#cancelTimer = this.#clock.after(ms, () => {
+      this.#running = this.#sweep().then((more) => {
+        this.#running = undefined;
+        this.#next(more ? PAUSE_MS : this.#policy.everyMs);
+      });
+    });
+  }
+
+  async #sweep(): Promise<boolean> {
+    const now = this.#clock.now();
+    const { finishedMs, tailsMs } = this.#policy;
+    try {
+      const swept = await this.#storage.sweep({
+        now,
+        finishedBefore: now - finishedMs,
+        tailsBefore: now - tailsMs,
+        limit: BATCH,
+      });
+      if (swept.tasks + swept.records + swept.keys > 0) this.#logger.debug('swept', { ...swept });
+      return swept.more;
+    } catch (error) {
+      this.#logger.error('sweep failed', { error });
+      return false;
+    }
+  }
+}

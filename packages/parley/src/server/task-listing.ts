@@ -1,0 +1,39 @@
+import type { ListTasksRequest, ListTasksResponse } from '../model/task-requests.js';
+import type { Scope, Storage } from '../store/storage.js';
+import { statusTime } from '../task/status-time.js';
+import { trimTask } from '../task/trim-task.js';
+import { decodePageToken, encodePageToken } from './page-token.js';
+
+const DEFAULT_PAGE_SIZE = 50;
+
+/** One page of the tasks a scope holds, newest status first (LIST-1…12). */
+export async function listTasks(
+  storage: Storage,
+  options: { readonly scope: Scope; readonly request: ListTasksRequest; readonly defaultHistory: number },
+): Promise<ListTasksResponse> {
+  const { scope, request, defaultHistory } = options;
+  const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
+  const historyLength = request.historyLength ?? defaultHistory;
+  const includeArtifacts = request.includeArtifacts ?? false;
+  const { status, statusTimestampAfter } = request;
+  const page = await storage.tasks({
+    scope,
+    ...(request.contextId && { contextId: request.contextId }),
+    ...(status && status !== 'TASK_STATE_UNSPECIFIED' && { states: [status] }),
+    ...(statusTimestampAfter && { statusAfter: Date.parse(statusTimestampAfter) }),
+    ...(request.pageToken && { cursor: decodePageToken(request.pageToken, request) }),
+    orderBy: 'status',
+    // One more than asked for tells whether there is a next page.
+    limit: pageSize + 1,
+    artifacts: includeArtifacts,
+    history: historyLength > 0,
+  });
+  const shown = page.tasks.slice(0, pageSize);
+  const last = page.tasks.length > pageSize ? shown.at(-1) : undefined;
+  return {
+    tasks: shown.map(({ task }) => trimTask(task, { historyLength, includeArtifacts })),
+    nextPageToken: last ? encodePageToken({ time: statusTime(last.task.status), id: last.task.id }, request) : '',
+    pageSize,
+    totalSize: page.total,
+  };
+}
