@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+
+/** How long a peer may go on sending a body that nobody reads, so that it gets to see why. */
+const LINGER_MS = 1_000;
+
+/** The head of an answer as the flat list that node:http writes without looking at it again. */
+export function headOf(answer: ExchangeResponse, length: number | undefined, closing: boolean): string[] {
+  const head: string[] = [];
+  for (const name in answer.headers) head.push(name, answer.headers[name] as string);
+  if (length !== undefined) head.push('content-length', String(length));
+  if (closing) head.push('connection', 'close');
+  return head;
+}
+
+/** Writes an answer whose body is complete, in one write. */
+export function sendWhole(response: ServerResponse, answer: ExchangeResponse, closing: boolean): void {
+  const body = answer.body as string | Uint8Array | undefined;
+  response.writeHead(answer.status, headOf(answer, lengthOf(answer.status, body), closing));
+  response.end(body);
+}
+
+/**
+ * Answers while the peer is still sending a body that nobody wants: the answer is complete at once, what goes on
+ * arriving is dropped for a moment, then the connection ends. To close at once would reset it, and the peer
+ * might never see the answer.
+ */
+export function sendEarly(
+  { incoming, response, clock }: { incoming: IncomingMessage; response: ServerResponse; clock: Clock },
+  answer: ExchangeResponse,
+): void {
+  const body = answer.body as string | Uint8Array | undefined;
+  response.writeHead(answer.status, headOf(answer, lengthOf(answer.status, body), true));
+  if (body === undefined || body.length === 0 || incoming.method === 'HEAD') response.flushHeaders();
+  else response.write(body);
+  const end = () => {
+    cancel();
+    incoming.off('end', end).off('close', end);
+    response.end();
+  };
+  const cancel = clock.after(LINGER_MS, end);
+  incoming.on('error', () => {});
+  incoming.on('end', end).on('close', end).resume();
+}
+
+/** 204 and 304 have no content, and so no length (RFC 9110 §8.6). */
+function lengthOf(status: number, body: string | Uint8Array | undefined): number | undefined {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body !== undefined) return body.length;
+  return status === 204 || status === 304 ? undefined : 0;
+}

@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { errorAnswer } from '../../app/json-answer.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { headOf, sendEarly, sendWhole } from './answer.js';
+import { malformedRequest } from './malformed-request.js';
+import { NodeExchangeRequest } from './node-exchange-request.js';
+import { ResponseStream } from './response-stream.js';
+
+/** Times of the HTTP server, in ms. */
+export interface HttpServerTimes {
+  /** A stream's peer that takes nothing for this long is dropped; default 30 s. */
+  readonly stallMs?: number;
+  /** How long an idle connection is kept; default 65 s, longer than the proxies in front usually keep it. */
+  readonly keepAliveMs?: number;
+  /** Longest time for the head of a request; default 15 s. */
+  readonly headersMs?: number;
+  /** Longest time for a whole request to arrive; default 2 min. */
+  readonly requestMs?: number;
+}
+
+export interface HttpServerOptions extends HttpServerTimes {
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Where a server really listens. */
+export interface BoundAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A node:http server in front of an exchange: the fast path of the library. */
+export class HttpServer {
+  readonly #server: Server;
+  readonly #options: HttpServerOptions;
+  readonly #stallMs: number;
+  readonly #streams = new Set<ResponseStream>();
+  readonly #calls = new Set<ServerResponse>();
+  #closing = false;
+  #idle: (() => void) | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#stallMs = options.stallMs ?? 30_000;
+    this.#server = createServer({
+      keepAliveTimeout: options.keepAliveMs ?? 65_000,
+      headersTimeout: options.headersMs ?? 15_000,
+      requestTimeout: options.requestMs ?? 120_000,
+      connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? 15_000),
+      joinDuplicateHeaders: true,
+    });
+    this.#server.on('request', (incoming, response) => this.#serve(incoming, response, false));
+    this.#server.on('checkContinue', (incoming, response) => this.#serve(incoming, response, true));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
+  }
+
+  /** Resolves when connections are accepted. `port` 0 takes a free one. */
+  listen({ host, port }: BoundAddress): Promise<BoundAddress> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#options.logger.error('The HTTP server failed', { error }));
+        const address = this.#server.address() as AddressInfo;
+        resolve({ host: address.address, port: address.port });
+      });
+    });
+  }
+
+  /** Accepts nothing more, lets calls finish for `graceMs`, ends streams between two events, then cuts what is left. */
+  async close(graceMs: number): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#within(graceMs, this.#callsDone());
+    for (const stream of this.#streams) stream.stop();
+    this.#server.closeIdleConnections();
+    await this.#within(Math.min(graceMs, 1_000), closed);
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #serve(incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    this.#calls.add(response);
+    const request = new NodeExchangeRequest(incoming, response, expectsContinue);
+    this.#options.exchange(request).then(
+      (answer) => this.#answer({ incoming, response, request, answer }),
+      (error: unknown) => {
+        this.#options.logger.error('An exchange failed', { error, method: request.method, path: request.path });
+        this.#answer({ incoming, response, request, answer: errorAnswer(500, 'Internal error') });
+      },
+    );
+  }
+
+  #answer({ incoming, response, request, answer }: Answering): void {
+    if (response.destroyed) {
+      release(answer);
+      return this.#callDone(response);
+    }
+    const { body } = answer;
+    if (typeof body === 'object' && Symbol.asyncIterator in body) {
+      this.#stream(response, answer, body);
+      return this.#callDone(response);
+    }
+    try {
+      if (request.leavesBody) sendEarly({ incoming, response, clock: this.#options.clock }, answer);
+      else sendWhole(response, answer, this.#closing);
+    } catch (error) {
+      this.#options.logger.error('An answer could not be sent', { error, status: answer.status });
+      response.destroy();
+    }
+    // Until it has left, a shutdown must not take the connection for an idle one.
+    if (response.writableLength === 0) this.#callDone(response);
+    else response.once('close', () => this.#callDone(response));
+  }
+
+  #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
+    response.writeHead(answer.status, headOf(answer, undefined, this.#closing));
+    const { clock, logger } = this.#options;
+    const done = () => this.#streams.delete(stream);
+    const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });
+    this.#streams.add(stream);
+    if (this.#closing) stream.stop();
+  }
+
+  #callDone(response: ServerResponse): void {
+    this.#calls.delete(response);
+    if (this.#closing && this.#calls.size === 0) this.#idle?.();
+  }
+
+  #callsDone(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+    });
+  }
+
+  #within(ms: number, done: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(ms, resolve);
+      done.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #onMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+    let answering = false;
+    for (const response of this.#calls) answering ||= response.socket === socket;
+    if (answering || !socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    else socket.end(malformedRequest(error.code));
+  }
+}
+
+interface Answering {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly request: NodeExchangeRequest;
+  readonly answer: ExchangeResponse;
+}
+
+/** Lets go of a stream that nobody is left to read. */
+function release(answer: ExchangeResponse): void {
+  const { body } = answer;
+  if (typeof body === 'object' && Symbol.asyncIterator in body) {
+    body[Symbol.asyncIterator]()
+      .return?.()
+      .catch(() => {});
+  }
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExchangeRequest } from '../../bindings/http/exchange.js';
+import { hasBody, readBody } from './request-body.js';
+
+/** Up to this much of a body that nobody asked for is read and dropped to keep the connection. */
+const UNREAD_KEPT = 65_536;
+
+/** A request of a node:http server as the bindings see it. Headers, signal and body are made when looked at. */
+export class NodeExchangeRequest implements ExchangeRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #incoming: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #expectsContinue: boolean;
+  #body: Promise<Uint8Array> | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+    const target = pathOf(incoming.url ?? '/');
+    const mark = target.indexOf('?');
+    this.method = incoming.method ?? 'GET';
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    this.#incoming = incoming;
+    this.#response = response;
+    this.#expectsContinue = expectsContinue;
+  }
+
+  get peer(): string | undefined {
+    return this.#incoming.socket.remoteAddress;
+  }
+
+  get local(): string | undefined {
+    const { localAddress, localPort } = this.#incoming.socket;
+    if (localAddress === undefined || localPort === undefined) return undefined;
+    const plain = localAddress.startsWith('::ffff:') ? localAddress.slice(7) : localAddress;
+    return plain.includes(':') ? `[${plain}]:${localPort}` : `${plain}:${localPort}`;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    this.#body ??= this.#readBody(limit);
+    return this.#body;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#makeSignal();
+    return this.#signal;
+  }
+
+  /** Whether a body is left on the wire that is not worth reading: the connection cannot be used again. */
+  get leavesBody(): boolean {
+    const incoming = this.#incoming;
+    if (incoming.complete || !hasBody(incoming)) return false;
+    if (this.#expectsContinue && this.#body === undefined) return true;
+    return !(Number(incoming.headers['content-length']) <= UNREAD_KEPT);
+  }
+
+  #readBody(limit: number): Promise<Uint8Array> {
+    const declared = Number(this.#incoming.headers['content-length'] ?? 0);
+    if (this.#expectsContinue && declared <= limit) this.#response.writeContinue();
+    return readBody(this.#incoming, limit);
+  }
+
+  #makeSignal(): AbortSignal {
+    const response = this.#response;
+    if (response.destroyed) return AbortSignal.abort();
+    const controller = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) controller.abort();
+    });
+    return controller.signal;
+  }
+}
+
+/** Proxies may send the absolute form (RFC 9112 §3.2.2), OPTIONS the asterisk form. */
+function pathOf(url: string): string {
+  if (url.charCodeAt(0) === 47) return url;
+  const scheme = url.indexOf('://');
+  if (scheme < 0) return '/';
+  const path = url.slice(scheme + 3).search(/[/?]/);
+  if (path < 0) return '/';
+  const target = url.slice(scheme + 3 + path);
+  return target.startsWith('?') ? `/${target}` : target;
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { A2AError } from '../../errors/a2a-error.js';
+
+const NOTHING = new Uint8Array(0);
+
+/** Whether the request announces a body at all. */
+export function hasBody(incoming: IncomingMessage): boolean {
+  return incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
+}
+
+/**
+ * The body of a request, up to `limit` bytes.
+ * @throws A2AError PAYLOAD_TOO_LARGE as soon as the limit is known to be passed, with the rest left unread.
+ */
+export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
+  if (!hasBody(incoming)) return Promise.resolve(NOTHING);
+  if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  if (incoming.destroyed) return Promise.reject(endedEarly());
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
+    const stopListening = () => {
+      incoming.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        stopListening();
+        incoming.pause();
+        reject(tooLarge(limit));
+      } else if (first === undefined) first = chunk;
+      else if (more === undefined) more = [first, chunk];
+      else more.push(chunk);
+    };
+    const onEnd = () => resolve(more !== undefined ? Buffer.concat(more, size) : (first ?? NOTHING));
+    const onClose = () => {
+      stopListening();
+      // An aborted upload raises its error after `close`.
+      incoming.on('error', () => {});
+      reject(endedEarly());
+    };
+    incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+function tooLarge(limit: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
+}
+
+function endedEarly(): A2AError {
+  return new A2AError('INVALID_REQUEST', 'The request body ended early');
+}

@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import { nextTick } from 'node:process';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+
+/** Frames that are ready go out together, up to about this many characters in one write. */
+const WRITE_SIZE = 65_536;
+
+export interface ResponseStreamOptions {
+  readonly response: ServerResponse;
+  readonly frames: AsyncIterable<string>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A peer that takes nothing for this long is dropped. */
+  readonly stallMs: number;
+  /** Called once, when nothing more will be written. */
+  readonly done: () => void;
+}
+
+/**
+ * Writes a stream of frames to a response whose head is already set. Pulls no faster than the peer reads, gathers
+ * what is ready in one turn of the event loop into one write, and lets go of the frames as soon as the peer is gone.
+ */
+export class ResponseStream {
+  readonly #options: ResponseStreamOptions;
+  readonly #frames: AsyncIterator<string>;
+  #pending = '';
+  #flushing = false;
+  #over = false;
+  #blocked = false;
+  #unblock: (() => void) | undefined;
+
+  constructor(options: ResponseStreamOptions) {
+    this.#options = options;
+    this.#frames = options.frames[Symbol.asyncIterator]();
+    options.response.once('close', this.#onClose).on('drain', this.#onDrain);
+    this.#flushSoon();
+    void this.#pump();
+  }
+
+  /** Ends the stream between two frames, as a server does that shuts down. */
+  stop(): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#release();
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      while (!this.#over) {
+        if (this.#blocked) await this.#room();
+        const next = await this.#frames.next();
+        if (this.#over) return;
+        if (next.done === true) return this.#finish();
+        this.#pending += next.value;
+        if (this.#pending.length >= WRITE_SIZE) this.#write();
+        else if (!this.#flushing) this.#flushSoon();
+      }
+    } catch (error) {
+      if (this.#over) return;
+      // The peer must see that the stream broke: a clean end would look like the whole answer.
+      this.#options.logger.error('A stream failed', { error });
+      this.#options.response.destroy();
+    }
+  }
+
+  /** Runs after the promises that are settled now, so that all frames at hand are in one write. */
+  #flushSoon(): void {
+    this.#flushing = true;
+    nextTick(this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#flushing = false;
+    if (this.#over) return;
+    if (this.#pending !== '') this.#write();
+    else if (!this.#options.response.headersSent) this.#options.response.flushHeaders();
+  };
+
+  #write(): void {
+    const text = this.#pending;
+    this.#pending = '';
+    if (!this.#options.response.write(text)) this.#blocked = true;
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      const { clock, logger, response, stallMs } = this.#options;
+      const cancel = clock.after(stallMs, () => {
+        logger.warn('A peer that reads nothing was dropped', { stallMs });
+        response.destroy();
+      });
+      this.#unblock = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  readonly #onDrain = (): void => {
+    this.#blocked = false;
+    this.#unblock?.();
+    this.#unblock = undefined;
+  };
+
+  readonly #onClose = (): void => {
+    const ended = this.#over;
+    this.#over = true;
+    this.#onDrain();
+    this.#options.response.off('drain', this.#onDrain);
+    if (!ended) this.#release();
+    this.#options.done();
+  };
+
+  #finish(): void {
+    this.#over = true;
+    this.#options.response.end(this.#pending);
+    this.#pending = '';
+    this.#onDrain();
+  }
+
+  #release(): void {
+    this.#frames.return?.().catch((error: unknown) => {
+      this.#options.logger.error('A stream failed while it was closed', { error });
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type { SecurityScheme } from '../model/security-scheme.js';
+import type { AgentCardOptions } from './agent-card-options.js';
+import { type OfferedExtensions, offeredExtensions } from './offered-extensions.js';
+
+/** What is really served: the part of a card that nobody may write by hand. */
+export interface ServedCapabilities extends OfferedExtensions {
+  readonly streaming: boolean;
+  readonly pushNotifications: boolean;
+  readonly extendedAgentCard: boolean;
+  /** What the authenticator can check. */
+  readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
+}
+
+/** What a card is made of. */
+export interface AgentCardSource {
+  readonly options: AgentCardOptions;
+  readonly served: ServedCapabilities;
+  /** In order of preference (spec §4.4.6). */
+  readonly interfaces: readonly AgentInterface[];
+}
+
+/** A card that is true: description from the options, capabilities from what is served, all of them written out. */
+export function buildAgentCard({ options, served, interfaces }: AgentCardSource): AgentCard {
+  const securitySchemes = options.securitySchemes ?? served.securitySchemes;
+  return {
+    name: options.name ?? 'A2A Agent',
+    description: options.description ?? 'A2A Protocol Agent',
+    supportedInterfaces: interfaces,
+    ...(options.provider && { provider: options.provider }),
+    version: options.version ?? '1.0.0',
+    ...(options.documentationUrl && { documentationUrl: options.documentationUrl }),
+    capabilities: {
+      streaming: served.streaming,
+      pushNotifications: served.pushNotifications,
+      extensions: [...offeredExtensions(served), ...(options.extensions ?? [])],
+      extendedAgentCard: served.extendedAgentCard,
+    },
+    ...(securitySchemes && { securitySchemes }),
+    defaultInputModes: options.defaultInputModes ?? ['text/plain'],
+    defaultOutputModes: options.defaultOutputModes ?? ['text/plain'],
+    skills: (options.skills ?? []).map((skill) => ({ ...skill, tags: skill.tags ?? [] })),
+    ...(options.iconUrl && { iconUrl: options.iconUrl }),
+  };
+}

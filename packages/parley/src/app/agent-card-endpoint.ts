@@ -1,0 +1,60 @@
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import { errorAnswer } from './json-answer.js';
+
+export interface AgentCardEndpointOptions {
+  /** The card as JSON. */
+  readonly json: string;
+  /** When the card became what it is, ms since the epoch. */
+  readonly modifiedAt: number;
+  /** How long clients may use it without asking again. */
+  readonly maxAgeSeconds: number;
+}
+
+/** Serves a public card with what a cache needs to know (spec §8.6). */
+export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds }: AgentCardEndpointOptions): Exchange {
+  const modified = Math.floor(modifiedAt / 1000) * 1000;
+  let whole: Promise<ExchangeResponse> | undefined;
+  const makeWhole = async (): Promise<ExchangeResponse> => ({
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': `public, max-age=${maxAgeSeconds}`,
+      etag: await entityTag(json),
+      'last-modified': new Date(modified).toUTCString(),
+    },
+    body: json,
+  });
+  return async (request) => {
+    if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return errorAnswer(405, 'The agent card can only be read', { allow: 'GET, HEAD, OPTIONS' });
+    }
+    whole ??= makeWhole();
+    const answer = await whole;
+    if (!isCurrent(request, answer.headers.etag ?? '', modified)) return answer;
+    const { 'content-type': _, ...headers } = answer.headers;
+    return { status: 304, headers };
+  };
+}
+
+/** RFC 9110 §13.2.2: the date counts only where no tag is sent. */
+function isCurrent(request: ExchangeRequest, tag: string, modified: number): boolean {
+  const tags = request.header('if-none-match');
+  if (tags !== undefined) {
+    return tags.trim() === '*' || tags.split(',').some((candidate) => opaque(candidate.trim()) === opaque(tag));
+  }
+  const since = request.header('if-modified-since');
+  return since !== undefined && Date.parse(since) >= modified;
+}
+
+/** If-None-Match compares weakly (RFC 9110 §13.1.2). */
+function opaque(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag;
+}
+
+/** Weak, so that it holds for a compressed form as well. */
+async function entityTag(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  const hex = Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `W/"${hex}"`;
+}

@@ -1,0 +1,85 @@
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { AgentCard } from '../model/agent-card.js';
+import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
+import { AgentMount } from './agent-mount.js';
+import type { AgentOptions } from './agent-options.js';
+import { errorAnswer } from './json-answer.js';
+import { originListing } from './origin-listing.js';
+import { prefixRouter } from './prefix-router.js';
+import { type AgentPorts, ServedAgent } from './served-agent.js';
+
+export interface AgentHostOptions extends AgentPorts {
+  /** By path. The same options under two paths are one agent with one task space. */
+  readonly agents: Readonly<Record<string, AgentOptions>>;
+  /** The base url to tell a client, or "" while there is none. */
+  readonly baseUrl: (request?: ExchangeRequest) => string;
+  readonly cardMaxAgeSeconds: number;
+  readonly retention?: Partial<RetentionPolicy>;
+}
+
+/** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
+export class AgentHost {
+  readonly #agents: readonly ServedAgent[];
+  readonly #mounts: readonly AgentMount[];
+  readonly #baseUrl: (request?: ExchangeRequest) => string;
+  readonly #sweeper: RetentionSweeper;
+  readonly #route: (path: string) => AgentMount | undefined;
+  #starting: Promise<void> | undefined;
+  #started = false;
+
+  constructor(options: AgentHostOptions) {
+    const agents = new Map<AgentOptions, ServedAgent>();
+    const modifiedAt = options.clock.now();
+    this.#mounts = Object.entries(options.agents).map(([path, agentOptions]) => {
+      const agent = agents.get(agentOptions) ?? new ServedAgent(path, agentOptions, options);
+      agents.set(agentOptions, agent);
+      return new AgentMount({ agent, path, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
+    });
+    this.#agents = [...agents.values()];
+    this.#baseUrl = options.baseUrl;
+    this.#sweeper = new RetentionSweeper(options);
+    this.#route = prefixRouter(this.#mounts);
+  }
+
+  /** The cards as they stand now, by path. */
+  get cards(): Readonly<Record<string, AgentCard>> {
+    const base = this.#baseUrl();
+    return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.card(base)]));
+  }
+
+  /** Takes over what an earlier process left behind; the first request waits for it. */
+  start(): Promise<void> {
+    this.#starting ??= Promise.all(this.#agents.map((agent) => agent.start())).then(() => {
+      this.#started = true;
+      this.#sweeper.start();
+    });
+    return this.#starting;
+  }
+
+  /** Lets running turns end for a grace; the storage stays open. */
+  async close(graceMs: number): Promise<void> {
+    await this.#sweeper.stop();
+    await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));
+  }
+
+  readonly exchange: Exchange = (request) =>
+    this.#started ? this.#answer(request) : this.start().then(() => this.#answer(request));
+
+  #answer(request: ExchangeRequest): Promise<ExchangeResponse> {
+    const { method, path } = request;
+    const base = this.#baseUrl(request);
+    if (path === '/' && method !== 'POST') return Promise.resolve(this.#origin(method, base));
+    const mount = this.#route(path);
+    if (mount === undefined) {
+      return Promise.resolve(errorAnswer(404, 'No agent is served here. GET / lists the agents of this server'));
+    }
+    return mount.exchange(base)(request);
+  }
+
+  #origin(method: string, base: string): ExchangeResponse {
+    if (method === 'GET' || method === 'HEAD') return originListing(this.#mounts, base);
+    const allow = this.#route('/') === undefined ? 'GET, HEAD, OPTIONS' : 'GET, HEAD, POST, OPTIONS';
+    if (method === 'OPTIONS') return { status: 204, headers: { allow } };
+    return errorAnswer(405, 'This method means nothing here', { allow });
+  }
+}

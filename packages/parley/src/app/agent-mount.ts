@@ -1,0 +1,128 @@
+import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
+import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
+import { v1_0 } from '../codec/v1_0/wire-codec.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { agentCardEndpoint } from './agent-card-endpoint.js';
+import { errorAnswer } from './json-answer.js';
+import type { ServedAgent } from './served-agent.js';
+
+const CARD = '/.well-known/agent-card.json';
+const CODECS = [v1_0];
+/** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
+const MOST_BASES = 100;
+
+export interface AgentMountOptions {
+  readonly agent: ServedAgent;
+  /** `/` or a path without a trailing slash. */
+  readonly path: string;
+  /** When the cards became what they are, ms since the epoch. */
+  readonly modifiedAt: number;
+  readonly cardMaxAgeSeconds: number;
+}
+
+/** Where below the origin one agent answers. */
+interface MountPaths {
+  readonly card: string;
+  readonly jsonRpc: string;
+  readonly httpJson: string;
+}
+
+interface View {
+  readonly card: AgentCard;
+  readonly exchange: Exchange;
+}
+
+/**
+ * One agent under a path: the card, JSON-RPC on the path itself, HTTP+JSON below it. At the root the bindings have paths of
+ * their own, so that no tenant route meets another agent.
+ */
+export class AgentMount {
+  readonly path: string;
+  readonly #options: AgentMountOptions;
+  readonly #paths: MountPaths;
+  readonly #views = new Map<string, View>();
+
+  constructor(options: AgentMountOptions) {
+    this.path = options.path;
+    this.#options = options;
+    this.#paths = pathsOf(options.path);
+  }
+
+  /** Path of the card below the origin. */
+  get cardPath(): string {
+    return this.#paths.card;
+  }
+
+  /** The card as it stands under a base url; without one the agent has no address yet. */
+  card(base: string): AgentCard {
+    return this.#view(base).card;
+  }
+
+  /** Answers what is addressed to the agent, telling addresses under a base url. */
+  exchange(base: string): Exchange {
+    return this.#view(base).exchange;
+  }
+
+  #view(base: string): View {
+    const known = this.#views.get(base);
+    if (known !== undefined) return known;
+    if (this.#views.size >= MOST_BASES) this.#views.clear();
+    const view = this.#makeView(base);
+    this.#views.set(base, view);
+    return view;
+  }
+
+  #makeView(base: string): View {
+    const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds } = this.#options;
+    const card = agent.card(base === '' ? [] : this.#interfaces(base));
+    const endpoint = agent.endpoint(card);
+    const exchange = mountExchange(this.#paths, {
+      card: agentCardEndpoint({ json: v1_0.encodeCard(card), modifiedAt, maxAgeSeconds }),
+      jsonRpc: jsonRpcBinding(endpoint, CODECS),
+      httpJson: httpJsonBinding(endpoint, CODECS, this.#paths.httpJson),
+    });
+    return { card, exchange };
+  }
+
+  #interfaces(base: string): AgentInterface[] {
+    const { jsonRpc, httpJson } = this.#paths;
+    return CODECS.flatMap(({ version }) => [
+      { url: `${base}${jsonRpc}`, protocolBinding: 'JSONRPC', protocolVersion: version },
+      { url: `${base}${httpJson}`, protocolBinding: 'HTTP+JSON', protocolVersion: version },
+    ]);
+  }
+}
+
+function pathsOf(path: string): MountPaths {
+  return path === '/'
+    ? { card: CARD, jsonRpc: '/a2a/jsonrpc', httpJson: '/a2a/rest' }
+    : { card: `${path}${CARD}`, jsonRpc: path, httpJson: path };
+}
+
+interface MountExchanges {
+  readonly card: Exchange;
+  readonly jsonRpc: Exchange;
+  readonly httpJson: Exchange;
+}
+
+function mountExchange(paths: MountPaths, { card, jsonRpc, httpJson }: MountExchanges): Exchange {
+  const slashed = `${paths.jsonRpc}/`;
+  const routes = `${paths.httpJson}/`;
+  const isRoot = paths.jsonRpc !== paths.httpJson;
+  return (request) => {
+    const { path } = request;
+    if (path === paths.jsonRpc || path === slashed || (isRoot && path === '/')) {
+      return request.method === 'POST' ? jsonRpc(request) : notPosted(request, paths.card);
+    }
+    if (path === paths.card) return card(request);
+    return path.startsWith(routes) ? httpJson(request) : Promise.resolve(errorAnswer(404, 'Nothing is served here'));
+  };
+}
+
+async function notPosted(request: ExchangeRequest, card: string) {
+  if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'POST, OPTIONS' } };
+  return errorAnswer(405, `JSON-RPC is served here: it takes POST. The agent card is at ${card}`, {
+    allow: 'POST, OPTIONS',
+  });
+}

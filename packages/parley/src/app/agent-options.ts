@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { type AgentCardOptions, agentCardOptionsShape } from '../agent-card/agent-card-options.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { User } from '../auth/user.js';
+import { DEFAULT_LIMITS as REQUEST_LIMITS, type RequestLimits } from '../bindings/http/agent-endpoint.js';
+import type { AgentCard } from '../model/agent-card.js';
+import type { PromptFunction, PromptRunner } from '../server/agent.js';
+import type { AgentExecutor } from '../server/agent-executor.js';
+import { DEFAULT_LIMITS as ENGINE_LIMITS, type EngineLimits } from '../server/engine-limits.js';
+import type { IdempotencyOptions } from '../server/idempotency.js';
+import type { RequestHandler } from '../server/request-handler.js';
+
+/** What every agent can have. */
+export interface ServedAgentOptions extends AgentCardOptions {
+  /**
+   * Name of the agent's task space in the storage, where tasks are found again after a restart; default: the path it is
+   * served under.
+   */
+  readonly id?: string;
+  /** Whether streaming calls are offered; default true. */
+  readonly streaming?: boolean;
+  /** Finds out who calls. Absent: every caller is anonymous. */
+  readonly authenticator?: Authenticator;
+  /** The card for a caller who has authenticated, made from the public one; `undefined` where there is none for this user. */
+  readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined;
+  /** A message sent again leads to the outcome of the first one: how long, and for whom. */
+  readonly idempotency?: IdempotencyOptions;
+  /** Limits of requests and of the engine that differ from the defaults. */
+  readonly limits?: Partial<RequestLimits & EngineLimits>;
+  /** The protocol version of a call that names none; default `0.3`, as the specification has it (§3.6.2). */
+  readonly versionWhenAbsent?: string;
+}
+
+/** One agent: what runs, or a request handler of one's own in the engine's place, and what its card says. */
+export type AgentOptions = ServedAgentOptions &
+  (
+    | { readonly agent: AgentExecutor | PromptFunction | PromptRunner; readonly handler?: never }
+    | { readonly handler: RequestHandler; readonly agent?: never }
+  );
+
+const numbers = (defaults: object) =>
+  Object.fromEntries(Object.keys(defaults).map((name) => [name, z.number().nonnegative().optional()]));
+const method = (name: string) =>
+  z.custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`);
+const func = z.custom((value) => typeof value === 'function', 'must be a function');
+
+/** The members of AgentOptions, for use in the schema of a whole set of options. */
+export const agentOptionsShape = {
+  ...agentCardOptionsShape,
+  agent: z
+    .custom(isAgent, 'must be an AgentExecutor, a function, or an object with a method run or execute')
+    .optional(),
+  handler: method('sendMessage').optional(),
+  id: z.string().min(1).optional(),
+  streaming: z.boolean().optional(),
+  authenticator: method('authenticate').optional(),
+  extendedAgentCard: func.optional(),
+  idempotency: z
+    .strictObject({ anonymous: z.boolean().optional(), windowMs: z.number().positive().optional() })
+    .optional(),
+  limits: z.strictObject({ ...numbers(REQUEST_LIMITS), ...numbers(ENGINE_LIMITS) }).optional(),
+  versionWhenAbsent: z
+    .string()
+    .regex(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')
+    .optional(),
+};
+
+/** What is wrong with options whose members are each right. */
+export function agentProblem(options: AgentOptions): string | undefined {
+  if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
+  if (options.extendedAgentCard === undefined) return undefined;
+  // Spec §3.1.11: never for anonymous callers, so without a way to tell who calls it could never be read.
+  return options.authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;
+}
+
+function isAgent(value: unknown): boolean {
+  if (typeof value === 'function') return true;
+  return typeof value === 'object' && value !== null && ('execute' in value || 'run' in value);
+}

@@ -1,0 +1,90 @@
+import type { ExchangeRequest } from '../bindings/http/exchange.js';
+import type { TrustedProxies } from '../net/trusted-proxy.js';
+
+/** What decides under which address clients are told to reach a server. */
+export interface BaseUrlRule {
+  /** Set by the operator; nothing else counts then. */
+  readonly publicUrl?: string | undefined;
+  /** Whose forwarded headers are believed. */
+  readonly isTrustedProxy?: TrustedProxies | undefined;
+  /** The address that is really bound; `undefined` as long as there is none. */
+  readonly bound: () => BoundBase | undefined;
+}
+
+export interface BoundBase {
+  readonly url: string;
+  /** Bound to all addresses of the machine: the one a request arrived at is the one to tell. */
+  readonly wildcard: boolean;
+}
+
+/**
+ * The origin (and prefix) to build public addresses on, without a trailing slash; "" while nothing is known. In this order: the
+ * configured url, the forwarded headers of a trusted proxy, the address really bound. A Host header is never believed.
+ */
+export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (request?: ExchangeRequest) => string {
+  if (publicUrl !== undefined) {
+    const fixed = publicUrl.replace(/\/+$/, '');
+    return () => fixed;
+  }
+  return (request) => {
+    if (request !== undefined && isTrustedProxy?.(request.peer)) {
+      const forwarded = forwardedBase(request);
+      if (forwarded !== undefined) return forwarded;
+    }
+    const own = bound();
+    if (own === undefined) return '';
+    const local = own.wildcard ? request?.local : undefined;
+    return local === undefined ? own.url : `http://${local}`;
+  };
+}
+
+const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)+\/?$/;
+
+interface Forwarded {
+  readonly host: string;
+  readonly proto: string;
+}
+
+/** Two headers that contradict each other mean that the proxy lets one of them through from the client: neither counts. */
+function forwardedBase(request: ExchangeRequest): string | undefined {
+  const standard = readForwarded(request.header('forwarded'));
+  const common = readCommon(request);
+  if (standard && common && (standard.host !== common.host || standard.proto !== common.proto)) return undefined;
+  const forwarded = common ?? standard;
+  if (forwarded === undefined || !HOST.test(forwarded.host)) return undefined;
+  const { host, proto } = forwarded;
+  if (proto !== 'http' && proto !== 'https') return undefined;
+  const prefix = last(request.header('x-forwarded-prefix'));
+  return `${proto}://${host}${prefix !== undefined && PREFIX.test(prefix) ? prefix.replace(/\/$/, '') : ''}`;
+}
+
+function readCommon(request: ExchangeRequest): Forwarded | undefined {
+  const host = last(request.header('x-forwarded-host'));
+  if (host === undefined) return undefined;
+  return { host: host.toLowerCase(), proto: (last(request.header('x-forwarded-proto')) ?? 'http').toLowerCase() };
+}
+
+/** RFC 7239: `for=…;proto=https;host=example.com, …`. */
+function readForwarded(header: string | undefined): Forwarded | undefined {
+  let host: string | undefined;
+  let proto = 'http';
+  for (const pair of (last(header) ?? '').split(';')) {
+    const [name = '', ...rest] = pair.split('=');
+    const value = rest
+      .join('=')
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase();
+    if (name.trim().toLowerCase() === 'host') host = value;
+    if (name.trim().toLowerCase() === 'proto') proto = value;
+  }
+  return host === undefined ? undefined : { host, proto };
+}
+
+/** Each proxy adds to the end: what stands last was written by the one that is trusted. */
+function last(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const value = header.slice(header.lastIndexOf(',') + 1).trim();
+  return value === '' ? undefined : value;
+}

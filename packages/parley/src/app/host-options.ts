@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { OptionsError } from '../errors/options-error.js';
+import type { RetentionPolicy } from '../server/retention-sweeper.js';
+import type { Storage } from '../store/storage.js';
+import type { Logger } from '../telemetry/logger.js';
+import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
+import { checkOptions } from './check-options.js';
+
+/** What holds for all agents of a server or handler. */
+export interface HostOptions {
+  /** The public base url of the server; agents are found below it under their paths. */
+  readonly url?: string;
+  /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
+  readonly storage?: Storage;
+  readonly logger?: Logger;
+  /** How long tasks and their events are kept. */
+  readonly retention?: Partial<RetentionPolicy>;
+  /** How long clients may use a card without asking again; default 3600. */
+  readonly cardMaxAgeSeconds?: number;
+  /** Silence on a stream after which a comment shows that it lives; default 15 s. */
+  readonly streamHeartbeatMs?: number;
+}
+
+/** Where a single agent is put. */
+export interface PlacedAgentOptions {
+  /** The path it is served under; default `/`, where the bindings are at `/a2a/jsonrpc` and `/a2a/rest`. */
+  readonly path?: string;
+}
+
+const methodOf = (name: string) =>
+  z
+    .custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`)
+    .optional();
+const ms = z.number().positive().optional();
+
+/** The members of HostOptions, for use in the schema of a whole set of options. */
+export const hostOptionsShape = {
+  url: z
+    .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
+    .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or user')
+    .optional(),
+  storage: methodOf('accept'),
+  logger: methodOf('error'),
+  retention: z.strictObject({ finishedMs: ms, tailsMs: ms, everyMs: ms }).optional(),
+  cardMaxAgeSeconds: z.number().int().nonnegative().optional(),
+  streamHeartbeatMs: ms,
+};
+
+const path = z
+  .string()
+  .regex(/^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/, 'must be "/" or a path such as "/agents/echo", without a slash at the end');
+const agentSchema = z.strictObject(agentOptionsShape);
+
+/**
+ * Checks the options of one agent together with those of its server.
+ * @throws OptionsError naming every option at fault.
+ */
+export function checkPlacedAgent(subject: string, shape: z.ZodRawShape, options: AgentOptions): void {
+  checkOptions(subject, z.strictObject({ ...agentOptionsShape, path: path.optional(), ...shape }), options);
+  const problem = agentProblem(options);
+  if (problem !== undefined) throw new OptionsError(subject, [problem]);
+}
+
+/**
+ * Checks the options of a server with several agents.
+ * @throws OptionsError naming every option at fault, and its agent.
+ */
+export function checkHost(
+  subject: string,
+  shape: z.ZodRawShape,
+  options: { readonly agents: Readonly<Record<string, AgentOptions>> },
+): void {
+  const agents = z.custom(
+    (value) => typeof value === 'object' && value !== null,
+    'must be an object of agents by path',
+  );
+  checkOptions(subject, z.strictObject({ agents, ...shape }), options);
+  const problems: string[] = [];
+  for (const [place, agent] of Object.entries(options.agents)) {
+    if (!path.safeParse(place).success) problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
+    checkOptions(`${subject}: the agent at ${place}`, agentSchema, agent);
+    const problem = agentProblem(agent);
+    if (problem !== undefined) problems.push(`the agent at ${place} ${problem}`);
+  }
+  if (Object.keys(options.agents).length === 0) problems.push('agents: needs at least one agent');
+  if (problems.length > 0) throw new OptionsError(subject, problems);
+}

@@ -1,0 +1,114 @@
+import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
+import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpoint.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import { agent as toExecutor } from '../server/agent.js';
+import type { AgentExecutor } from '../server/agent-executor.js';
+import { DefaultRequestHandler } from '../server/default-request-handler.js';
+import type { RequestHandler } from '../server/request-handler.js';
+import type { Storage } from '../store/storage.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { AgentOptions } from './agent-options.js';
+import { handlerAt } from './handler-at.js';
+
+/** What agents are run with. */
+export interface AgentPorts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly heartbeatMs: number;
+}
+
+/** One agent with its task space, wherever it is mounted. */
+export class ServedAgent {
+  readonly #options: AgentOptions;
+  readonly #ports: AgentPorts;
+  readonly #handler: RequestHandler;
+  readonly #engine: DefaultRequestHandler | undefined;
+  readonly #capabilities: ServedCapabilities;
+
+  /** `id` names the task space unless the options do. */
+  constructor(id: string, options: AgentOptions, ports: AgentPorts) {
+    this.#options = options;
+    this.#ports = ports;
+    this.#capabilities = capabilitiesOf(options);
+    if (options.handler !== undefined) {
+      this.#handler = options.handler;
+    } else {
+      this.#engine = this.#makeEngine(options.id ?? id, executorOf(options.agent));
+      this.#handler = this.#engine;
+    }
+  }
+
+  /** The public card with these interfaces. */
+  card(interfaces: readonly AgentInterface[]): AgentCard {
+    return buildAgentCard({ options: this.#options, served: this.#capabilities, interfaces });
+  }
+
+  /** What the bindings need to serve the agent under the addresses of a card. */
+  endpoint(card: AgentCard): AgentEndpoint {
+    const { authenticator, limits, versionWhenAbsent } = this.#options;
+    const { logger, clock, heartbeatMs } = this.#ports;
+    const { bodyBytes, jsonDepth, parts } = { ...DEFAULT_LIMITS, ...limits };
+    return {
+      handler: this.#capabilities.extendedAgentCard
+        ? handlerAt(card.supportedInterfaces, this.#handler)
+        : this.#handler,
+      card: () => card,
+      ...(authenticator && { authenticator }),
+      logger,
+      clock,
+      limits: { bodyBytes, jsonDepth, parts },
+      heartbeatMs,
+      versionWhenAbsent: versionWhenAbsent ?? '0.3',
+    };
+  }
+
+  /** Takes over what an earlier process left behind. */
+  async start(): Promise<void> {
+    await this.#engine?.start();
+  }
+
+  /** Lets running turns end for a grace, then leaves them to the next process. */
+  async close(graceMs: number): Promise<void> {
+    await this.#engine?.close({ graceMs });
+  }
+
+  #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
+    const { storage, clock, ids, logger } = this.#ports;
+    const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
+    const card = this.card([]);
+    return new DefaultRequestHandler({
+      agent: id,
+      executor,
+      storage,
+      clock,
+      ids,
+      logger,
+      ...(authenticator && { challenges: authenticator.challenges }),
+      ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(card, user) }),
+      ...(limits && { limits }),
+      ...(idempotency && { idempotency }),
+    });
+  }
+}
+
+function executorOf(agent: NonNullable<AgentOptions['agent']>): AgentExecutor {
+  return typeof agent === 'object' && 'execute' in agent ? agent : toExecutor(agent);
+}
+
+function capabilitiesOf(options: AgentOptions): ServedCapabilities {
+  const streaming = options.streaming ?? true;
+  const { authenticator, idempotency } = options;
+  const ownEngine = options.handler === undefined;
+  return {
+    streaming,
+    pushNotifications: false,
+    extendedAgentCard: options.extendedAgentCard !== undefined,
+    streamResume: ownEngine && streaming,
+    idempotentSend: ownEngine && (authenticator !== undefined || idempotency?.anonymous === true),
+    ...(authenticator?.securitySchemes && { securitySchemes: authenticator.securitySchemes }),
+  };
+}

@@ -1,0 +1,101 @@
+import { OptionsError } from '../errors/options-error.js';
+import { trustedProxies } from '../net/trusted-proxy.js';
+import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
+import { closestName } from './closest-name.js';
+
+/** How a ready-made server is set up from outside. */
+export interface ServerConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Where tasks are kept. */
+  readonly databaseUrl: string;
+  /** The base url for cards, where it is not the address bound. */
+  readonly publicUrl?: string;
+  /** For `trustProxy` of a server. */
+  readonly trustProxy: readonly string[];
+  readonly logLevel: LogLevel;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NAMES = ['PORT', 'HOST', 'DATABASE_URL', 'A2A_PUBLIC_URL', 'A2A_TRUST_PROXY', 'LOG_LEVEL'] as const;
+
+/**
+ * Reads the settings of a ready-made server from environment variables; an empty one counts as not set. `known` are names
+ * beginning with `A2A_` or `PARLEY_` that the application reads itself.
+ * @throws OptionsError naming every variable that is wrong, or unknown and ours by its name, with what would be right.
+ */
+export function readServerConfig(env: Environment, known: readonly string[] = []): ServerConfig {
+  const problems = unknownNames(env, [...NAMES, ...known]);
+  const read = <T>(name: (typeof NAMES)[number], parse: (text: string) => T | undefined, right: string) => {
+    const text = env[name]?.trim();
+    if (text === undefined || text === '') return undefined;
+    const value = parse(text);
+    if (value === undefined) problems.push(`${name}="${text}" must be ${right}`);
+    return value;
+  };
+  const port = read('PORT', portOf, 'a number from 0 to 65535');
+  const host = read('HOST', hostOf, 'a host name or an IP address such as 127.0.0.1 or 0.0.0.0');
+  const databaseUrl = read('DATABASE_URL', databaseOf, 'a url such as sqlite:./data/parley.db or memory:');
+  const publicUrl = read(
+    'A2A_PUBLIC_URL',
+    publicUrlOf,
+    'an http or https url without query, such as https://example.com',
+  );
+  const trustProxy = read(
+    'A2A_TRUST_PROXY',
+    proxiesOf,
+    'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
+  );
+  const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
+  if (problems.length > 0) throw new OptionsError('Environment', problems);
+  return {
+    host: host ?? '127.0.0.1',
+    port: port ?? 8080,
+    databaseUrl: databaseUrl ?? 'sqlite:./data/parley.db',
+    ...(publicUrl !== undefined && { publicUrl }),
+    trustProxy: trustProxy ?? [],
+    logLevel: logLevel ?? 'info',
+  };
+}
+
+function unknownNames(env: Environment, known: readonly string[]): string[] {
+  const unknown = Object.keys(env).filter((name) => /^(A2A|PARLEY)_/.test(name) && !known.includes(name));
+  return unknown.map((name) => {
+    const meant = closestName(name, known);
+    return `${name} is no setting of this server${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+  });
+}
+
+function portOf(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+function hostOf(text: string): string | undefined {
+  const bare = text.replace(/^\[(.+)\]$/, '$1');
+  return /^[A-Za-z0-9._:%-]+$/.test(bare) ? bare : undefined;
+}
+
+function databaseOf(text: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : undefined;
+}
+
+function publicUrlOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@]/.test(text)) return undefined;
+  return url.href.replace(/\/+$/, '');
+}
+
+function proxiesOf(text: string): readonly string[] | undefined {
+  const entries = text.split(',').map((entry) => entry.trim());
+  try {
+    trustedProxies(entries);
+    return entries;
+  } catch {
+    return undefined;
+  }
+}
+
+function levelOf(text: string): LogLevel | undefined {
+  return LOG_LEVELS.find((level) => level === text.toLowerCase());
+}

@@ -1,0 +1,72 @@
+import type { SecurityScheme } from '../../model/security-scheme.js';
+import type { Authenticator, Credentials } from '../authenticator.js';
+import type { User } from '../user.js';
+
+/** A token and who holds it: the token itself, or its SHA-256 as hex where the configuration should hold no secret. */
+export type BearerToken = ({ readonly token: string } | { readonly sha256: string }) & {
+  /** The subject; the user's id becomes `bearer:<subject>`. */
+  readonly subject: string;
+  readonly name?: string;
+};
+
+interface Entry {
+  readonly digest: Uint8Array;
+  readonly user: User;
+}
+
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const SHA256 = /^[0-9a-f]{64}$/i;
+
+/**
+ * Fixed tokens as an HTTP Bearer scheme (RFC 6750). Only hashes are kept, every one is compared, and each comparison
+ * takes the same time whatever differs. A missing or wrong token is an anonymous caller.
+ */
+export class BearerTokens implements Authenticator {
+  readonly challenges = ['Bearer'] as const;
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>> = {
+    bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
+  };
+  readonly #entries: Promise<readonly Entry[]>;
+
+  constructor(tokens: readonly BearerToken[]) {
+    for (const token of tokens) {
+      if ('sha256' in token && !SHA256.test(token.sha256)) {
+        throw new TypeError(`The sha256 of ${token.subject} must be 64 hex digits`);
+      }
+    }
+    this.#entries = Promise.all(tokens.map(entryOf));
+  }
+
+  async authenticate(credentials: Credentials): Promise<User | undefined> {
+    const presented = credentials.header('authorization');
+    if (presented === undefined) return undefined;
+    const token = BEARER.exec(presented)?.[1];
+    if (token === undefined) return undefined;
+    const digest = await sha256(token);
+    let user: User | undefined;
+    for (const entry of await this.#entries) {
+      if (equal(entry.digest, digest)) user = entry.user;
+    }
+    return user;
+  }
+}
+
+async function entryOf(entry: BearerToken): Promise<Entry> {
+  const digest = 'token' in entry ? await sha256(entry.token) : bytesOf(entry.sha256);
+  return { digest, user: { id: `bearer:${entry.subject}`, ...(entry.name !== undefined && { name: entry.name }) } };
+}
+
+async function sha256(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16));
+}
+
+/** No early exit: how long it takes tells nothing about where two digests differ. */
+function equal(left: Uint8Array, right: Uint8Array): boolean {
+  let difference = left.length ^ right.length;
+  for (let at = 0; at < left.length; at++) difference |= (left[at] ?? 0) ^ (right[at] ?? 0);
+  return difference === 0;
+}

@@ -1,0 +1,133 @@
+import { stderr } from 'node:process';
+import { z } from 'zod';
+import { AgentServer } from '../adapters/node/agent-server.js';
+import type { HttpServerTimes } from '../adapters/node/http-server.js';
+import type { AgentOptions } from '../app/agent-options.js';
+import {
+  checkHost,
+  checkPlacedAgent,
+  type HostOptions,
+  hostOptionsShape,
+  type PlacedAgentOptions,
+} from '../app/host-options.js';
+import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
+import type { AgentCard } from '../model/agent-card.js';
+import { trustedProxies } from '../net/trusted-proxy.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
+import { textLogger } from '../telemetry/text-logger.js';
+import { systemClock, systemIds } from './runtime.js';
+
+export type { HttpServerTimes } from '../adapters/node/http-server.js';
+export type { AgentOptions } from '../app/agent-options.js';
+export { readServerConfig, type ServerConfig } from '../app/server-config.js';
+export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
+export { OptionsError } from '../errors/options-error.js';
+export type { LogLevel } from '../telemetry/text-logger.js';
+
+/** What a server on Node.js can be told. */
+export interface NodeServerOptions extends HostOptions {
+  /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
+  readonly trustProxy?: readonly string[];
+  /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
+  readonly allowAnonymous?: boolean;
+  /** Times of the HTTP server. */
+  readonly http?: HttpServerTimes;
+}
+
+/** One agent and its server. */
+export type A2AServerOptions = AgentOptions & PlacedAgentOptions & NodeServerOptions;
+
+/** Several agents behind one server. */
+export interface A2AHostOptions extends NodeServerOptions {
+  /** By path. The same object under two paths is one agent with one task space. */
+  readonly agents: Readonly<Record<string, AgentOptions>>;
+}
+
+/** A server of one or several agents. */
+export interface A2AHost {
+  /** The cards by path. Until the server listens they show interfaces only under a configured url. */
+  readonly agentCards: Readonly<Record<string, AgentCard>>;
+  /** The base url clients are told; "" until the server listens, unless it is configured. */
+  readonly url: string;
+  /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
+  listen(port?: number, host?: string): Promise<{ readonly url: string }>;
+  /** Lets calls finish and turns end for a grace (default 5 s each), then cuts what is left. The storage stays open. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+  /** The same server without a socket. */
+  fetch(request: Request): Promise<Response>;
+}
+
+/** A server of one agent. */
+export interface A2AServer extends Omit<A2AHost, 'agentCards'> {
+  readonly agentCard: AgentCard;
+}
+
+const ms = z.number().positive().optional();
+const nodeShape = {
+  ...hostOptionsShape,
+  trustProxy: z.array(z.string()).optional(),
+  allowAnonymous: z.boolean().optional(),
+  http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
+};
+
+/**
+ * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage given.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function createA2AServer(options: A2AServerOptions): A2AServer {
+  checkPlacedAgent('createA2AServer', nodeShape, options);
+  const { path = '/' } = options;
+  const server = serverOf({ [path]: options }, options);
+  return {
+    get agentCard() {
+      return server.cards[path] as AgentCard;
+    },
+    get url() {
+      return server.url;
+    },
+    ...callsOf(server),
+  };
+}
+
+/**
+ * A server of several agents, each under its path with its own card and tasks; `GET /` lists them.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function createA2AHost(options: A2AHostOptions): A2AHost {
+  checkHost('createA2AHost', nodeShape, options);
+  const server = serverOf(options.agents, options);
+  return {
+    get agentCards() {
+      return server.cards;
+    },
+    get url() {
+      return server.url;
+    },
+    ...callsOf(server),
+  };
+}
+
+function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: NodeServerOptions): AgentServer {
+  return new AgentServer({
+    agents,
+    storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
+    clock: systemClock,
+    ids: systemIds,
+    logger: options.logger ?? textLogger({ write: (line) => stderr.write(line), now: Date.now, level: 'warn' }),
+    heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
+    cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
+    ...(options.retention && { retention: options.retention }),
+    publicUrl: options.url,
+    isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
+    allowAnonymous: options.allowAnonymous ?? false,
+    times: options.http ?? {},
+  });
+}
+
+function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch'> {
+  return {
+    listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
+    close: ({ graceMs = 5_000 } = {}) => server.close(graceMs),
+    fetch: (request) => server.fetch(request),
+  };
+}

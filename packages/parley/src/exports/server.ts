@@ -1,0 +1,86 @@
+import { toFetch } from '../adapters/fetch/to-fetch.js';
+import { AgentHost } from '../app/agent-host.js';
+import type { AgentOptions } from '../app/agent-options.js';
+import { baseUrlOf } from '../app/base-url.js';
+import { checkPlacedAgent, type HostOptions, hostOptionsShape, type PlacedAgentOptions } from '../app/host-options.js';
+import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
+import type { Exchange } from '../bindings/http/exchange.js';
+import type { AgentCard } from '../model/agent-card.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
+import { silentLogger } from '../telemetry/logger.js';
+import { systemClock, systemIds } from './runtime.js';
+
+export { toFetch } from '../adapters/fetch/to-fetch.js';
+export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
+export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
+export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
+export type { Authenticator, Credentials } from '../auth/authenticator.js';
+export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
+export type { User } from '../auth/user.js';
+export type { RequestLimits } from '../bindings/http/agent-endpoint.js';
+export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+export type { AgentCard } from '../model/agent-card.js';
+export type { Clock } from '../runtime/clock.js';
+export type { IdSource } from '../runtime/id-source.js';
+export { type Answer, type AnswerSource, agent, type PromptFunction, type PromptRunner } from '../server/agent.js';
+export type { AgentExecutor } from '../server/agent-executor.js';
+export { BaseRequestHandler } from '../server/base-request-handler.js';
+export { DefaultRequestHandler, type DefaultRequestHandlerOptions } from '../server/default-request-handler.js';
+export type { EngineLimits } from '../server/engine-limits.js';
+export type { ArtifactContent, ArtifactInfo, EventQueue, StatusContent, StatusInfo } from '../server/event-queue.js';
+export type { IdempotencyOptions } from '../server/idempotency.js';
+export type { RequestContext } from '../server/request-context.js';
+export type { RequestHandler } from '../server/request-handler.js';
+export type { RetentionPolicy } from '../server/retention-sweeper.js';
+export type { ServerCallContext } from '../server/server-call-context.js';
+export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export type { Storage } from '../store/storage.js';
+export type { StreamItem } from '../task/stream-item.js';
+export { systemClock, systemIds } from './runtime.js';
+
+/** One agent without a server of its own. */
+export type AgentHandlerOptions = AgentOptions &
+  PlacedAgentOptions &
+  HostOptions & {
+    /** The public base url: nothing listens here from which it could follow. */
+    readonly url: string;
+  };
+
+/** An agent to be put behind any host. */
+export interface AgentHandler {
+  readonly agentCard: AgentCard;
+  /** For hosts that speak the web's Request and Response. */
+  fetch(request: Request): Promise<Response>;
+  /** For an adapter of one's own. */
+  readonly exchange: Exchange;
+  /** Lets running turns end for a grace (default 5 s). The storage stays open. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/**
+ * An agent as a function from request to response, for Workers, Bun, Deno, Hono, Next.js and the like.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
+  const { url } = hostOptionsShape;
+  checkPlacedAgent('createAgentHandler', { ...hostOptionsShape, url: url.unwrap() }, options);
+  const { path = '/' } = options;
+  const host = new AgentHost({
+    agents: { [path]: options },
+    storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
+    clock: systemClock,
+    ids: systemIds,
+    logger: options.logger ?? silentLogger,
+    heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
+    cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
+    ...(options.retention && { retention: options.retention }),
+    baseUrl: baseUrlOf({ publicUrl: options.url, bound: () => undefined }),
+  });
+  return {
+    agentCard: host.cards[path] as AgentCard,
+    fetch: toFetch(host.exchange),
+    exchange: host.exchange,
+    close: ({ graceMs = 5_000 } = {}) => host.close(graceMs),
+  };
+}

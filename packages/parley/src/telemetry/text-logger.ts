@@ -1,0 +1,47 @@
+import type { LogFields, Logger } from './logger.js';
+
+/** How much a logger says, from most to nothing. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface TextLoggerOptions {
+  /** Takes one line at a time, with its line end. */
+  readonly write: (line: string) => void;
+  /** Wall-clock time, ms since the epoch. */
+  readonly now: () => number;
+  /** The least that is written. */
+  readonly level: LogLevel;
+}
+
+/** Lines for people: time, level, message, then the fields as JSON; an error's stack follows on lines of its own. */
+export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
+  const least = LOG_LEVELS.indexOf(level);
+  const writerOf = (name: LogLevel) => {
+    if (LOG_LEVELS.indexOf(name) < least) return () => {};
+    return (message: string, fields?: LogFields) =>
+      write(`${new Date(now()).toISOString()} ${name} ${message}${fieldsText(fields)}\n`);
+  };
+  return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
+}
+
+function fieldsText(fields: LogFields | undefined): string {
+  if (fields === undefined) return '';
+  const { error, ...plain } = fields;
+  const text = Object.keys(plain).length === 0 ? '' : ` ${jsonText(plain)}`;
+  return error === undefined ? text : `${text}\n  ${errorText(error)}`;
+}
+
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === 'object' ? jsonText(error) : String(error);
+  const text = (error.stack ?? String(error)).replaceAll('\n', '\n  ');
+  return error.cause === undefined ? text : `${text}\n  caused by ${errorText(error.cause)}`;
+}
+
+/** A log line is never a reason to fail. */
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member));
+  } catch {
+    return '[not JSON]';
+  }
+}
