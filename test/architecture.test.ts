@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { ERROR_STATUS } from '../packages/parley/src/bindings/http-json/errors.js';
+import { JSON_RPC_CODES } from '../packages/parley/src/bindings/jsonrpc/errors.js';
 import { ERROR_CODES } from '../packages/parley/src/errors/a2a-error.js';
 import {
   lengthViolations,
@@ -139,7 +141,12 @@ describe('words', () => {
 
   const PLANTS: Readonly<Record<string, readonly string[]>> = {
     'the JSON-RPC envelope': ["const x = { jsonrpc: '2.0' };"],
-    'JSON-RPC error codes': ['const code = -32001;', 'const code = -32602;', 'const code = -32700;'],
+    'JSON-RPC error codes': [
+      'const code = -32001;',
+      'const code = -32602;',
+      'const code = -32700;',
+      'const code = -31401;',
+    ],
     'query parsing': ['new URLSearchParams(query);'],
     'the HTTP status of an A2A error': [
       'const x = { TASK_NOT_FOUND: 404 };',
@@ -364,6 +371,14 @@ describe('repository', () => {
 describe('error reference', () => {
   it('describes every code, and no other', () => {
     expect(differences(ERROR_CODES, errorRows(read('docs/errors.md')))).toEqual([]);
+  });
+
+  it('gives the number and the status that are really sent', () => {
+    const rows = errorRows(read('docs/errors.md'));
+    expect(Object.fromEntries(rows.map(({ code, jsonRpc }) => [code, Number(jsonRpc)]))).toEqual(JSON_RPC_CODES);
+    expect(Object.fromEntries(rows.map(({ code, http }) => [code, Number(http)]))).toEqual(
+      Object.fromEntries(Object.entries(ERROR_STATUS).map(([code, status]) => [code, status.http])),
+    );
   });
 
   it('is compared both ways', () => {

@@ -49,7 +49,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   app: {
-    rooms: [...VALUES, 'operations', 'auth', 'agent-card', 'codec/wire-codec', 'server', 'bindings'],
+    rooms: [...VALUES, 'operations', 'net', 'codec', 'store/storage', 'auth', 'agent-card', 'server', 'bindings'],
     modules: ['zod'],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
@@ -74,7 +74,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'app',
       'adapters',
     ],
-    modules: ['node:crypto', 'node:os', 'node:path', 'node:url', 'node:worker_threads'],
+    modules: ['node:crypto', 'node:os', 'node:path', 'node:process', 'node:url', 'node:worker_threads'],
   },
 };
 

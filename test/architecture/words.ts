@@ -26,8 +26,8 @@ const METHODS_1_0 = [
 
 /** One row for each line of the vocabulary: the words, and the room they live in. */
 export const WORDS: readonly WordRule[] = [
-  { name: 'the JSON-RPC envelope', words: /\bjsonrpc\b/, rooms: ['bindings/jsonrpc/'] },
-  { name: 'JSON-RPC error codes', words: /-32[067]\d\d\b/, rooms: ['bindings/jsonrpc/'] },
+  { name: 'the JSON-RPC envelope', words: /(?<![/\w])jsonrpc\b(?!\/)/, rooms: ['bindings/jsonrpc/'] },
+  { name: 'JSON-RPC error codes', words: /-3(?:14\d\d|2[067]\d\d)\b/, rooms: ['bindings/jsonrpc/'] },
   { name: 'query parsing', words: /\bURLSearchParams\b/, rooms: ['bindings/http-json/', 'bindings/http/'] },
   {
     name: 'the HTTP status of an A2A error',

@@ -38,7 +38,7 @@ const TABLE: [prefix: string, published: object[]][] = [
 ];
 
 describe('compliance agent', () => {
-  const agent = (clock = new ScriptedClock()) => complianceAgent({ clock, streamingTimeoutMs: 2000 }).executor;
+  const agent = (clock = new ScriptedClock()) => complianceAgent({ clock, streamingTimeoutMs: 2000 }).agent;
 
   it.each(TABLE)('does what %s asks for, alone and with more behind it', async (prefix, published) => {
     expect(await runTurn(agent(), { messageId: prefix })).toEqual(published);

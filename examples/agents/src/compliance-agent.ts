@@ -1,6 +1,6 @@
+import type { AgentExecutor, AgentOptions } from 'parley-a2a/server';
 import { CARD_DEFAULTS } from './card-defaults.js';
 import { type Behaviour, type BehaviourTools, behaviourFor } from './compliance-behaviours.js';
-import type { ExampleAgent } from './example-agent.js';
 
 const converse: Behaviour = async ({ text, signal }, events, { clock }) => {
   await events.working('Working on your message...');
@@ -13,36 +13,34 @@ const converse: Behaviour = async ({ text, signal }, events, { clock }) => {
  * Does what the beginning of `messageId` asks for, so that a test decides by itself what happens; any other message is
  * answered after some work, and the conversation goes on.
  */
-export function complianceAgent(tools: BehaviourTools): ExampleAgent {
-  return {
-    card: {
-      ...CARD_DEFAULTS,
-      name: 'Compliance Agent',
-      description:
-        'Does what the beginning of the message id asks for, for clients and compatibility kits to be tested.',
-      capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
-      defaultInputModes: ['text/plain', 'application/json', '*/*'],
-      defaultOutputModes: ['text/plain', 'application/json'],
-      skills: [
-        {
-          id: 'compliance',
-          name: 'Compliance',
-          description: 'Answers messages whose id begins with tck- as that id says.',
-          tags: ['compliance', 'test'],
-          examples: ['A message with the id tck-complete-task-1', 'A message with the id tck-stream-001'],
-        },
-        {
-          id: 'conversation',
-          name: 'Conversation',
-          description: 'Answers any other message and asks to go on.',
-          tags: ['conversation', 'multi-turn'],
-          examples: ['Hello', 'Tell me more'],
-        },
-      ],
-    },
-    executor: {
-      replies: 'either',
-      execute: (context, events) => (behaviourFor(context.message.messageId) ?? converse)(context, events, tools),
-    },
+export function complianceAgent(tools: BehaviourTools) {
+  const executor: AgentExecutor = {
+    replies: 'either',
+    execute: (context, events) => (behaviourFor(context.message.messageId) ?? converse)(context, events, tools),
   };
+  return {
+    ...CARD_DEFAULTS,
+    id: 'compliance',
+    agent: executor,
+    name: 'Compliance Agent',
+    description: 'Does what the beginning of the message id asks for, for clients and compatibility kits to be tested.',
+    defaultInputModes: ['text/plain', 'application/json', '*/*'],
+    defaultOutputModes: ['text/plain', 'application/json'],
+    skills: [
+      {
+        id: 'compliance',
+        name: 'Compliance',
+        description: 'Answers messages whose id begins with tck- as that id says.',
+        tags: ['compliance', 'test'],
+        examples: ['A message with the id tck-complete-task-1', 'A message with the id tck-stream-001'],
+      },
+      {
+        id: 'conversation',
+        name: 'Conversation',
+        description: 'Answers any other message and asks to go on.',
+        tags: ['conversation', 'multi-turn'],
+        examples: ['Hello', 'Tell me more'],
+      },
+    ],
+  } satisfies AgentOptions;
 }

@@ -1,4 +1,5 @@
-import type { EventQueue, Part, RequestContext } from 'parley-a2a/server';
+import type { Part } from 'parley-a2a';
+import type { EventQueue, RequestContext } from 'parley-a2a/server';
 import type { AgentClock } from './agent-clock.js';
 
 /** What a behaviour may use beside the turn itself. */

@@ -3,7 +3,7 @@ import { runTurn } from '../test/recorded-turn.js';
 import { echoAgent } from './echo-agent.js';
 
 describe('echo agent', () => {
-  const { executor } = echoAgent();
+  const { agent: executor } = echoAgent();
 
   it.each([
     [[{ text: 'hello' }], 'Echo: hello'],

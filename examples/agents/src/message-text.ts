@@ -1,4 +1,4 @@
-import type { Message } from 'parley-a2a/server';
+import type { Message } from 'parley-a2a';
 
 /** The texts of a message's text parts, in order. */
 export function textsOf(message: Message): string[] {

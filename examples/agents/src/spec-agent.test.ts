@@ -1,6 +1,7 @@
-import type { Task } from 'parley-a2a/server';
+import type { Task } from 'parley-a2a';
 import { describe, expect, it } from 'vitest';
 import { type Published, runTurn, ScriptedClock } from '../test/recorded-turn.js';
+import { CARD_DEFAULTS } from './card-defaults.js';
 import { specAgent } from './spec-agent.js';
 
 const KEYWORDS = [
@@ -14,7 +15,7 @@ const KEYWORDS = [
   'data-types',
 ];
 
-const agent = (clock = new ScriptedClock()) => specAgent({ clock, streamingTimeoutMs: 2000 }).executor;
+const agent = (clock = new ScriptedClock()) => specAgent({ clock, streamingTimeoutMs: 2000 }).agent;
 const outline = (published: Published[]) =>
   published.map((one) => ('status' in one ? one.status : 'artifact' in one ? one.artifact : 'message'));
 const waiting: Task = {
@@ -26,9 +27,10 @@ const waiting: Task = {
 
 describe('spec agent', () => {
   it('lists the eight keywords as skills, and a ninth skill in the extended card', () => {
-    const { card, extended } = specAgent({ clock: new ScriptedClock(), streamingTimeoutMs: 2000 });
-    expect(card.skills.map((skill) => skill.id)).toEqual(KEYWORDS);
-    expect(extended?.card.skills.map((skill) => skill.id)).toEqual([...KEYWORDS, 'admin-status']);
+    const { skills, extendedAgentCard } = specAgent({ clock: new ScriptedClock(), streamingTimeoutMs: 2000 });
+    const card = { ...CARD_DEFAULTS, name: 'x', description: 'x', supportedInterfaces: [], capabilities: {}, skills };
+    expect(skills.map(({ id }) => id)).toEqual(KEYWORDS);
+    expect(extendedAgentCard(card).skills.map(({ id }) => id)).toEqual([...KEYWORDS, 'admin-status']);
   });
 
   it.each([

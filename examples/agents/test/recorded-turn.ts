@@ -1,4 +1,5 @@
-import type { AgentExecutor, EventQueue, Message, Part, RequestContext, StatusContent, Task } from 'parley-a2a/server';
+import type { Message, Part, Task } from 'parley-a2a';
+import type { AgentExecutor, EventQueue, RequestContext, StatusContent } from 'parley-a2a/server';
 import type { AgentClock } from '../src/agent-clock.js';
 
 /** What an agent published, in the order it did. */

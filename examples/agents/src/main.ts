@@ -1,0 +1,68 @@
+import { OptionsError, StorageError } from 'parley-a2a';
+import { createA2AHost } from 'parley-a2a/node';
+import { openStorage } from 'parley-a2a/storage';
+import { systemClock } from './agent-clock.js';
+import { complianceAgent } from './compliance-agent.js';
+import { echoAgent } from './echo-agent.js';
+import { readExampleConfig } from './example-config.js';
+import { helloAgent } from './hello-agent.js';
+import { pinoLogger } from './pino-logger.js';
+import { specAgent } from './spec-agent.js';
+
+try {
+  await serve();
+} catch (error) {
+  console.error(`Cannot start: ${explain(error)}`);
+  process.exit(1);
+}
+
+/** Serves the example agents until a signal asks to stop. */
+async function serve(): Promise<void> {
+  const config = readExampleConfig(process.env);
+  const logger = pinoLogger(config.logLevel);
+  const storage = await openStorage(config.databaseUrl);
+  const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
+  const compliance = complianceAgent(tools);
+  const host = createA2AHost({
+    agents: {
+      '/': compliance,
+      '/tck': compliance,
+      '/echo': echoAgent(),
+      '/hello': helloAgent(),
+      '/spec': specAgent(tools),
+    },
+    storage,
+    logger,
+    trustProxy: config.trustProxy,
+    allowAnonymous: config.allowAnonymous,
+    ...(config.publicUrl !== undefined && { url: config.publicUrl }),
+  });
+  const { url } = await host.listen(config.port, config.host);
+
+  for (const [path, card] of Object.entries(host.agentCards)) {
+    logger.info(`${card.name} at ${url}${path}`, {
+      interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.url}`),
+    });
+  }
+  logger.info(`listening on ${url}`, { storage: config.databaseUrl, durability: storage.durability });
+
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info('stopping', { signal });
+    await host.close();
+    await storage.close();
+    logger.info('stopped');
+    process.exit(0);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** One line for what an operator can put right; anything else is a bug and shows where. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const expected = error instanceof OptionsError || error instanceof StorageError || 'code' in error;
+  return expected ? error.message : (error.stack ?? error.message);
+}
