@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { errorAnswer } from './json-answer.js';
 
+/** The card, and how long it may be kept. */
 export interface AgentCardEndpointOptions {
   /** The card as JSON. */
   readonly json: string;

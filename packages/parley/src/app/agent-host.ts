@@ -8,6 +8,7 @@ import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
 
+/** The agents of an origin, and what they are run with. */
 export interface AgentHostOptions extends AgentPorts {
   /** By path. The same options under two paths are one agent with one task space. */
   readonly agents: Readonly<Record<string, AgentOptions>>;

@@ -12,6 +12,7 @@ const CODECS = [v1_0];
 /** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
 const MOST_BASES = 100;
 
+/** Which agent, and where. */
 export interface AgentMountOptions {
   readonly agent: ServedAgent;
   /** `/` or a path without a trailing slash. */

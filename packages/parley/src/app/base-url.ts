@@ -11,6 +11,7 @@ export interface BaseUrlRule {
   readonly bound: () => BoundBase | undefined;
 }
 
+/** Where a server really listens. */
 export interface BoundBase {
   readonly url: string;
   /** Bound to all addresses of the machine: the one a request arrived at is the one to tell. */

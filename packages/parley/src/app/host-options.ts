@@ -76,11 +76,16 @@ export function checkHost(
   );
   checkOptions(subject, z.strictObject({ agents, ...shape }), options);
   const problems: string[] = [];
+  const spaces = new Map<string, AgentOptions>();
   for (const [place, agent] of Object.entries(options.agents)) {
     if (!path.safeParse(place).success) problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
     checkOptions(`${subject}: the agent at ${place}`, agentSchema, agent);
     const problem = agentProblem(agent);
     if (problem !== undefined) problems.push(`the agent at ${place} ${problem}`);
+    const space = agent.id ?? place;
+    if ((spaces.get(space) ?? agent) !== agent)
+      problems.push(`the agent at ${place} has the id "${space}" of another one`);
+    spaces.set(space, agent);
   }
   if (Object.keys(options.agents).length === 0) problems.push('agents: needs at least one agent');
   if (problems.length > 0) throw new OptionsError(subject, problems);

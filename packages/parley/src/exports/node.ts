@@ -1,15 +1,9 @@
 import { stderr } from 'node:process';
-import { z } from 'zod';
+import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
-import type { HttpServerTimes } from '../adapters/node/http-server.js';
 import type { AgentOptions } from '../app/agent-options.js';
-import {
-  checkHost,
-  checkPlacedAgent,
-  type HostOptions,
-  hostOptionsShape,
-  type PlacedAgentOptions,
-} from '../app/host-options.js';
+import { checkHost, checkPlacedAgent, type PlacedAgentOptions } from '../app/host-options.js';
+import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
@@ -17,28 +11,18 @@ import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { textLogger } from '../telemetry/text-logger.js';
 import { systemClock, systemIds } from './runtime.js';
 
-export type { HttpServerTimes } from '../adapters/node/http-server.js';
 export type { AgentOptions } from '../app/agent-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
+export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export { OptionsError } from '../errors/options-error.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 
-/** What a server on Node.js can be told. */
-export interface NodeServerOptions extends HostOptions {
-  /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
-  readonly trustProxy?: readonly string[];
-  /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
-  readonly allowAnonymous?: boolean;
-  /** Times of the HTTP server. */
-  readonly http?: HttpServerTimes;
-}
-
 /** One agent and its server. */
-export type A2AServerOptions = AgentOptions & PlacedAgentOptions & NodeServerOptions;
+export type A2AServerOptions = AgentOptions & PlacedAgentOptions & ServerOptions;
 
 /** Several agents behind one server. */
-export interface A2AHostOptions extends NodeServerOptions {
+export interface A2AHostOptions extends ServerOptions {
   /** By path. The same object under two paths is one agent with one task space. */
   readonly agents: Readonly<Record<string, AgentOptions>>;
 }
@@ -62,20 +46,12 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards'> {
   readonly agentCard: AgentCard;
 }
 
-const ms = z.number().positive().optional();
-const nodeShape = {
-  ...hostOptionsShape,
-  trustProxy: z.array(z.string()).optional(),
-  allowAnonymous: z.boolean().optional(),
-  http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
-};
-
 /**
  * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage given.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AServer(options: A2AServerOptions): A2AServer {
-  checkPlacedAgent('createA2AServer', nodeShape, options);
+  checkPlacedAgent('createA2AServer', serverOptionsShape, options);
   const { path = '/' } = options;
   const server = serverOf({ [path]: options }, options);
   return {
@@ -94,7 +70,7 @@ export function createA2AServer(options: A2AServerOptions): A2AServer {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
-  checkHost('createA2AHost', nodeShape, options);
+  checkHost('createA2AHost', serverOptionsShape, options);
   const server = serverOf(options.agents, options);
   return {
     get agentCards() {
@@ -107,7 +83,7 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   };
 }
 
-function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: NodeServerOptions): AgentServer {
+function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: ServerOptions): AgentServer {
   return new AgentServer({
     agents,
     storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
@@ -128,6 +104,6 @@ function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch
   return {
     listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
     close: ({ graceMs = 5_000 } = {}) => server.close(graceMs),
-    fetch: (request) => server.fetch(request),
+    fetch: toFetch(server.exchange),
   };
 }

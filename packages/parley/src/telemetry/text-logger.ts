@@ -4,6 +4,7 @@ import type { LogFields, Logger } from './logger.js';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Where lines go, and which. */
 export interface TextLoggerOptions {
   /** Takes one line at a time, with its line end. */
   readonly write: (line: string) => void;

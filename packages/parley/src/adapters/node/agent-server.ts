@@ -1,15 +1,14 @@
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
-import { type BoundBase, baseUrlOf } from '../../app/base-url.js';
-import { OptionsError } from '../../errors/options-error.js';
+import { type BaseUrlRule, type BoundBase, baseUrlOf } from '../../app/base-url.js';
+import { checkExposure, type HttpServerTimes } from '../../app/server-options.js';
+import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
-import { isLoopback } from '../../net/loopback.js';
-import type { TrustedProxies } from '../../net/trusted-proxy.js';
-import { toFetch } from '../fetch/to-fetch.js';
-import { type BoundAddress, HttpServer, type HttpServerTimes } from './http-server.js';
+import { type BoundAddress, HttpServer } from './http-server.js';
 
+/** Agents, and how they are reached. */
 export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl'> {
   readonly publicUrl?: string | undefined;
-  readonly isTrustedProxy?: TrustedProxies | undefined;
+  readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
 }
@@ -24,7 +23,6 @@ export class AgentServer {
   readonly #baseUrl: () => string;
   #bound: BoundBase | undefined;
   #closing: Promise<void> | undefined;
-  readonly fetch: (request: Request) => Promise<Response>;
 
   constructor(options: AgentServerOptions) {
     const { publicUrl, isTrustedProxy, clock, logger } = options;
@@ -33,12 +31,16 @@ export class AgentServer {
     this.#baseUrl = baseUrl;
     this.#host = new AgentHost({ ...options, baseUrl });
     this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
-    this.fetch = toFetch(this.#host.exchange);
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
   get cards(): Readonly<Record<string, AgentCard>> {
     return this.#host.cards;
+  }
+
+  /** What is served, without a socket. */
+  get exchange(): Exchange {
+    return this.#host.exchange;
   }
 
   /** The base url that clients are told; "" until the server listens, unless it is configured. */
@@ -51,10 +53,7 @@ export class AgentServer {
    * @throws OptionsError beyond loopback unless anonymous callers are allowed there.
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
-    if (!isLoopback(host) && !this.#options.allowAnonymous) {
-      const problem = `listening on ${host} would let anybody in without authentication: set allowAnonymous if that is meant`;
-      throw new OptionsError('listen', [problem]);
-    }
+    checkExposure(host, this.#options.allowAnonymous);
     await this.#host.start();
     const bound = await this.#http.listen({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorAnswer } from '../../app/json-answer.js';
+import type { HttpServerTimes } from '../../app/server-options.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -9,18 +10,7 @@ import { malformedRequest } from './malformed-request.js';
 import { NodeExchangeRequest } from './node-exchange-request.js';
 import { ResponseStream } from './response-stream.js';
 
-/** Times of the HTTP server, in ms. */
-export interface HttpServerTimes {
-  /** A stream's peer that takes nothing for this long is dropped; default 30 s. */
-  readonly stallMs?: number;
-  /** How long an idle connection is kept; default 65 s, longer than the proxies in front usually keep it. */
-  readonly keepAliveMs?: number;
-  /** Longest time for the head of a request; default 15 s. */
-  readonly headersMs?: number;
-  /** Longest time for a whole request to arrive; default 2 min. */
-  readonly requestMs?: number;
-}
-
+/** What an HTTP server needs. */
 export interface HttpServerOptions extends HttpServerTimes {
   readonly exchange: Exchange;
   readonly clock: Clock;
@@ -152,6 +142,7 @@ export class HttpServer {
   #onMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     let answering = false;
     for (const response of this.#calls) answering ||= response.socket === socket;
+    for (const stream of this.#streams) answering ||= stream.isOn(socket);
     if (answering || !socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else socket.end(malformedRequest(error.code));
   }

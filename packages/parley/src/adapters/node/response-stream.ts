@@ -6,6 +6,7 @@ import type { Logger } from '../../telemetry/logger.js';
 /** Frames that are ready go out together, up to about this many characters in one write. */
 const WRITE_SIZE = 65_536;
 
+/** What a stream is written with. */
 export interface ResponseStreamOptions {
   readonly response: ServerResponse;
   readonly frames: AsyncIterable<string>;
@@ -36,6 +37,11 @@ export class ResponseStream {
     options.response.once('close', this.#onClose).on('drain', this.#onDrain);
     this.#flushSoon();
     void this.#pump();
+  }
+
+  /** Whether a connection belongs to this stream. */
+  isOn(socket: unknown): boolean {
+    return this.#options.response.socket === socket;
   }
 
   /** Ends the stream between two frames, as a server does that shuts down. */

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { OptionsError } from '../errors/options-error.js';
+import { isLoopback } from '../net/loopback.js';
+import { type HostOptions, hostOptionsShape } from './host-options.js';
+
+/** Times of an HTTP server, in ms. */
+export interface HttpServerTimes {
+  /** A stream's peer that takes nothing for this long is dropped; default 30 s. */
+  readonly stallMs?: number;
+  /** How long an idle connection is kept; default 65 s, longer than the proxies in front usually keep it. */
+  readonly keepAliveMs?: number;
+  /** Longest time for the head of a request; default 15 s. */
+  readonly headersMs?: number;
+  /** Longest time for a whole request to arrive; default 2 min. */
+  readonly requestMs?: number;
+}
+
+/** What a server with a socket of its own can be told. */
+export interface ServerOptions extends HostOptions {
+  /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
+  readonly trustProxy?: readonly string[];
+  /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
+  readonly allowAnonymous?: boolean;
+  readonly http?: HttpServerTimes;
+}
+
+const ms = z.number().positive().optional();
+
+/** The members of ServerOptions, for use in the schema of a whole set of options. */
+export const serverOptionsShape = {
+  ...hostOptionsShape,
+  trustProxy: z.array(z.string()).optional(),
+  allowAnonymous: z.boolean().optional(),
+  http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
+};
+
+/**
+ * A server whose agents ask nobody who they are is for this machine only, unless it is told otherwise.
+ * @throws OptionsError
+ */
+export function checkExposure(host: string, allowAnonymous: boolean): void {
+  if (isLoopback(host) || allowAnonymous) return;
+  const problem = `on ${host} anybody could call without authentication; set allowAnonymous: true if that is meant`;
+  throw new OptionsError('Not listening', [problem]);
+}

@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string) => new URL(`packages/parley/src/exports/${path}.ts`, import.meta.url).pathname;
+
+export default defineConfig({
+  resolve: {
+    // Tests run the sources, not what was built last.
+    alias: [
+      { find: /^parley-a2a$/, replacement: source('index') },
+      { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
+    ],
+  },
+  test: {
+    include: ['packages/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    pool: 'forks',
+  },
+});
