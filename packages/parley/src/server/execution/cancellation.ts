@@ -35,14 +35,16 @@ export class Cancellation {
       if (!outcome.stored.running) return await this.#cancelNow(outcome.stored, metadata, 'idle');
       const turn = this.#executions.of(taskId);
       turn?.cancel(request);
-      // A turn of this process ends itself; one elsewhere may have lost its process.
-      const overdue = turn
-        ? new Promise<never>(() => {})
-        : new Promise<undefined>((resolve) => {
-            stopTimer = clock.after(limits.cancelGraceMs, () => resolve(undefined));
-          });
-      const ended = await Promise.race([waiter.outcome, overdue]);
+      // A turn of this process ends in time by itself; one elsewhere may have lost its process.
+      const gone =
+        turn?.left ??
+        new Promise<void>((resolve) => {
+          stopTimer = clock.after(limits.cancelGraceMs, resolve);
+        });
+      const ended = await Promise.race([waiter.outcome, gone]);
       if (ended?.task) return ended.task;
+      // The turn left its task open, just before it could hear of the request.
+      if (turn && !ended) return await this.cancel(scope, taskId, metadata);
       const stored = await storage.task(scope, taskId);
       if (!stored) throw new TaskNotFoundError(taskId);
       if (isTerminal(stored.task.status.state)) return stored.task;

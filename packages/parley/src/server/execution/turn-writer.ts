@@ -66,6 +66,8 @@ export class TurnWriter {
   #state: TaskState;
   /** The execution has returned: the turn may leave the storage. */
   #returned = false;
+  /** The append that takes the turn out of the storage is under way: there is no later one. */
+  #leaving = false;
   #closed = false;
   #roomWaiters: { resolve: () => void; promise: Promise<void> } | undefined;
   #flushWaiters: { seq: number; resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -98,7 +100,7 @@ export class TurnWriter {
 
   /** Takes over a valid event whose status, if any, has its timestamp. Resolves when there is room for the next one. */
   publish(event: TaskEvent, extras?: RecordExtras): Promise<void> {
-    if (this.#closed) return SETTLED;
+    if (this.#closed || this.#leaving) return SETTLED;
     const record = LogRecord.of(++this.#seq, this.#options.turn, event, extras);
     this.#builder.apply(record);
     const bytes = eventBytes(event);
@@ -184,6 +186,8 @@ export class TurnWriter {
       this.#tailBytes = 0;
       if (tooLong) this.#snapshotBytes = taskBytes(snapshot);
     }
+    const endsTurn = this.#returned || terminal;
+    this.#leaving = endsTurn;
     this.#send({
       key,
       authority: epoch,
@@ -191,7 +195,7 @@ export class TurnWriter {
       records,
       head: this.#builder.head,
       ...(snapshot && { snapshot }),
-      ...((this.#returned || terminal) && { endsTurn: turn }),
+      ...(endsTurn && { endsTurn: turn }),
     });
     this.#makeRoom();
   }
@@ -241,6 +245,7 @@ export class TurnWriter {
 
   #release(): void {
     this.#inFlight = true;
+    this.#leaving = true;
     const { key, turn, epoch, storage, logger, clock, onClosed } = this.#options;
     storage.release({ key, turn, epoch }, 'done').then(
       ({ waiting }) => {
@@ -250,6 +255,7 @@ export class TurnWriter {
       (error: unknown) => {
         logger.error('release failed, trying again', { taskId: key.id, error });
         this.#inFlight = false;
+        this.#leaving = false;
         clock.after(RETRY_MS[2], () => this.#schedule());
       },
     );

@@ -55,6 +55,7 @@ export class Turn implements EventSink {
   #begun = false;
   /** Nothing more is accepted from the agent. */
   #over = false;
+  #left: PromiseWithResolvers<void> | undefined;
   #returned = false;
   /** The agent is not run: its task only needs its end. */
   #concluding = false;
@@ -89,6 +90,12 @@ export class Turn implements EventSink {
   get held(): HeldTurn | undefined {
     const claim = this.#claim;
     return claim && { key: { agent: this.scope.agent, id: this.taskId }, turn: claim.turn, epoch: claim.epoch };
+  }
+
+  /** Resolves when the turn is no longer this process's to write, however it ended. */
+  get left(): Promise<void> {
+    this.#left ??= Promise.withResolvers<void>();
+    return this.#left.promise;
   }
 
   /** Runs the executor; everything that can happen is taken care of. */
@@ -159,14 +166,14 @@ export class Turn implements EventSink {
     if (this.#writer.closed) return;
     this.#writer.abandon();
     await this.#around.storage.release(held, 'again');
-    this.#owner.ended(this, 0);
+    this.#leave(0);
   }
 
   /** Stops without a trace: the turn belongs to somebody else now. */
   overtaken(): void {
     this.#stop(new Error('The turn was taken over by another process'));
     this.#writer?.abandon();
-    this.#owner.ended(this, 0);
+    this.#leave(0);
   }
 
   accept(raw: unknown): Promise<void> {
@@ -327,7 +334,7 @@ export class Turn implements EventSink {
     this.#opening?.reject(error);
     this.#stop(new Error('The task could not be stored'));
     for (const { done } of this.#early ?? []) done.reject(new TurnOverError());
-    this.#owner.ended(this, 0);
+    this.#leave(0);
   }
 
   #open(claim: Claim): void {
@@ -346,7 +353,7 @@ export class Turn implements EventSink {
       logger,
       limits,
       onOvertaken: () => this.overtaken(),
-      onClosed: (waiting) => this.#closed(waiting),
+      onClosed: (waiting) => this.#leave(waiting),
     });
   }
 
@@ -354,7 +361,7 @@ export class Turn implements EventSink {
     const { taskId: _none, ...direct } = message;
     this.#settle();
     this.#opening?.resolve({ reply: direct });
-    this.#owner.ended(this, 0);
+    this.#leave(0);
     return Promise.resolve();
   }
 
@@ -379,7 +386,7 @@ export class Turn implements EventSink {
       else if (this.#unborn && error instanceof A2AError) {
         this.#settle();
         this.#opening?.reject(error);
-        this.#owner.ended(this, 0);
+        this.#leave(0);
       } else {
         this.#around.logger.error('agent failed', { taskId: this.taskId, error });
         this.#end('TASK_STATE_FAILED', SAYS.failed);
@@ -411,8 +418,9 @@ export class Turn implements EventSink {
     this.#cancelGrace = clock.after(limits.cancelGraceMs, then);
   }
 
-  #closed(waiting: number): void {
+  #leave(waiting: number): void {
     this.#owner.ended(this, waiting);
+    this.#left?.resolve();
   }
 
   #stop(reason: Error): void {

@@ -1,0 +1,82 @@
+import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly task: () => void;
+}
+
+/** A clock that stands still until it is told to go on. `soon` tasks and timers run only then, in their order. */
+export class ManualClock implements Clock {
+  #time = Date.UTC(2026, 0, 1);
+  #order = 0;
+  #soon: (() => void)[] = [];
+  #timers = new Map<number, Timer>();
+
+  now(): number {
+    return this.#time;
+  }
+
+  monotonic(): number {
+    return this.#time;
+  }
+
+  after(ms: number, task: () => void): () => void {
+    this.#order += 1;
+    const order = this.#order;
+    this.#timers.set(order, { at: this.#time + ms, order, task });
+    return () => this.#timers.delete(order);
+  }
+
+  soon(task: () => void): void {
+    this.#soon.push(task);
+  }
+
+  get pendingTimers(): number {
+    return this.#timers.size;
+  }
+
+  get pendingSoon(): number {
+    return this.#soon.length;
+  }
+
+  /** Runs the first task that waits for `soon`, if there is one. */
+  async step(): Promise<void> {
+    this.#soon.shift()?.();
+    await microtasks();
+  }
+
+  /** Lets everything run that waits for promises or for `soon`, without time passing. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      await microtasks();
+      const tasks = this.#soon;
+      this.#soon = [];
+      for (const task of tasks) task();
+      quiet = tasks.length === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  /** Lets time pass; timers run at their time, and what they cause runs before the next one. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#time + ms;
+    await this.settle();
+    for (;;) {
+      const next = [...this.#timers.values()]
+        .filter(({ at }) => at <= end)
+        .sort((a, b) => a.at - b.at || a.order - b.order)[0];
+      if (!next) break;
+      this.#timers.delete(next.order);
+      this.#time = Math.max(this.#time, next.at);
+      next.task();
+      await this.settle();
+    }
+    this.#time = end;
+    await this.settle();
+  }
+}
+
+/** Enough turns of the microtask queue for any chain of promises in the engine. */
+export async function microtasks(): Promise<void> {
+  for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
+}
