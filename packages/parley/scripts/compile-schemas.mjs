@@ -7,7 +7,9 @@ import { typeTable } from './type-table.mjs';
 
 /** What the library validates as a whole; everything else is validated as part of these. */
 const ROOTS = [
+  'AgentCapabilities',
   'AgentCard',
+  'AgentSkill',
   'Artifact',
   'CancelTaskRequest',
   'CreateTaskPushNotificationConfigRequest',
@@ -21,6 +23,8 @@ const ROOTS = [
   'ListTasksResponse',
   'Message',
   'Part',
+  'SecurityRequirement',
+  'SecurityScheme',
   'SendMessageRequest',
   'SendMessageResponse',
   'StreamResponse',

@@ -1,14 +1,14 @@
-import type { ValueForm } from '../../model/type-row.js';
-import type { TypeName } from '../../model/type-table.generated.js';
+import type { MemberRow, ValueForm } from '../../model/type-row.js';
+import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 import type { WireForm } from '../wire-codec.js';
 import { toStandardBase64 } from './base64.js';
-import { type KnownMember, membersOf } from './member-names.js';
+import { membersOf } from './member-names.js';
 import { toUtc } from './timestamp.js';
 
 /**
  * The value of a type in the closed form of the model, as far as ProtoJSON allows other forms of it (spec §5.5–§5.7): other
- * spellings of names, enum numbers, integers as texts, URL-safe base64, offsets, `null` for absent, unknown members. What cannot
- * be converted stays as it is, for the validator to refuse. Free objects and `data` are taken over untouched.
+ * spellings of names, enum numbers, integers as texts, URL-safe base64, offsets, `null` for absent, defaults left out, unknown
+ * members. What cannot be converted stays as it is, for the validator to refuse. Free objects and `data` are taken over untouched.
  */
 export function toClosedForm(type: TypeName, value: unknown, form: WireForm): unknown {
   if (!isObject(value)) return value;
@@ -20,17 +20,40 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
     const converted = toMember(member, value[spelling], form);
     if (converted !== undefined) closed[member.name] = converted;
   }
+  for (const { name, required, form } of TYPE_TABLE[type].members) {
+    if (!required || closed[name] !== undefined) continue;
+    const byDefault = defaultOf(form);
+    if (byDefault !== undefined) closed[name] = byDefault;
+  }
   return closed;
 }
 
+/** The protobuf default of a required member, which many serializers leave out; undefined if the model does not allow it. */
+function defaultOf(form: ValueForm): unknown {
+  switch (form.is) {
+    case 'string':
+      return form.nonEmpty ? undefined : '';
+    case 'list':
+      return form.nonEmpty ? undefined : [];
+    case 'map':
+      return {};
+    case 'integer':
+      return form.minimum <= 0 ? 0 : undefined;
+    case 'enum':
+      return form.numbered && form.zero ? form.names[0] : undefined;
+    default:
+      return undefined;
+  }
+}
+
 /** Whether the member is there under its own name too, which then wins. */
-function isShadowed(value: Readonly<Record<string, unknown>>, spelling: string, { name, form }: KnownMember): boolean {
+function isShadowed(value: Readonly<Record<string, unknown>>, spelling: string, { name, form }: MemberRow): boolean {
   if (spelling === name || !Object.hasOwn(value, name)) return false;
   return form.is === 'json' || (value[name] !== null && value[name] !== undefined);
 }
 
 /** The value of a member; undefined if it is as good as absent. */
-function toMember({ form, required }: KnownMember, value: unknown, wire: WireForm): unknown {
+function toMember({ form, required }: MemberRow, value: unknown, wire: WireForm): unknown {
   if (form.is === 'json') return value;
   if (value === null) return undefined;
   const converted = toValue(form, value, wire);

@@ -1,18 +1,15 @@
 import type { MemberRow } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 
-/** A member of a type, found by one of its spellings. */
-export type KnownMember = MemberRow;
-
-/** Names that another release or client gives to a member (spec §7.2 row 25 of the known differences between SDKs). */
+/** Names that clients in use give to a member instead of its own. */
 const ALIASES: { readonly [Type in TypeName]?: Readonly<Record<string, string>> } = {
   ListTasksRequest: { lastUpdatedAfter: 'statusTimestampAfter' },
 };
 
-const byType = new Map<TypeName, ReadonlyMap<string, KnownMember>>();
+const byType = new Map<TypeName, ReadonlyMap<string, MemberRow>>();
 
 /** The members of a type by every spelling that is accepted: camelCase, snake_case and aliases. */
-export function membersOf(type: TypeName): ReadonlyMap<string, KnownMember> {
+export function membersOf(type: TypeName): ReadonlyMap<string, MemberRow> {
   let members = byType.get(type);
   if (members === undefined) {
     members = spellings(type);
@@ -21,8 +18,8 @@ export function membersOf(type: TypeName): ReadonlyMap<string, KnownMember> {
   return members;
 }
 
-function spellings(type: TypeName): ReadonlyMap<string, KnownMember> {
-  const members = new Map<string, KnownMember>();
+function spellings(type: TypeName): ReadonlyMap<string, MemberRow> {
+  const members = new Map<string, MemberRow>();
   const rows = TYPE_TABLE[type].members;
   for (const [alias, name] of Object.entries(ALIASES[type] ?? {})) {
     const row = rows.find((member) => member.name === name);
