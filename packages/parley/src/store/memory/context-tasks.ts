@@ -48,6 +48,6 @@ export class ContextTasks {
 
   #count(entry: TaskEntry, by: 1 | -1): void {
     if (entry.listedState === undefined) return;
-    this.#counts?.set(entry.listedState, this.in(entry.listedState) + by);
+    this.#counts?.set(entry.listedState, (this.#counts.get(entry.listedState) ?? 0) + by);
   }
 }
