@@ -90,6 +90,7 @@ export class Executions implements TurnOwner {
       });
     }
     await Promise.all([...this.#turns.values(), ...this.#drafts].map((turn) => turn.handOver()));
+    this.#around.feeds.shutDown();
   }
 
   async #claimAll(): Promise<void> {

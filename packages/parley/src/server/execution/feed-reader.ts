@@ -86,6 +86,10 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     this.#notify();
   }
 
+  shutDown(): void {
+    this.#end(true);
+  }
+
   [Symbol.asyncIterator](): this {
     return this;
   }

@@ -8,6 +8,8 @@ export interface FeedListener {
    * one: always at an end and at an interruption.
    */
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
+  /** There will be no more from this process. */
+  shutDown(): void;
 }
 
 /**
@@ -37,5 +39,12 @@ export class TaskFeeds {
     const listeners = this.#listeners.get(taskId);
     if (!listeners) return;
     for (const listener of listeners) listener.offer(records, snapshot);
+  }
+
+  /** Sends everybody away. */
+  shutDown(): void {
+    const all = [...this.#listeners.values()];
+    this.#listeners.clear();
+    for (const listeners of all) for (const listener of listeners) listener.shutDown();
   }
 }

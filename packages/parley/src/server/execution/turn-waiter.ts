@@ -1,3 +1,4 @@
+import { A2AError } from '../../errors/a2a-error.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
@@ -20,15 +21,17 @@ export class TurnWaiter implements FeedListener {
   readonly #feeds: TaskFeeds;
   readonly #taskId: string;
   readonly #resolve: (outcome: TurnOutcome) => void;
+  readonly #reject: (error: Error) => void;
   #turn: number | undefined;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
   constructor(feeds: TaskFeeds, taskId: string) {
     this.#feeds = feeds;
     this.#taskId = taskId;
-    const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
     this.#resolve = resolve;
+    this.#reject = reject;
     feeds.attach(taskId, this);
   }
 
@@ -56,6 +59,12 @@ export class TurnWaiter implements FeedListener {
         return this.#settle({ reached: true, task: record === records.at(-1) ? snapshot : undefined });
       }
     }
+  }
+
+  shutDown(): void {
+    // Whether anybody awaits the outcome is the owner's business.
+    this.outcome.catch(() => {});
+    this.#reject(new A2AError('UNAVAILABLE', 'The server is shutting down'));
   }
 
   /** Stops waiting; the outcome stays open for good. */

@@ -1,11 +1,10 @@
 import { A2AError } from '../../errors/a2a-error.js';
-import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
 import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
-import { isStreamResponse, violationsOf } from '../../model/validation.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
+import { announcedState, readAgentEvent, statusEvent, withTimestamp } from './agent-event.js';
 import { ownCopy } from './own-copy.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
@@ -159,7 +158,10 @@ export class Turn implements EventSink {
 
   /** Gives the turn up for another process to take over; resolves when the storage knows. */
   async handOver(): Promise<void> {
+    // How the agent takes it is not the turn's end: that is the next process's to find out.
+    this.#returned = true;
     this.#stop(new Error('The server is shutting down'));
+    if (this.#unborn) this.#opening?.reject(new A2AError('UNAVAILABLE', 'The server is shutting down'));
     const held = this.held;
     if (!this.#writer || !held || this.#writer.closed) return;
     await this.#writer.flush().catch(() => {});
@@ -171,6 +173,7 @@ export class Turn implements EventSink {
 
   /** Stops without a trace: the turn belongs to somebody else now. */
   overtaken(): void {
+    this.#returned = true;
     this.#stop(new Error('The turn was taken over by another process'));
     this.#writer?.abandon();
     this.#leave(0);
@@ -180,7 +183,7 @@ export class Turn implements EventSink {
     if (this.#over) return Promise.reject(new TurnOverError());
     let event: StreamResponse;
     try {
-      event = this.#intake(raw);
+      event = readAgentEvent(raw, this);
     } catch (error) {
       this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
       this.#end('TASK_STATE_FAILED', SAYS.invalid);
@@ -189,7 +192,7 @@ export class Turn implements EventSink {
     }
     if ('message' in event) {
       if (this.#unborn) return this.#reply(event.message);
-      return this.#publish(this.#statusEvent('TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
+      return this.#publish(statusEvent(this, 'TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
     }
     // Agents written for other servers announce the task first; here that has happened already.
     if (!this.#begun && !this.#early && announcedState(event) === 'TASK_STATE_SUBMITTED') {
@@ -206,37 +209,6 @@ export class Turn implements EventSink {
 
   get #unborn(): boolean {
     return this.#writer === undefined && this.#early === undefined;
-  }
-
-  #intake(raw: unknown): StreamResponse {
-    const event = ownCopy(raw);
-    if (!isStreamResponse(event)) {
-      const fields = violationsOf('StreamResponse', event).map(({ field, description }) => `${field}: ${description}`);
-      throw new InvalidAgentResponseError(undefined, { cause: new TypeError(fields.join('; ')) });
-    }
-    const wrong = this.#foreign(event);
-    if (wrong) throw new InvalidAgentResponseError(undefined, { cause: new TypeError(wrong) });
-    return event;
-  }
-
-  /** What ties an event to another task, or is not an agent's to say. */
-  #foreign(event: StreamResponse): string | undefined {
-    if ('message' in event)
-      return notByAgent(event.message) ?? this.#otherTask(event.message.taskId ?? this.taskId, event.message.contextId);
-    if ('task' in event) {
-      const { id, contextId, status } = event.task;
-      return this.#otherTask(id, contextId) ?? wrongState(status.state);
-    }
-    if ('artifactUpdate' in event) return this.#otherTask(event.artifactUpdate.taskId, event.artifactUpdate.contextId);
-    const { taskId, contextId, status } = event.statusUpdate;
-    return (
-      this.#otherTask(taskId, contextId) ?? wrongState(status.state) ?? (status.message && notByAgent(status.message))
-    );
-  }
-
-  #otherTask(taskId: string, contextId: string | undefined): string | undefined {
-    if (taskId !== this.taskId) return `task id ${taskId} is not the turn's`;
-    return contextId === this.contextId ? undefined : `context id ${contextId} is not the turn's`;
   }
 
   #publish(event: TaskEvent): Promise<void> {
@@ -263,14 +235,22 @@ export class Turn implements EventSink {
     if (!this.#begun && !begins) this.#begin();
     const extras = this.#extras(state);
     this.#begun = true;
-    return writer.publish(stamped(event, writer), extras);
+    return writer.publish(
+      withTimestamp(event, () => writer.timestamp()),
+      extras,
+    );
   }
 
   #begin(): void {
-    const event = this.#statusEvent('TASK_STATE_WORKING');
+    const event = statusEvent(this, 'TASK_STATE_WORKING');
     const extras = this.#extras('TASK_STATE_WORKING');
     this.#begun = true;
-    if (this.#writer) void this.#writer.publish(stamped(event, this.#writer), extras);
+    const writer = this.#writer;
+    if (writer)
+      void writer.publish(
+        withTimestamp(event, () => writer.timestamp()),
+        extras,
+      );
   }
 
   /** The message enters the history with the turn's first record, cancel metadata with CANCELED. */
@@ -279,11 +259,6 @@ export class Turn implements EventSink {
     const metadata = state === 'TASK_STATE_CANCELED' ? this.#cancel?.metadata : undefined;
     if (!entering && !metadata) return undefined;
     return { ...(entering && { history: [this.#message] }), ...(metadata && { metadata }) };
-  }
-
-  #statusEvent(state: TaskState, message?: Message): TaskEvent {
-    const { taskId, contextId } = this;
-    return { statusUpdate: { taskId, contextId, status: message ? { state, message } : { state } } };
   }
 
   /** The engine's own word; wins over anything the agent says later. */
@@ -295,7 +270,7 @@ export class Turn implements EventSink {
       text === undefined
         ? undefined
         : { messageId: this.#around.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
-    const event = this.#statusEvent(state, message);
+    const event = statusEvent(this, state, message);
     this.#enqueue(event).catch(() => {});
   }
 
@@ -451,29 +426,6 @@ export class Turn implements EventSink {
 /** Whether the task was made by the message of this turn, so that its history has it already. */
 function bornWith({ turn, task, message }: Claim): boolean {
   return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
-}
-
-function announcedState(event: TaskEvent): TaskState | undefined {
-  if ('statusUpdate' in event) return event.statusUpdate.status.state;
-  return 'task' in event ? event.task.status.state : undefined;
-}
-
-function stamped(event: TaskEvent, writer: TurnWriter): TaskEvent {
-  if ('artifactUpdate' in event) return event;
-  const timestamp = writer.timestamp();
-  if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp } } };
-  const update = event.statusUpdate;
-  return { statusUpdate: { ...update, status: { ...update.status, timestamp } } };
-}
-
-function wrongState(state: TaskState): string | undefined {
-  return state === 'TASK_STATE_UNSPECIFIED' ? 'a state must be specified' : undefined;
-}
-
-function notByAgent(message: Message): string | undefined {
-  return message.role === 'ROLE_AGENT'
-    ? undefined
-    : `the role of an agent's message is ROLE_AGENT, not ${message.role}`;
 }
 
 function mergeCancel(first: CancelRequest | undefined, second: CancelRequest): CancelRequest {

@@ -1,0 +1,78 @@
+import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+import type { Message } from '../../model/message.js';
+import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
+import type { TaskState } from '../../model/task-state.js';
+import { isStreamResponse, violationsOf } from '../../model/validation.js';
+import { ownCopy } from './own-copy.js';
+
+/** The task an event is about. */
+export interface TaskAddress {
+  readonly taskId: string;
+  readonly contextId: string;
+}
+
+/**
+ * An event as agent code published it: copied, valid, and about the task it may write to.
+ * @throws InvalidAgentResponseError with the fault as its cause; TypeError for what JSON cannot hold.
+ */
+export function readAgentEvent(raw: unknown, address: TaskAddress): StreamResponse {
+  const event = ownCopy(raw);
+  if (!isStreamResponse(event)) {
+    const faults = violationsOf('StreamResponse', event).map(({ field, description }) => `${field}: ${description}`);
+    throw new InvalidAgentResponseError(undefined, { cause: new TypeError(faults.join('; ')) });
+  }
+  const fault = foreign(event, address);
+  if (fault) throw new InvalidAgentResponseError(undefined, { cause: new TypeError(fault) });
+  return event;
+}
+
+/** The state an event announces; `undefined` for an artifact. */
+export function announcedState(event: TaskEvent): TaskState | undefined {
+  if ('statusUpdate' in event) return event.statusUpdate.status.state;
+  return 'task' in event ? event.task.status.state : undefined;
+}
+
+/** A status of the task, yet without its time. */
+export function statusEvent(address: TaskAddress, state: TaskState, message?: Message): TaskEvent {
+  const { taskId, contextId } = address;
+  return { statusUpdate: { taskId, contextId, status: message ? { state, message } : { state } } };
+}
+
+/** The event with the time of its status; itself where it has none. */
+export function withTimestamp(event: TaskEvent, timestamp: () => string): TaskEvent {
+  if ('artifactUpdate' in event) return event;
+  if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp: timestamp() } } };
+  const update = event.statusUpdate;
+  return { statusUpdate: { ...update, status: { ...update.status, timestamp: timestamp() } } };
+}
+
+/** What ties an event to another task, or is not an agent's to say. */
+function foreign(event: StreamResponse, address: TaskAddress): string | undefined {
+  if ('message' in event) {
+    const { taskId = address.taskId, contextId } = event.message;
+    return notByAgent(event.message) ?? otherTask(address, taskId, contextId);
+  }
+  if ('task' in event) {
+    const { id, contextId, status } = event.task;
+    return otherTask(address, id, contextId) ?? wrongState(status.state);
+  }
+  if ('artifactUpdate' in event) return otherTask(address, event.artifactUpdate.taskId, event.artifactUpdate.contextId);
+  const { taskId, contextId, status } = event.statusUpdate;
+  const stray = otherTask(address, taskId, contextId) ?? wrongState(status.state);
+  return stray ?? (status.message && notByAgent(status.message));
+}
+
+function otherTask(address: TaskAddress, taskId: string, contextId: string | undefined): string | undefined {
+  if (taskId !== address.taskId) return `task id ${taskId} is not the turn's`;
+  return contextId === address.contextId ? undefined : `context id ${contextId} is not the turn's`;
+}
+
+function wrongState(state: TaskState): string | undefined {
+  return state === 'TASK_STATE_UNSPECIFIED' ? 'a state must be specified' : undefined;
+}
+
+function notByAgent(message: Message): string | undefined {
+  return message.role === 'ROLE_AGENT'
+    ? undefined
+    : `the role of an agent's message is ROLE_AGENT, not ${message.role}`;
+}
