@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import {
+  call,
+  type Execute,
+  engine,
+  idOf,
+  message,
+  Seen,
+  Sent,
+  send,
+  textOf,
+  tick,
+} from '../../../../test/support/engine.js';
+
+describe('a conversation', () => {
+  const asks: Execute = (context, events) =>
+    void (context.text === 'done' ? events.complete('bye') : events.inputRequired(`what after ${context.text}?`));
+
+  it('answers at INPUT_REQUIRED and goes on with the next message (SEND-2, SEND-5, LIFE-6)', async () => {
+    const { handler, clock } = engine(asks);
+    const first = send(handler, { parts: [{ text: 'one' }] });
+    await clock.settle();
+    expect(first.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const taskId = first.task?.id ?? '';
+    const second = send(handler, { messageId: 'm2', taskId, parts: [{ text: 'two' }] });
+    await clock.settle();
+    expect(textOf(second.task?.status.message?.parts)).toBe('what after two?');
+    const third = send(handler, { messageId: 'm3', taskId, parts: [{ text: 'done' }] });
+    await clock.settle();
+    expect(third.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(third.task?.history?.map(({ parts }) => textOf(parts))).toEqual([
+      'one',
+      'what after one?',
+      'two',
+      'what after two?',
+      'done',
+    ]);
+    expect(new Set(third.task?.history?.map(({ contextId }) => contextId)).size).toBe(1);
+  });
+
+  it('ends the stream of a message at INPUT_REQUIRED while a subscription goes on to the end (STR-5, STR-14)', async () => {
+    const { handler, clock } = engine(asks);
+    const stream = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    expect(stream.ended).toBe(true);
+    const taskId = idOf(stream);
+    const subscription = new Seen(handler.subscribeToTask({ id: taskId }, call()));
+    await clock.settle();
+    expect(subscription.shown).toEqual(['task INPUT_REQUIRED']);
+    send(handler, { messageId: 'm2', taskId, parts: [{ text: 'done' }] });
+    await clock.settle();
+    expect(subscription.shown).toEqual(['task INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
+    expect(subscription.seqs).toEqual([3, 4, 5]);
+    expect(subscription.ended).toBe(true);
+  });
+
+  it('shows a message on an existing task as the task first, then what its turn does (STR-2)', async () => {
+    const { handler, clock } = engine(asks);
+    const first = send(handler);
+    await clock.settle();
+    const stream = new Seen(
+      handler.sendStreamingMessage(
+        { message: message({ messageId: 'm2', taskId: first.task?.id ?? '', parts: [{ text: 'done' }] }) },
+        call(),
+      ),
+    );
+    await clock.settle();
+    expect(stream.shown).toEqual(['task INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
+    expect(stream.seqs).toEqual([3, 4, 5]);
+    expect(stream.ended).toBe(true);
+  });
+
+  it('runs one turn at a time; messages wait their turn in order', async () => {
+    const log: string[] = [];
+    const { handler, clock } = engine(async (context, events) => {
+      log.push(`start ${context.text}`);
+      await events.working();
+      await tick(clock, 100);
+      log.push(`end ${context.text}`);
+      await (context.text === 'c' ? events.complete() : events.inputRequired());
+    });
+    const a = send(handler, { messageId: 'a', parts: [{ text: 'a' }] }, { returnImmediately: true });
+    await clock.settle();
+    const taskId = a.task?.id ?? '';
+    const b = send(handler, { messageId: 'b', taskId, parts: [{ text: 'b' }] });
+    const c = send(handler, { messageId: 'c', taskId, parts: [{ text: 'c' }] });
+    await clock.advance(150);
+    expect(b.settled).toBe(false);
+    await clock.advance(1_000);
+    expect(log).toEqual(['start a', 'end a', 'start b', 'end b', 'start c', 'end c']);
+    expect(b.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(c.task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('refuses senders that still wait when the task ends, and more than may wait', async () => {
+    const { handler, clock } = engine(
+      async (_context, events) => {
+        await tick(clock, 100);
+        await events.complete();
+      },
+      { limits: { waitingMessages: 1 } },
+    );
+    const first = send(handler, {}, { returnImmediately: true });
+    await clock.settle();
+    const taskId = first.task?.id ?? '';
+    const waits = send(handler, { messageId: 'm2', taskId });
+    const stream = new Seen(handler.sendStreamingMessage({ message: message({ messageId: 'm4', taskId }) }, call()));
+    await clock.settle();
+    const tooMany = send(handler, { messageId: 'm3', taskId });
+    await clock.settle();
+    expect(tooMany.error).toMatchObject({ code: 'RESOURCE_EXHAUSTED', details: { retryAfterMs: 1_000 } });
+    expect(stream.error).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    await clock.advance(200);
+    expect(waits.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
+    const after = send(handler, { messageId: 'm5', taskId });
+    await clock.settle();
+    expect(after.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
+  });
+
+  it('aborts an agent that does not return after asking for input; the state stays', async () => {
+    let reason: unknown;
+    const { handler, clock } = engine(async (context, events) => {
+      if (context.message.messageId === 'm2') return void (await events.complete());
+      await events.inputRequired('more?');
+      context.signal.addEventListener('abort', () => {
+        reason = context.signal.reason;
+      });
+      await new Promise(() => {});
+    });
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const next = send(handler, { messageId: 'm2', taskId: sent.task?.id ?? '' });
+    await clock.settle();
+    expect(next.settled).toBe(false);
+    await clock.advance(5_000);
+    expect(reason).toBeInstanceOf(Error);
+    expect(next.task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('stays open at AUTH_REQUIRED for streams, answers blocking senders, and may go on by itself (STR-5, ITA-3)', async () => {
+    const { handler, clock } = engine(async (_context, events) => {
+      await events.authRequired('log in there');
+      await tick(clock, 100);
+      await events.complete();
+    });
+    const sent = send(handler);
+    const stream = new Seen(handler.sendStreamingMessage({ message: message({ messageId: 'm2' }) }, call()));
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    expect(stream.ended).toBe(false);
+    await clock.advance(200);
+    expect(stream.shown).toEqual(['task SUBMITTED', 'WORKING', 'AUTH_REQUIRED', 'COMPLETED']);
+    expect(stream.ended).toBe(true);
+  });
+
+  it('refuses unknown tasks, another context, roles of agents, and hides tasks of others (ID-2, ID-6, SCOPE-2)', async () => {
+    const { handler, clock } = engine(asks);
+    const first = send(handler, { contextId: 'c1' });
+    await clock.settle();
+    const taskId = first.task?.id ?? '';
+    const cases = [
+      send(handler, { taskId: 'nope' }),
+      send(handler, { taskId, contextId: 'c2' }),
+      send(handler, { role: 'ROLE_AGENT' }),
+      new Sent(handler.sendMessage({ message: message({ taskId }) }, call({ user: { id: 'eve' } }))),
+      new Sent(handler.sendMessage({ tenant: 'other', message: message({ taskId }) }, call())),
+    ];
+    await clock.settle();
+    expect(cases.map(({ error }) => (error as { code: string }).code)).toEqual([
+      'TASK_NOT_FOUND',
+      'INVALID_PARAMS',
+      'INVALID_PARAMS',
+      'TASK_NOT_FOUND',
+      'TASK_NOT_FOUND',
+    ]);
+    await expect(handler.getTask({ id: taskId }, call({ user: { id: 'eve' } }))).rejects.toMatchObject({
+      code: 'TASK_NOT_FOUND',
+    });
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aborted,
+  call,
+  type Execute,
+  engine,
+  message,
+  Seen,
+  send,
+  silent,
+  textOf,
+} from '../../../../test/support/engine.js';
+
+describe('a turn', () => {
+  it('begins with SUBMITTED and WORKING whatever the agent does, and answers from the commit that ends it (SEND-2)', async () => {
+    const { handler, clock } = engine(async (context, events) => {
+      await events.artifact(`you said ${context.text}`, { artifactId: 'a' });
+      await events.complete('done');
+    });
+    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    expect(seen.shown).toEqual(['task SUBMITTED', 'WORKING', 'artifact a', 'COMPLETED']);
+    expect(seen.seqs).toEqual([1, 2, 3, 4]);
+    expect(seen.ended).toBe(true);
+    expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('commits no second WORKING when the agent says it first', async () => {
+    const { handler, clock } = engine((_context, events) => {
+      events.working('on it');
+      events.complete();
+    });
+    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    expect(seen.shown).toEqual(['task SUBMITTED', 'WORKING', 'COMPLETED']);
+  });
+
+  it('goes from SUBMITTED to REJECTED without WORKING', async () => {
+    const { handler, clock } = engine((_context, events) => void events.reject('no'));
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_REJECTED');
+    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    expect(seen.shown).toEqual(['task SUBMITTED', 'REJECTED']);
+  });
+
+  it('is WORKING while a slow agent has said nothing yet', async () => {
+    const { handler, clock } = engine((context) => aborted(context));
+    const sent = send(handler, {}, { returnImmediately: true });
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_SUBMITTED');
+    const got = await handler.getTask({ id: sent.task?.id ?? '' }, call());
+    expect(got.status.state).toBe('TASK_STATE_WORKING');
+  });
+
+  it('that returns without a final state ends in FAILED, saying so to the caller and the cause to the log (LIFE-14)', async () => {
+    const { handler, clock, logger } = engine(silent);
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_FAILED');
+    expect(textOf(sent.task?.status.message?.parts)).toBe('The agent ended without a result.');
+    expect(logger.lines.some(({ level }) => level === 'warn')).toBe(true);
+  });
+
+  it.each([
+    [
+      'throws at once',
+      () => {
+        throw new Error('secret cause');
+      },
+    ],
+    [
+      'rejects later',
+      async () => {
+        await Promise.resolve();
+        throw new Error('secret cause');
+      },
+    ],
+  ] satisfies [string, Execute][])(
+    'whose agent %s ends in FAILED without its text on the wire',
+    async (_name, execute) => {
+      const { handler, clock, logger } = engine(execute);
+      const sent = send(handler);
+      await clock.settle();
+      expect(sent.task?.status.state).toBe('TASK_STATE_FAILED');
+      expect(JSON.stringify(sent.task)).not.toContain('secret');
+      expect(String(logger.lines.find(({ level }) => level === 'error')?.fields?.error)).toContain('secret cause');
+    },
+  );
+
+  it.each([
+    ['two contents in a part', { artifactUpdate: { artifact: { artifactId: 'a', parts: [{ text: 'x', url: 'y' }] } } }],
+    ['an empty artifact', { artifactUpdate: { artifact: { artifactId: 'a', parts: [] } } }],
+    ['a foreign task id', { statusUpdate: { taskId: 'other', status: { state: 'TASK_STATE_WORKING' } } }],
+    ['a user message', { message: { role: 'ROLE_USER', parts: [{ text: 'x' }] } }],
+    [
+      'a function',
+      { statusUpdate: { status: { state: 'TASK_STATE_WORKING', message: { parts: [{ text: () => 'x' }] } } } },
+    ],
+    ['no event at all', 'garbage'],
+  ])('that publishes %s fails that task and nothing else', async (_name, event) => {
+    const { handler, clock, logger } = engine((context, events) => {
+      if (context.text === 'good') return void events.complete();
+      events.publish(event as never);
+      events.complete();
+    });
+    const bad = send(handler);
+    const good = send(handler, { messageId: 'm2', parts: [{ text: 'good' }] });
+    await clock.settle();
+    expect(bad.task?.status.state).toBe('TASK_STATE_FAILED');
+    expect(textOf(bad.task?.status.message?.parts)).toBe('The agent gave an invalid response.');
+    expect(good.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(logger.lines.some(({ message: text }) => text === 'agent published an invalid event')).toBe(true);
+  });
+
+  it('keeps what was published, not what the agent makes of its objects afterwards', async () => {
+    const { handler, clock } = engine((_context, events) => {
+      const parts = [{ text: 'before' }];
+      events.artifact(parts, { artifactId: 'a' });
+      if (parts[0]) parts[0].text = 'after';
+      parts.push({ text: 'more' });
+      events.complete();
+    });
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.task?.artifacts).toEqual([{ artifactId: 'a', parts: [{ text: 'before' }] }]);
+  });
+
+  it('turns a direct message on a task into COMPLETED with that message (LIFE-4)', async () => {
+    const { handler, clock } = engine((_context, events) => void events.message('hello'));
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.reply).toBeUndefined();
+    expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(textOf(sent.task?.status.message?.parts)).toBe('hello');
+    expect(sent.task?.status.message?.taskId).toBe(sent.task?.id);
+  });
+
+  it('that passes its deadline ends in FAILED', async () => {
+    const { handler, clock } = engine((context) => aborted(context), { limits: { turnDeadlineMs: 1_000 } });
+    const sent = send(handler);
+    await clock.advance(999);
+    expect(sent.settled).toBe(false);
+    await clock.advance(1);
+    expect(sent.task?.status.state).toBe('TASK_STATE_FAILED');
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('accepts nothing after its end, and tells the agent', async () => {
+    const refused: unknown[] = [];
+    const { handler, clock } = engine(async (_context, events) => {
+      await events.complete();
+      await events.artifact('late').catch((error: unknown) => refused.push(error));
+    });
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.task?.artifacts).toBeUndefined();
+    expect(refused).toHaveLength(1);
+  });
+
+  it('never has a status time before the previous one', async () => {
+    const { handler, clock } = engine(async (_context, events) => {
+      await events.working();
+      Object.defineProperty(clock, 'now', { value: () => Date.UTC(2020, 0, 1) });
+      await events.complete();
+    });
+    const sent = send(handler);
+    await clock.settle();
+    expect(sent.task?.status.timestamp).toBe('2026-01-01T00:00:00.000Z');
+  });
+
+  it('makes an agent that outruns the store wait', async () => {
+    let published = 0;
+    const { handler, clock } = engine(
+      async (_context, events) => {
+        for (; published < 100; published += 1) await events.artifact('x', { artifactId: 'a' });
+        await events.complete();
+      },
+      { limits: { bufferEvents: 10 } },
+    );
+    const sent = send(handler);
+    for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+    expect(published).toBeLessThan(12);
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
