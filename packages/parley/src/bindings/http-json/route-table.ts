@@ -40,18 +40,17 @@ export class RouteTable {
 
   constructor(codec: WireCodec) {
     this.#codec = codec;
-    const compiled = codec.routes.map(compile);
+    // A verb belongs to the route that knows it, not to an id: those come first.
+    const compiled = codec.routes.map(compile).sort((a, b) => Number(b.hasVerb) - Number(a.hasVerb));
     for (const entry of compiled) {
-      const same = this.#byLength.get(entry.segments.length) ?? [];
-      // A verb belongs to the route that knows it, not to an id: those come first.
-      if (entry.hasVerb) same.unshift(entry);
+      const same = this.#byLength.get(entry.segments.length);
+      if (same === undefined) this.#byLength.set(entry.segments.length, [entry]);
       else same.push(entry);
-      this.#byLength.set(entry.segments.length, same);
     }
     this.heads = compiled.flatMap(({ segments }) => segments[0]?.literal ?? []);
   }
 
-  /** The routes of this path, whatever their method; `path` is decoded. */
+  /** The routes of this path, whatever their method; `path` is decoded. None where an id would be empty. */
   match(path: readonly string[], tenant?: string): readonly RouteMatch[] {
     const matches: RouteMatch[] = [];
     let verb = false;
@@ -63,7 +62,7 @@ export class RouteTable {
       verb = entry.hasVerb;
       matches.push({ codec: this.#codec, route: entry.route, variables });
     }
-    return matches;
+    return matches.some(({ variables }) => Object.values(variables).includes('')) ? [] : matches;
   }
 }
 
@@ -76,8 +75,8 @@ function read(segments: readonly Segment[], path: readonly string[]): Record<str
       if (text !== literal) return undefined;
       continue;
     }
-    if (text.length <= verb.length || !text.endsWith(verb)) return undefined;
-    variables[variable] = verb === '' ? text : text.slice(0, -verb.length);
+    if (!text.endsWith(verb)) return undefined;
+    variables[variable] = text.slice(0, text.length - verb.length);
   }
   return variables;
 }

@@ -17,19 +17,22 @@ export class Routing {
   }
 
   /**
-   * The routes of a path in the version asked for, or else in a later one offered (paths tell the versions apart);
-   * without a version asked for, in any offered. Empty where no version has such a path.
+   * The routes of a path in the version asked for, or else in a later one offered: paths tell the versions apart. Where the
+   * version asked for is not offered, those of any version. Empty where there is no such path.
    * @throws A2AError INVALID_REQUEST for a path that cannot be decoded.
    */
   find(path: string, offer: Offer, asked: WireCodec | undefined): readonly RouteMatch[] {
     if (!path.startsWith(`${this.#base}/`)) return [];
     const segments = decode(path.slice(this.#base.length + 1));
-    if (asked !== undefined) {
-      const matches = this.#match(asked, segments);
-      if (matches.length > 0) return matches;
-    }
-    for (const codec of offer.codecs.values()) {
-      if (asked !== undefined && !isLater(codec.version, asked.version)) continue;
+    if (asked === undefined) return this.#firstMatch(this.#tables.keys(), segments);
+    const matches = this.#match(asked, segments);
+    if (matches.length > 0 || offer.codecs.size === 1) return matches;
+    const later = [...offer.codecs.values()].filter(({ version }) => isLater(version, asked.version));
+    return this.#firstMatch(later, segments);
+  }
+
+  #firstMatch(codecs: Iterable<WireCodec>, segments: readonly string[]): readonly RouteMatch[] {
+    for (const codec of codecs) {
       const matches = this.#match(codec, segments);
       if (matches.length > 0) return matches;
     }

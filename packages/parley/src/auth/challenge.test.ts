@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { A2AError } from '../errors/a2a-error.js';
+import { UnauthenticatedError } from '../errors/standard-errors.js';
+import { challengeHeaders } from './challenge.js';
+
+const authenticator = { challenges: ['Basic'], authenticate: async () => undefined };
+
+describe('the challenge of a refused call (AUTH-5)', () => {
+  it('is the one of the error', () => {
+    const error = new UnauthenticatedError(['Bearer realm="a"', 'ApiKey']);
+    expect(challengeHeaders(error, authenticator)).toEqual({ 'www-authenticate': 'Bearer realm="a", ApiKey' });
+  });
+
+  it('is the one of the authenticator where the error has none', () => {
+    const expected = { 'www-authenticate': 'Basic' };
+    expect(challengeHeaders(new UnauthenticatedError([]), authenticator)).toEqual(expected);
+    expect(challengeHeaders(new A2AError('UNAUTHENTICATED', 'Who?'), authenticator)).toEqual(expected);
+  });
+
+  it('is left out where nobody knows one, and for other errors', () => {
+    expect(challengeHeaders(new UnauthenticatedError([]))).toEqual({});
+    expect(challengeHeaders(new A2AError('PERMISSION_DENIED', 'No'), authenticator)).toEqual({});
+  });
+});

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_LIMITS } from './agent-endpoint.js';
+import { nestsDeeper, parseJson } from './json-body.js';
+
+/** How deep a parsed value nests, counted the plain way. */
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+const brackets = fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', 'a'), maxLength: 30 });
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'large' },
+    brackets,
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(brackets, tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+describe('the depth of JSON', () => {
+  it('is what nests, whatever stands in its strings', () => {
+    fc.assert(
+      fc.property(json, fc.integer({ min: 0, max: 6 }), fc.boolean(), (value, limit, pretty) => {
+        expect(nestsDeeper(JSON.stringify(value, undefined, pretty ? 1 : 0), limit)).toBe(depthOf(value) > limit);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['[[]]', 1, true],
+    ['[[]]', 2, false],
+    ['[],[],[]', 1, false],
+    ['"[[["', 1, false],
+    ['["\\"[[[",[]]', 2, false],
+    ['["\\\\",[[]]]', 2, true],
+    ['"[[[', 1, false],
+  ])('of %s is beyond %i: %s', (text, limit, deeper) => {
+    expect(nestsDeeper(text, limit)).toBe(deeper);
+  });
+});
+
+describe('JSON of a body', () => {
+  it('is parsed up to the limit', () => {
+    const text = `${'['.repeat(100)}${']'.repeat(100)}`;
+    expect(depthOf(parseJson(text, DEFAULT_LIMITS))).toBe(100);
+    expect(() => parseJson(`[${text}]`, DEFAULT_LIMITS)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
+  });
+
+  it('that is broken is a parse error without the words of the parser', () => {
+    expect(() => parseJson('{"a":', DEFAULT_LIMITS)).toThrow(
+      expect.objectContaining({ code: 'PARSE_ERROR', message: 'Invalid JSON payload' }),
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
+import { type AgentEndpoint, DEFAULT_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
+import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
+import { httpJsonBinding } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
+import { jsonRpcBinding } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
+import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
+import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
+import type { AgentCapabilities, AgentCard } from '../../packages/parley/src/model/agent-card.js';
+import type { LogFields, Logger } from '../../packages/parley/src/telemetry/logger.js';
+import { MemoryRequest, type RequestParts } from '../exchange-request.js';
+import { ManualClock } from '../manual-clock.js';
+import { RecordingHandler } from './recording-handler.js';
+
+/** The base path of the HTTP+JSON interface in these tests. */
+export const REST_BASE = '/agent';
+
+/** What differs from an agent that can do everything, in version 1.0. */
+export interface BoundAgentOptions {
+  readonly capabilities?: AgentCapabilities;
+  readonly codecs?: readonly WireCodec[];
+  readonly interfaces?: AgentCard['supportedInterfaces'];
+  readonly endpoint?: Partial<AgentEndpoint>;
+  readonly authenticator?: Authenticator;
+}
+
+/** A line the endpoint logged. */
+export interface LogLine {
+  readonly level: keyof Logger;
+  readonly message: string;
+  readonly fields: LogFields | undefined;
+}
+
+/** A recording handler behind both HTTP bindings. */
+export class BoundAgent {
+  readonly handler = new RecordingHandler();
+  readonly clock = new ManualClock();
+  readonly log: LogLine[] = [];
+  readonly jsonRpc: Exchange;
+  readonly rest: Exchange;
+  card: AgentCard;
+
+  constructor({ capabilities, codecs = [v1_0], interfaces, endpoint, authenticator }: BoundAgentOptions = {}) {
+    this.card = {
+      name: 'Bound',
+      description: 'An agent of a test',
+      version: '1.0.0',
+      supportedInterfaces: interfaces ?? [
+        { url: 'http://agent.example/', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url: 'http://agent.example/agent', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      ],
+      capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, ...capabilities },
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+      skills: [],
+    };
+    const bound: AgentEndpoint = {
+      handler: this.handler,
+      card: () => this.card,
+      logger: this.#logger(),
+      clock: this.clock,
+      limits: DEFAULT_LIMITS,
+      heartbeatMs: 15_000,
+      versionWhenAbsent: '0.3',
+      ...(authenticator !== undefined && { authenticator }),
+      ...endpoint,
+    };
+    this.jsonRpc = jsonRpcBinding(bound, codecs);
+    this.rest = httpJsonBinding(bound, codecs, REST_BASE);
+  }
+
+  /** A well-formed JSON-RPC call; `parts` may spoil it. */
+  rpc(method: string, params?: unknown, parts: RequestParts = {}): Promise<ExchangeResponse> {
+    const body = parts.body ?? { jsonrpc: '2.0', id: 1, method, ...(params !== undefined && { params }) };
+    const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', ...parts.headers };
+    return this.jsonRpc(new MemoryRequest({ ...parts, headers, body }));
+  }
+
+  /** A well-formed HTTP+JSON call, such as `POST /message:send`; `parts` may spoil it. */
+  call(line: string, parts: RequestParts = {}): Promise<ExchangeResponse> {
+    const [method = '', url = ''] = line.split(' ');
+    const typed = parts.body === undefined ? {} : { 'content-type': 'application/json' };
+    const headers = { 'a2a-version': '1.0', ...typed, ...parts.headers };
+    return this.rest(new MemoryRequest({ method, url: `${REST_BASE}${url}`, ...parts, headers }));
+  }
+
+  #logger(): Logger {
+    const line = (level: keyof Logger) => (message: string, fields?: LogFields) => {
+      this.log.push({ level, message, fields });
+    };
+    return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  }
+}
+
+/** A request that SendMessage takes. */
+export const HELLO = { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] } } as const;
