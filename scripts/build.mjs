@@ -1,0 +1,99 @@
+// Builds the library and what uses it; does nothing where nothing has changed since the last build.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled } from './installation.mjs';
+import { isMain, main, root, runOwn, step } from './processes.mjs';
+
+const recordFile = join(root, '.cache/build.json');
+const compiler = join(root, 'node_modules/typescript/bin/tsc');
+
+/** In the order in which they need each other. */
+const PROJECTS = [
+  'packages/parley',
+  'packages/conformance',
+  'packages/cli',
+  'packages/console',
+  'examples/agents',
+  'benchmarks',
+];
+
+/** Builds what is out of date. */
+export async function build() {
+  const record = readRecord();
+  const shared = fingerprint(['package-lock.json', 'tsconfig.base.json']);
+  const schemas = fingerprint(['packages/parley/src/model', 'packages/parley/scripts'], shared);
+  if (record.schemas !== schemas || generatedFiles().length === 0) {
+    await step('Compiling schemas', () => runOwn(['packages/parley/scripts/compile-schemas.mjs'], { quiet: true }));
+    writeRecord({ ...record, schemas });
+  }
+  // What is built on top is out of date when anything below it is.
+  let below = schemas;
+  for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
+    const state = fingerprint([`${project}/src`, `${project}/tsconfig.json`, `${project}/package.json`], below);
+    below = state;
+    if (readRecord()[project] === state && existsSync(join(root, project, 'dist'))) continue;
+    await step(`Building ${project}`, () => compile(project));
+    writeRecord({ ...readRecord(), [project]: state });
+  }
+}
+
+async function compile(project) {
+  const dist = join(root, project, 'dist');
+  // The compiler believes its notes, so they must not outlive what they describe.
+  if (!filesIn(`${project}/dist`).some((path) => path.endsWith('.js'))) rmSync(dist, { recursive: true, force: true });
+  const result = await runOwn([compiler, '-p', project], { quiet: true });
+  if (result.code === 0) removeOrphans(project);
+  return result;
+}
+
+/** Deletes what was built from sources that are gone. */
+function removeOrphans(project) {
+  for (const path of filesIn(`${project}/dist`)) {
+    const source = path.replace(`${project}/dist/`, `${project}/src/`).replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts');
+    if (source !== path && /\.(js|d\.ts)(\.map)?$/.test(path) && !existsSync(join(root, source)))
+      rmSync(join(root, path));
+  }
+}
+
+function generatedFiles() {
+  return filesIn('packages/parley/src').filter((path) => path.endsWith('.generated.ts'));
+}
+
+/** A hash over the content of files and folders, tests and generated files left out. */
+function fingerprint(paths, seed = '') {
+  const hash = createHash('sha256').update(seed);
+  for (const path of paths.flatMap((path) => (path.includes('.') ? [path] : filesIn(path))).sort()) {
+    if (!existsSync(join(root, path)) || /\.(test|generated)\.ts$/.test(path)) continue;
+    hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));
+  }
+  return hash.digest('hex');
+}
+
+function filesIn(folder) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    return entry.isDirectory() ? filesIn(path) : [path];
+  });
+}
+
+function readRecord() {
+  try {
+    return JSON.parse(readFileSync(recordFile, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+function writeRecord(record) {
+  mkdirSync(join(root, '.cache'), { recursive: true });
+  writeFileSync(recordFile, `${JSON.stringify(record, undefined, 1)}\n`);
+}
+
+if (isMain(import.meta.url)) {
+  await main(async () => {
+    await ensureInstalled();
+    await build();
+  });
+}

@@ -1,0 +1,77 @@
+// Runs the commands of the other scripts. Like all of them it must work on the oldest Node.js that `engines` allows and
+// with nothing installed.
+import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The Node.js that the repository brings: all but the set-up runs on it. */
+export const ownNode = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
+
+/** Whether a script is the one that Node.js was started with, and not imported by another. */
+export function isMain(url) {
+  return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
+}
+
+/** What is run finds the tools of the repository first. */
+function environment(extra) {
+  const path = [join(root, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);
+  return { ...process.env, ...extra, PATH: path };
+}
+
+/** Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to all that it printed. */
+export function run(command, args, { quiet = false, env = {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const stdio = quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
+    const child = spawn(command, args, { cwd: root, stdio, env: environment(env) });
+    let output = '';
+    child.stdout?.on('data', (data) => {
+      output += data;
+    });
+    child.stderr?.on('data', (data) => {
+      output += data;
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code: code ?? (signal === null ? 1 : 128), output }));
+  });
+}
+
+/** Runs a script of the repository on its own Node.js. */
+export function runOwn(args, options) {
+  return run(ownNode, args, options);
+}
+
+/** Runs npm: the one that started this script, on the Node.js that it runs on, or else the one of the machine. */
+export function runNpm(args, options) {
+  const { npm_execpath: npm, npm_node_execpath: node } = process.env;
+  if (npm !== undefined && node !== undefined && npm.endsWith('.js')) return run(node, [npm, ...args], options);
+  return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, options);
+}
+
+/** A command that failed, after what it had to say was printed. */
+export class CommandFailed extends Error {}
+
+/** Runs a step quietly; what it printed is shown only if it fails. */
+export async function step(title, start) {
+  const began = Date.now();
+  process.stdout.write(`${title} …\n`);
+  const { code, output } = await start();
+  if (code !== 0) {
+    process.stdout.write(output);
+    throw new CommandFailed(`${title} failed`);
+  }
+  process.stdout.write(`${title}: done in ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
+}
+
+/** Runs the main function of a script; a failed command ends it with code 1 and one line. */
+export async function main(run) {
+  try {
+    process.exitCode = (await run()) ?? 0;
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

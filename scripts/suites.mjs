@@ -1,0 +1,71 @@
+// Runs test suites and counts what they say.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root, runOwn } from './processes.mjs';
+
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+
+/** Runs test files with vitest, all of them unless told which, and counts its tests from its own report. */
+export async function runVitest(files = [], env = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-vitest-'));
+  const report = join(folder, 'report.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const { code } = await runOwn([vitest, 'run', ...reporters, ...files], { env });
+    return countReport(report, code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function countReport(report, code) {
+  if (!existsSync(report)) return { passed: 0, failed: 1 };
+  const {
+    numPassedTests: passed,
+    numFailedTests,
+    numPendingTests,
+    numTodoTests,
+    testResults,
+  } = JSON.parse(readFileSync(report, 'utf8'));
+  // A file that does not even load has no failed test of its own.
+  const broken = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  ).length;
+  const skipped = numPendingTests + numTodoTests;
+  if (skipped > 0) process.stdout.write(`${skipped} tests were skipped\n`);
+  const failed = numFailedTests + broken;
+  // Something went wrong outside of any test.
+  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
+}
+
+/** Suites that are not vitest's: `test/<name>/run.mjs`, whose last line is `N passed, N failed`. */
+export function otherSuites() {
+  const folders = readdirSync(join(root, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => `test/${name}/run.mjs`).filter((script) => existsSync(join(root, script)));
+}
+
+/** Runs such a suite. One that breaks off, or counts nothing, has failed. */
+export async function runOther(script, env = {}) {
+  const { code, output } = await runOwn([script], { quiet: true, env });
+  process.stdout.write(output);
+  const line = output.trimEnd().split('\n').at(-1) ?? '';
+  const found = /^(\d+) passed, (\d+) failed$/.exec(line.trim());
+  if (found === null) return { passed: 0, failed: 1 };
+  const counts = { passed: Number(found[1]), failed: Number(found[2]) };
+  const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
+  return silent ? { ...counts, failed: 1 } : counts;
+}
+
+/** All counts together. */
+export function sum(counts) {
+  return counts.reduce((a, b) => ({ passed: a.passed + b.passed, failed: a.failed + b.failed }), {
+    passed: 0,
+    failed: 0,
+  });
+}
+
+/** The line that every suite ends with. */
+export function countLine({ passed, failed }) {
+  return `${passed} passed, ${failed} failed`;
+}

@@ -1,0 +1,26 @@
+// `npm test`: everything there is to check, on a clean clone as well. The last line is `N passed, N failed`.
+// `--long` lets tests with a long form run it: they see it in the variable TEST_LONG.
+import { build } from './build.mjs';
+import { check } from './check.mjs';
+import { ensureInstalled } from './installation.mjs';
+import { main } from './processes.mjs';
+import { countLine, otherSuites, runOther, runVitest, sum } from './suites.mjs';
+
+await main(async () => {
+  const env = process.argv.includes('--long') ? { TEST_LONG: '1' } : {};
+  await ensureInstalled();
+  await build();
+  const results = [];
+  results.push(await told('checks', check()));
+  results.push(await told('tests', runVitest([], env)));
+  for (const script of otherSuites()) results.push(await told(script, runOther(script, env)));
+  const counts = sum(results);
+  process.stdout.write(`${countLine(counts)}\n`);
+  return counts.failed === 0 ? 0 : 1;
+});
+
+async function told(name, counting) {
+  const counts = await counting;
+  process.stdout.write(`${name}: ${countLine(counts)}\n`);
+  return counts;
+}
