@@ -1,0 +1,284 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Artifact } from '../model/artifact.js';
+import type { JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { TaskEvent } from '../model/stream-response.js';
+import type { Task, TaskStatus } from '../model/task.js';
+import { LogRecord, type LogRecordExtras } from './log-record.js';
+import { TaskBuilder } from './task-builder.js';
+
+const ids = { taskId: 't', contextId: 'c' };
+const base: Task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED' } };
+
+function message(messageId: string, role: Message['role'] = 'ROLE_AGENT'): Message {
+  return { messageId, role, parts: [{ text: `text of ${messageId}` }] };
+}
+
+function status(state: TaskStatus['state'], said?: Message): TaskEvent {
+  return { statusUpdate: { ...ids, status: { state, ...(said && { message: said }) } } };
+}
+
+function artifact(event: Artifact, append?: boolean): TaskEvent {
+  return { artifactUpdate: { ...ids, artifact: event, ...(append !== undefined && { append }) } };
+}
+
+function logOf(...events: readonly (TaskEvent | readonly [TaskEvent, LogRecordExtras])[]): LogRecord[] {
+  return events.map((entry, index) => {
+    const [event, extras] = Array.isArray(entry) ? entry : [entry as TaskEvent, {}];
+    return LogRecord.of(index + 2, 1, event, extras);
+  });
+}
+
+const folded = (...events: Parameters<typeof logOf>) => TaskBuilder.fold(base, logOf(...events));
+
+describe('artifacts', () => {
+  it('are created by their first event and replaced as a whole by the next without append (ART-1)', () => {
+    const first = { artifactId: 'a', name: 'old', metadata: { k: 1 }, parts: [{ text: '1' }] };
+    const second = { artifactId: 'a', parts: [{ text: '2' }] };
+    expect(folded(artifact(first)).artifacts).toEqual([first]);
+    expect(folded(artifact(first), artifact(second, false)).artifacts).toEqual([second]);
+  });
+
+  it('keep their place when replaced, and interleave (ART-5)', () => {
+    const task = folded(
+      artifact({ artifactId: 'a', parts: [{ text: '1' }] }),
+      artifact({ artifactId: 'b', parts: [{ text: '2' }] }),
+      artifact({ artifactId: 'a', parts: [{ text: '3' }] }),
+      artifact({ artifactId: 'b', parts: [{ text: '4' }] }, true),
+    );
+    expect(task.artifacts).toEqual([
+      { artifactId: 'a', parts: [{ text: '3' }] },
+      { artifactId: 'b', parts: [{ text: '2' }, { text: '4' }] },
+    ]);
+  });
+
+  it('grow by list elements, texts are not joined (ART-2)', () => {
+    const task = folded(
+      artifact({ artifactId: 'a', parts: [{ text: 'Hel' }] }),
+      artifact({ artifactId: 'a', parts: [{ text: 'lo' }, { data: null }] }, true),
+    );
+    expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'Hel' }, { text: 'lo' }, { data: null }]);
+  });
+
+  it('are created by an append to an unknown id (ART-3)', () => {
+    const chunk = { artifactId: 'a', parts: [{ text: '1' }] };
+    expect(folded(artifact(chunk, true)).artifacts).toEqual([chunk]);
+  });
+
+  it('have metadata merged, and name, description and extensions overwritten when a chunk brings them (ART-7)', () => {
+    const task = folded(
+      artifact({ artifactId: 'a', name: 'n1', description: 'd1', metadata: { x: 1, y: 1 }, parts: [{ text: '1' }] }),
+      artifact({ artifactId: 'a', name: 'n2', extensions: ['e'], metadata: { y: 2 }, parts: [{ text: '2' }] }, true),
+      artifact({ artifactId: 'a', parts: [{ text: '3' }] }, true),
+    );
+    expect(task.artifacts).toEqual([
+      {
+        artifactId: 'a',
+        name: 'n2',
+        description: 'd1',
+        extensions: ['e'],
+        metadata: { x: 1, y: 2 },
+        parts: [{ text: '1' }, { text: '2' }, { text: '3' }],
+      },
+    ]);
+  });
+});
+
+describe('history', () => {
+  it('takes in the message of a superseded status before the messages of the record', () => {
+    const task = folded(
+      status('TASK_STATE_INPUT_REQUIRED', message('q')),
+      [status('TASK_STATE_WORKING', message('w')), { history: [message('answer', 'ROLE_USER')] }],
+      status('TASK_STATE_COMPLETED', message('done')),
+    );
+    expect(task.history?.map(({ messageId }) => messageId)).toEqual(['q', 'answer', 'w']);
+    expect(task.status.message?.messageId).toBe('done');
+  });
+
+  it('has no message twice, by its creator and id (ID-12)', () => {
+    const task = folded(
+      [status('TASK_STATE_WORKING', message('1')), { history: [message('1', 'ROLE_USER')] }],
+      [status('TASK_STATE_WORKING', message('1')), { history: [message('1', 'ROLE_USER')] }],
+      status('TASK_STATE_WORKING'),
+      status('TASK_STATE_WORKING', message('1')),
+      status('TASK_STATE_COMPLETED'),
+    );
+    expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_USER', 'ROLE_AGENT']);
+  });
+
+  it('does not repeat a status message that goes on under its own id', () => {
+    const task = folded(
+      status('TASK_STATE_WORKING', message('1')),
+      status('TASK_STATE_WORKING', { ...message('1'), parts: [{ text: 'more of it' }] }),
+    );
+    expect(task.history).toBeUndefined();
+  });
+});
+
+describe('metadata', () => {
+  it('of the record is merged key by key', () => {
+    const task = folded(
+      [status('TASK_STATE_WORKING'), { metadata: { a: 1, b: { c: 1 } } }],
+      [status('TASK_STATE_CANCELED'), { metadata: { b: { d: 2 } } }],
+    );
+    expect(task.metadata).toEqual({ a: 1, b: { d: 2 } });
+  });
+
+  it('of an event belongs to the event', () => {
+    const event: TaskEvent = {
+      statusUpdate: { ...ids, status: { state: 'TASK_STATE_WORKING' }, metadata: { a: 1 } },
+    };
+    expect(folded(event).metadata).toBeUndefined();
+  });
+
+  it('may have a member named __proto__', () => {
+    const sneaky = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}') as JsonObject;
+    const { metadata } = folded(
+      [status('TASK_STATE_WORKING'), { metadata: { b: 2 } }],
+      [status('TASK_STATE_WORKING'), { metadata: sneaky }],
+      [status('TASK_STATE_WORKING'), { metadata: { c: 3 } }],
+    );
+    expect(JSON.stringify(metadata)).toBe('{"b":2,"__proto__":{"polluted":true},"a":1,"c":3}');
+    expect((metadata as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+it('takes a task event as the whole task', () => {
+  const whole: Task = {
+    ...base,
+    status: { state: 'TASK_STATE_WORKING', message: message('w') },
+    artifacts: [{ artifactId: 'z', parts: [{ text: 'z' }] }],
+    history: [message('h')],
+    metadata: { only: true },
+  };
+  const task = folded(
+    [status('TASK_STATE_WORKING', message('x')), { metadata: { a: 1 }, history: [message('y')] }],
+    artifact({ artifactId: 'a', parts: [{ text: '1' }] }),
+    { task: whole },
+  );
+  expect(task).toEqual(whole);
+});
+
+it('leaves empty lists out', () => {
+  expect(TaskBuilder.from({ ...base, artifacts: [], history: [] }).view()).toEqual(base);
+});
+
+it('shows status and metadata without building the task', () => {
+  const builder = TaskBuilder.from(base);
+  for (const record of logOf([status('TASK_STATE_WORKING', message('w')), { metadata: { a: 1 } }]))
+    builder.apply(record);
+  expect(builder.head).toEqual({
+    status: { state: 'TASK_STATE_WORKING', message: message('w') },
+    metadata: { a: 1 },
+  });
+});
+
+describe('for any log', () => {
+  const part = fc.record({ text: fc.string({ maxLength: 3 }) });
+  const anyMessage = fc
+    .tuple(fc.constantFrom('1', '2', '3', '4'), fc.constantFrom('ROLE_USER' as const, 'ROLE_AGENT' as const))
+    .map(([id, role]) => message(id, role));
+  const anyMetadata = fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.integer()) as fc.Arbitrary<JsonObject>;
+  const anyArtifact: fc.Arbitrary<Artifact> = fc.record(
+    {
+      artifactId: fc.constantFrom('x', 'y', 'z'),
+      parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+      name: fc.string({ maxLength: 2 }),
+      metadata: anyMetadata,
+    },
+    { requiredKeys: ['artifactId', 'parts'] },
+  );
+  const anyStatus: fc.Arbitrary<TaskStatus> = fc.record(
+    {
+      state: fc.constantFrom('TASK_STATE_WORKING' as const, 'TASK_STATE_INPUT_REQUIRED' as const),
+      message: anyMessage,
+    },
+    { requiredKeys: ['state'] },
+  );
+  const anyTask: fc.Arbitrary<Task> = fc.record(
+    {
+      id: fc.constant('t'),
+      contextId: fc.constant('c'),
+      status: anyStatus,
+      artifacts: fc.uniqueArray(anyArtifact, { selector: ({ artifactId }) => artifactId, maxLength: 3 }),
+      history: fc.array(anyMessage, { maxLength: 3 }),
+      metadata: anyMetadata,
+    },
+    { requiredKeys: ['id', 'contextId', 'status'] },
+  );
+  const anyEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
+    { weight: 5, arbitrary: fc.tuple(anyArtifact, fc.boolean()).map(([a, append]) => artifact(a, append)) },
+    { weight: 3, arbitrary: anyStatus.map((s): TaskEvent => ({ statusUpdate: { ...ids, status: s } })) },
+    { weight: 1, arbitrary: anyTask.map((task): TaskEvent => ({ task })) },
+  );
+  const anyLog = fc
+    .array(
+      fc.tuple(
+        anyEvent,
+        fc.record({ history: fc.array(anyMessage, { maxLength: 2 }), metadata: anyMetadata }, { requiredKeys: [] }),
+      ),
+      { maxLength: 20 },
+    )
+    .map((entries) => logOf(...entries));
+
+  it('the fold does not depend on where it is interrupted by a view (ART-6)', () => {
+    fc.assert(
+      fc.property(anyTask, anyLog, fc.func(fc.boolean()), (start, log, interrupt) => {
+        const whole = TaskBuilder.fold(start, log);
+        let builder = TaskBuilder.from(start);
+        for (const record of log) {
+          builder.apply(record);
+          if (interrupt(record.seq)) builder = TaskBuilder.from(builder.view());
+        }
+        expect(builder.view()).toEqual(whole);
+        expect(builder.head).toEqual({ status: whole.status, metadata: whole.metadata });
+      }),
+    );
+  });
+
+  it('neither its input nor an earlier view is ever changed', () => {
+    fc.assert(
+      fc.property(anyTask, anyLog, (start, log) => {
+        const before = JSON.stringify([start, log.map(({ event, history, metadata }) => [event, history, metadata])]);
+        const builder = TaskBuilder.from(start);
+        const views = [{ task: builder.view(), text: JSON.stringify(builder.view()) }];
+        for (const record of log) {
+          builder.apply(record);
+          views.push({ task: builder.view(), text: JSON.stringify(builder.view()) });
+        }
+        for (const { task, text } of views) expect(JSON.stringify(task)).toBe(text);
+        expect(JSON.stringify([start, log.map(({ event, history, metadata }) => [event, history, metadata])])).toBe(
+          before,
+        );
+      }),
+    );
+  });
+
+  it('a log read back from its text folds to the same', () => {
+    fc.assert(
+      fc.property(anyTask, anyLog, (start, log) => {
+        const copies = log.map(({ seq, turn, text, history, metadata }) =>
+          LogRecord.fromText(seq, turn, text, { ...(history && { history }), ...(metadata && { metadata }) }),
+        );
+        expect(TaskBuilder.fold(start, copies)).toEqual(TaskBuilder.fold(start, log));
+      }),
+    );
+  });
+});
+
+it('hands out the same parts until the artifact grows again', () => {
+  const builder = TaskBuilder.from(base);
+  const chunks = Array.from({ length: 1_000 }, (_, at) => ({ text: `${at}` }));
+  for (const record of logOf(...chunks.map((chunk, at) => artifact({ artifactId: 'a', parts: [chunk] }, at > 0)))) {
+    builder.apply(record);
+  }
+  const [first] = builder.view().artifacts ?? [];
+  expect(first?.parts).toEqual(chunks);
+  for (const record of logOf(status('TASK_STATE_WORKING'))) builder.apply(record);
+  expect(builder.view().artifacts?.[0]?.parts).toBe(first?.parts);
+  for (const record of logOf(artifact({ artifactId: 'a', parts: [{ text: 'more' }] }, true))) builder.apply(record);
+  expect(builder.view().artifacts?.[0]?.parts).toHaveLength(1_001);
+  expect(first?.parts).toHaveLength(1_000);
+});
