@@ -227,7 +227,7 @@ describe('the check for internals', () => {
   it.each([
     'at Object.<anonymous> (/srv/app.js:1:2)',
     '{"message":"boom\\n    at run (node:internal/process/task_queues:103:5)"}',
-    'open /home/me/x',
+    'open /var/lib/x',
     'failed in turn.ts',
     'TypeError: x',
     "Cannot read properties of undefined (reading 'a')",

@@ -205,6 +205,11 @@ describe('the routes of 1.0 (§1.3)', () => {
   });
 });
 
+it('keeps the extended card out of shared caches (CACHE-4)', async () => {
+  const answer = await new BoundAgent().call('GET /extendedAgentCard');
+  expect(answer.headers['cache-control']).toBe('private, no-cache');
+});
+
 describe('what stands in the url', () => {
   it.each([
     ['POST /tasks/t1/pushNotificationConfigs', { ...HOOK, taskId: 't2' }, 'taskId'],

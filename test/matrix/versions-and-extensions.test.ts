@@ -146,6 +146,13 @@ describe('version negotiation', () => {
     expect(agent.handler.calls).toEqual([]);
   });
 
+  it('answers 0.3 in plain JSON whatever is accepted (§4.3)', async () => {
+    const headers = { 'a2a-version': '0.3', accept: 'application/a2a+json' };
+    for (const line of ['GET /v1/tasks/t1', 'PUT /v1/tasks/t1', 'GET /v1/nothing']) {
+      expect((await new BoundAgent(both).call(line, { headers })).headers['content-type']).toBe('application/json');
+    }
+  });
+
   it('refuses a version before it looks for the method, but not before it looks for the route', async () => {
     const headers = { 'a2a-version': '9.9' };
     expect(await jsonOf(await new BoundAgent().rpc('Nothing', {}, { headers }))).toMatchObject({

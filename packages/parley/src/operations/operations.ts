@@ -39,8 +39,11 @@ export interface OperationTypes {
   getExtendedAgentCard: { request: GetExtendedAgentCardRequest; response: AgentCard };
 }
 
+/** Any operation. */
 export type OperationName = keyof OperationTypes;
+/** Those answered by a stream of events. */
 export type StreamingOperationName = 'sendStreamingMessage' | 'subscribeToTask';
+/** Those answered once. */
 export type UnaryOperationName = Exclude<OperationName, StreamingOperationName>;
 
 /** The capability of the card without which an operation is refused (spec §3.3.4). */

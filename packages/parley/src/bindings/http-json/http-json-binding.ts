@@ -17,6 +17,9 @@ import { bodyMembers, queryMembers, type RequestMembers, setMembers } from './re
 import type { RouteMatch } from './route-table.js';
 import { Routing } from './routing.js';
 
+/** An extended card may differ from caller to caller (spec §13.3). */
+const OWN_CARD = { 'cache-control': 'private, no-cache' };
+
 /** How far a request got: what an error answer needs to know. */
 interface Progress {
   version: string;
@@ -50,6 +53,7 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   const offered = offer();
   const version = tryVersion(request, offered, endpoint.versionWhenAbsent);
   const asked = version instanceof A2AError ? undefined : version;
+  if (asked !== undefined) progress.version = asked.version;
   const match = chooseRoute(request, routing.find(request.path, offered, asked));
   const { codec, route } = match;
   const { operation } = route;
@@ -75,7 +79,11 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   }
   const call = prepareCall({ ...parts, operation });
   const body = await answerUnary(handler, codec, call);
-  const headers = { 'content-type': answerType(request, codec.version), ...extensionHeaders(call.context) };
+  const headers = {
+    'content-type': answerType(request, codec.version),
+    ...(operation === 'getExtendedAgentCard' && OWN_CARD),
+    ...extensionHeaders(call.context),
+  };
   return { status: 200, headers, body };
 }
 
