@@ -94,8 +94,12 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
 export interface Reader {
   readonly items: StreamItem[];
   readonly process: { dead: boolean };
+  readonly of: 'message' | 'task';
   paused: boolean;
+  /** It has not kept up at some time, and may have been dropped for it. */
+  stalled: boolean;
   ended: boolean;
+  failed: boolean;
   dropped: boolean;
   pull: () => void;
   readonly iterator: AsyncIterator<StreamItem>;
@@ -228,14 +232,17 @@ export class World {
     return ids[index % Math.max(1, ids.length)];
   }
 
-  watch(stream: AsyncIterable<StreamItem>): Reader {
+  watch(stream: AsyncIterable<StreamItem>, of: Reader['of']): Reader {
     const iterator = stream[Symbol.asyncIterator]();
     let wake: (() => void) | undefined;
     const reader: Reader = {
       items: [],
       process: this.#process,
+      of,
       paused: false,
+      stalled: false,
       ended: false,
+      failed: false,
       dropped: false,
       iterator,
       pull: () => wake?.(),
@@ -252,7 +259,9 @@ export class World {
       }
     };
     loop()
-      .catch(() => {})
+      .catch(() => {
+        reader.failed = true;
+      })
       .finally(() => {
         reader.ended = true;
       });
@@ -285,7 +294,7 @@ export class World {
           configuration: { returnImmediately: command.immediately },
         };
         if (command.do === 'send') this.sent(this.#handler.sendMessage(request, this.call()));
-        else this.watch(this.#handler.sendStreamingMessage(request, this.call()));
+        else this.watch(this.#handler.sendStreamingMessage(request, this.call()), 'message');
         break;
       }
       case 'cancel': {
@@ -295,12 +304,13 @@ export class World {
       }
       case 'subscribe': {
         const id = await this.taskAt(command.task);
-        if (id) this.watch(this.#handler.subscribeToTask({ id }, this.call()));
+        if (id) this.watch(this.#handler.subscribeToTask({ id }, this.call()), 'task');
         break;
       }
       case 'resume': {
         const id = await this.taskAt(command.task);
-        if (id) this.watch(this.#handler.subscribeToTask({ id }, this.call({ lastEventId: String(command.task) })));
+        if (id)
+          this.watch(this.#handler.subscribeToTask({ id }, this.call({ lastEventId: String(command.task) })), 'task');
         break;
       }
       case 'drop': {
@@ -313,7 +323,10 @@ export class World {
       }
       case 'stall': {
         const reader = this.readers[command.task % Math.max(1, this.readers.length)];
-        if (reader) reader.paused = true;
+        if (reader) {
+          reader.paused = true;
+          reader.stalled = true;
+        }
         break;
       }
       case 'steps':

@@ -1,5 +1,5 @@
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import type { Storage } from '../../packages/parley/src/store/storage.js';
+import type { AcceptOutcome, Append, AppendOutcome, Claim, Storage } from '../../packages/parley/src/store/storage.js';
 import { microtasks } from './manual-clock.js';
 
 interface Operation {
@@ -14,6 +14,9 @@ interface Operation {
 export class ScheduledStorage {
   readonly #storage: Storage;
   #operations: Operation[] = [];
+  readonly #epochs = new Map<string, number>();
+  /** Appends that were accepted from a turn after a newer claim of its task: there must be none. */
+  readonly overtaken: Append[] = [];
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -33,6 +36,7 @@ export class ScheduledStorage {
 
   view(process: { readonly dead: boolean }): Storage {
     const operations = () => this.#operations;
+    const observed = this.#observed.bind(this);
     return new Proxy(this.#storage, {
       get(target, name) {
         const member: unknown = Reflect.get(target, name);
@@ -40,11 +44,30 @@ export class ScheduledStorage {
         return (...args: unknown[]) => {
           if (process.dead && name !== 'append') return new Promise(() => {});
           return new Promise((resolve, reject) => {
-            const run = () => resolve(Reflect.apply(member, target, args));
+            const run = () => {
+              const outcome: unknown = Reflect.apply(member, target, args);
+              resolve(observed(name, args, outcome as Promise<unknown>));
+            };
             operations().push({ run, fail: reject });
           });
         };
       },
     });
+  }
+
+  async #observed(name: string | symbol, args: readonly unknown[], outcome: Promise<unknown>): Promise<unknown> {
+    const result = await outcome;
+    if (name === 'accept') this.#claimed((result as AcceptOutcome & { claim?: Claim }).claim);
+    if (name === 'claim') for (const claim of result as readonly Claim[]) this.#claimed(claim);
+    if (name === 'append' && (result as AppendOutcome).kind === 'appended') {
+      const append = args[0] as Append;
+      const newest = this.#epochs.get(append.key.id) ?? 0;
+      if (typeof append.authority === 'number' && append.authority < newest) this.overtaken.push(append);
+    }
+    return result;
+  }
+
+  #claimed(claim: Claim | undefined): void {
+    if (claim) this.#epochs.set(claim.task.id, claim.epoch);
   }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { command, type Reader, SCOPE, World } from '../../../../test/support/engine-world.js';
 import { isInterrupted, isTerminal } from '../model/task-state.js';
+import type { StreamItem } from '../task/stream-item.js';
 import { TaskBuilder } from '../task/task-builder.js';
 import { stateOf } from './execution/record-state.js';
 
@@ -37,6 +38,10 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
       expect((status.timestamp ?? '') >= time).toBe(true);
       time = status.timestamp ?? '';
     }
+    const before = records[index - 1];
+    if (before?.turn === record.turn && stateOf(before) === 'TASK_STATE_INPUT_REQUIRED') {
+      expect(['TASK_STATE_CANCELED', 'TASK_STATE_FAILED']).toContain(state);
+    }
     // Turns never interleave: each writes all it writes before the next one begins.
     if (record.turn > 0) {
       expect(record.turn).toBeGreaterThanOrEqual(turn);
@@ -62,14 +67,7 @@ function checkReader(reader: Reader, logs: Map<string, Map<number, string>>): vo
       expect(reader.items).toHaveLength(1);
       return;
     }
-    const id =
-      'task' in event
-        ? event.task.id
-        : 'statusUpdate' in event
-          ? event.statusUpdate.taskId
-          : 'artifactUpdate' in event
-            ? event.artifactUpdate.taskId
-            : '';
+    const id = taskIdOf(event);
     const log = logs.get(id);
     if ('task' in event) {
       // A snapshot, at the start or after a reset: it never goes back.
@@ -81,6 +79,28 @@ function checkReader(reader: Reader, logs: Map<string, Map<number, string>>): vo
     expect(index === 0 || last !== undefined).toBe(true);
     last = seq;
   }
+}
+
+/** A reader that kept up has seen all there was to see, and was sent home at the right time. */
+function checkEnd(reader: Reader, logs: Map<string, Map<number, string>>): void {
+  if (reader.dropped || reader.stalled || reader.failed || reader.process.dead) return;
+  const id = reader.items.map(({ event }) => taskIdOf(event)).find((found) => found !== '');
+  const last = [...(logs.get(id ?? '') ?? [])].at(-1);
+  if (!last) return;
+  const event = JSON.parse(last[1]) as StreamItem['event'];
+  const state = 'statusUpdate' in event ? event.statusUpdate.status.state : 'TASK_STATE_UNSPECIFIED';
+  if (isTerminal(state) || (reader.of === 'message' && state === 'TASK_STATE_INPUT_REQUIRED')) {
+    expect(reader.ended, `a stream of ${id} hangs`).toBe(true);
+  } else if (reader.of === 'task') {
+    expect(reader.ended, `a subscription to ${id} ended before its task`).toBe(false);
+  }
+  if (reader.of === 'task') expect(reader.items.at(-1)?.seq).toBe(last[0]);
+}
+
+function taskIdOf(event: StreamItem['event']): string {
+  if ('task' in event) return event.task.id;
+  if ('statusUpdate' in event) return event.statusUpdate.taskId;
+  return 'artifactUpdate' in event ? event.artifactUpdate.taskId : '';
 }
 
 const runs = Number(process.env.PARLEY_TEST_LONG ? 20_000 : 1_500);
@@ -100,8 +120,12 @@ describe('the invariants of the engine', () => {
             const logs = new Map<string, Map<number, string>>();
             for (const id of await world.taskIds()) logs.set(id, await checkTask(world, id));
             for (const reader of world.readers) checkReader(reader, logs);
+            for (const reader of world.readers) checkEnd(reader, logs);
             expect(world.overlaps).toBe(0);
+            expect(world.storage.overtaken).toEqual([]);
             expect(world.handler.load.runningTurns).toBe(0);
+            const open = world.readers.filter(({ ended, process }) => !ended && !process.dead);
+            expect(world.handler.load.watchedTasks).toBeLessThanOrEqual(open.length);
             expect(world.senders.filter(({ process, settled }) => !process.dead && !settled)).toEqual([]);
             for (const reader of world.readers)
               if (reader.dropped && !reader.paused && !reader.process.dead) expect(reader.ended).toBe(true);

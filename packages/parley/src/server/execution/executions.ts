@@ -1,3 +1,4 @@
+import { isInterrupted } from '../../model/task-state.js';
 import type { Claim } from '../../store/storage.js';
 import { Turn, type TurnOwner } from './turn.js';
 import type { Draft, Surroundings } from './turn-host.js';
@@ -43,6 +44,8 @@ export class Executions implements TurnOwner {
     this.#turns.set(turn.taskId, turn);
     const { executor, limits } = this.#around;
     if (claim.cancel) turn.conclude('TASK_STATE_CANCELED');
+    // It had asked its question before its process died: the task goes on waiting for the answer.
+    else if (claim.began && isInterrupted(claim.task.status.state)) turn.leave();
     else if (claim.began && !executor.resumable) turn.conclude('TASK_STATE_FAILED', SAYS.interrupted);
     else if (claim.attempt > limits.maxAttempts) turn.conclude('TASK_STATE_FAILED', SAYS.exhausted);
     else turn.run();

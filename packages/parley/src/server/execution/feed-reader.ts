@@ -114,7 +114,8 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
         throw failure;
       }
       if (this.#ended) return DONE;
-      if (this.#behind) await this.#catchUp();
+      // A stream that fails has ended: nobody calls `return` on it any more.
+      if (this.#behind) await this.#catchUp().catch((error: Error) => this.#end(error));
       else await this.#offered();
     }
   }

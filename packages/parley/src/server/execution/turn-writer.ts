@@ -66,8 +66,6 @@ export class TurnWriter {
   #state: TaskState;
   /** The execution has returned: the turn may leave the storage. */
   #returned = false;
-  /** The append that takes the turn out of the storage is under way: there is no later one. */
-  #leaving = false;
   #closed = false;
   #roomWaiters: { resolve: () => void; promise: Promise<void> } | undefined;
   #flushWaiters: { seq: number; resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -100,7 +98,7 @@ export class TurnWriter {
 
   /** Takes over a valid event whose status, if any, has its timestamp. Resolves when there is room for the next one. */
   publish(event: TaskEvent, extras?: RecordExtras): Promise<void> {
-    if (this.#closed || this.#leaving) return SETTLED;
+    if (this.#closed) return SETTLED;
     const record = LogRecord.of(++this.#seq, this.#options.turn, event, extras);
     this.#builder.apply(record);
     const bytes = eventBytes(event);
@@ -187,7 +185,6 @@ export class TurnWriter {
       if (tooLong) this.#snapshotBytes = taskBytes(snapshot);
     }
     const endsTurn = this.#returned || terminal;
-    this.#leaving = endsTurn;
     this.#send({
       key,
       authority: epoch,
@@ -245,7 +242,6 @@ export class TurnWriter {
 
   #release(): void {
     this.#inFlight = true;
-    this.#leaving = true;
     const { key, turn, epoch, storage, logger, clock, onClosed } = this.#options;
     storage.release({ key, turn, epoch }, 'done').then(
       ({ waiting }) => {
@@ -255,7 +251,6 @@ export class TurnWriter {
       (error: unknown) => {
         logger.error('release failed, trying again', { taskId: key.id, error });
         this.#inFlight = false;
-        this.#leaving = false;
         clock.after(RETRY_MS[2], () => this.#schedule());
       },
     );

@@ -136,6 +136,12 @@ export class Turn implements EventSink {
     this.#finished();
   }
 
+  /** Takes the turn out of the storage, the task staying as it is, without running the agent. */
+  leave(): void {
+    this.#over = true;
+    this.#finished();
+  }
+
   /** Asks the agent to stop; after the grace the task is CANCELED whatever it does. */
   cancel(request: CancelRequest): void {
     const again = this.#cancel !== undefined;
