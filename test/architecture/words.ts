@@ -106,7 +106,7 @@ export function wordViolations(tree: SourceTree, rules = WORDS): Violation[] {
 
 /** The text of a file with comments and module specifiers blanked out, line for line. */
 export function codeOf(file: SourceFile): string {
-  const kept = file.text.split('').map((char) => (char === '\n' ? '\n' : ' '));
+  const kept: string[] = file.text.split('').map((char) => (char === '\n' ? '\n' : ' '));
   const keepTokens = (node: ts.Node): void => {
     if (specifierOf(node.parent ?? node) === node || ts.isJSDoc(node)) return;
     const children = node.getChildren(file.ast);
