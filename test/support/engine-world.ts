@@ -345,7 +345,7 @@ export class World {
   async step(pick: number): Promise<void> {
     const { storage, clock } = this;
     if (storage.pending > 0 && (pick % 2 === 0 || clock.pendingSoon === 0)) {
-      await storage.pick(pick >> 1, pick % 13 === 0 ? 'fail' : 'run');
+      await storage.pick(pick >> 1, pick % 13 === 0 ? 'fail' : pick % 3 === 0 ? 'late' : 'run');
     } else {
       await clock.step();
     }

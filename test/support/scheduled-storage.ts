@@ -2,8 +2,11 @@ import { StorageError } from '../../packages/parley/src/errors/storage-error.js'
 import type { AcceptOutcome, Append, AppendOutcome, Claim, Storage } from '../../packages/parley/src/store/storage.js';
 import { microtasks } from './manual-clock.js';
 
+/** `late`: it happens, but its caller hears of it only when it is picked once more. */
+type Fate = 'run' | 'late' | 'fail';
+
 interface Operation {
-  readonly run: () => void;
+  readonly run: (fate: Fate) => void;
   readonly fail: (error: Error) => void;
 }
 
@@ -27,9 +30,9 @@ export class ScheduledStorage {
   }
 
   /** Runs or fails one of the operations that wait. */
-  async pick(index: number, how: 'run' | 'fail' = 'run'): Promise<void> {
+  async pick(index: number, fate: Fate = 'run'): Promise<void> {
     const [operation] = this.#operations.splice(index % Math.max(1, this.#operations.length), 1);
-    if (how === 'run') operation?.run();
+    if (fate !== 'fail') operation?.run(fate);
     else operation?.fail(new StorageError('The disk is full'));
     await microtasks();
   }
@@ -44,9 +47,11 @@ export class ScheduledStorage {
         return (...args: unknown[]) => {
           if (process.dead && name !== 'append') return new Promise(() => {});
           return new Promise((resolve, reject) => {
-            const run = () => {
-              const outcome: unknown = Reflect.apply(member, target, args);
-              resolve(observed(name, args, outcome as Promise<unknown>));
+            const run = (fate: Fate) => {
+              const outcome = observed(name, args, Reflect.apply(member, target, args));
+              const tell = () => resolve(outcome);
+              if (fate === 'late') operations().push({ run: tell, fail: tell });
+              else tell();
             };
             operations().push({ run, fail: reject });
           });

@@ -56,12 +56,6 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     const early = this.#queue;
     this.#queue = [];
     this.#queuedBytes = 0;
-    for (const record of early) {
-      if (record.seq > after) continue;
-      // The snapshot shows it already; but a stream that should have ended with it must not wait for more.
-      const end = this.#options.endsAfter(record);
-      if (end !== false) this.#end(end);
-    }
     this.#take(early);
     return this;
   }
@@ -135,7 +129,11 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     for (const record of records) {
       if (this.#ended || this.#behind) return;
       const tail = this.#tail ?? 0;
-      if (record.seq <= tail) continue;
+      if (record.seq <= tail) {
+        // A snapshot has shown it before it was offered: but what ends with it must not wait for more.
+        this.#endIfAfter(record);
+        continue;
+      }
       const bytes = record.text.length;
       const full = this.#queue.length > 0 && this.#queuedBytes + bytes > this.#options.bufferBytes;
       if (full || record.seq > tail + 1) {
@@ -145,8 +143,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       this.#queue.push(record);
       this.#queuedBytes += bytes;
       this.#tail = record.seq;
-      const end = this.#options.endsAfter(record);
-      if (end !== false) this.#end(end);
+      this.#endIfAfter(record);
     }
   }
 
@@ -176,7 +173,11 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     if (!stored) return this.#end(true);
     this.#head = { event: { task: stored.task }, seq: stored.seq };
     this.#tail = stored.seq;
-    const end = this.#options.endsAfter(LogRecord.of(stored.seq, Number.MAX_SAFE_INTEGER, { task: stored.task }));
+    this.#endIfAfter(LogRecord.of(stored.seq, Number.MAX_SAFE_INTEGER, { task: stored.task }));
+  }
+
+  #endIfAfter(record: LogRecord): void {
+    const end = this.#options.endsAfter(record);
     if (end !== false) this.#end(end);
   }
 

@@ -51,10 +51,11 @@ export class TaskStreams {
   async ofTurn(scope: Scope, taskId: string, turn: number): Promise<EventStream> {
     const end = new TurnEnd();
     end.turn = turn;
-    const reader = this.#reader(scope, taskId, (record) => end.after(record));
     await this.#stored(scope, taskId);
     // Records of earlier turns lead up to it: the client folds them like any others.
-    return reader.begin(0).replay();
+    return this.#reader(scope, taskId, (record) => end.after(record))
+      .begin(0)
+      .replay();
   }
 
   /** Spec §3.1.6, and the resumption that Last-Event-ID asks for. */
