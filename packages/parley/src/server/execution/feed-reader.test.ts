@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import type { TaskState } from '../../model/task-state.js';
+import type { RecordPage, Storage } from '../../store/storage.js';
+import { LogRecord } from '../../task/log-record.js';
+import { FeedReader } from './feed-reader.js';
+import { stateOf } from './record-state.js';
+import { TaskFeeds } from './task-feeds.js';
+
+function record(seq: number, state: TaskState = 'TASK_STATE_WORKING'): LogRecord {
+  return LogRecord.of(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status: { state } } });
+}
+
+/** A log whose reads are answered when the test says so. */
+class SlowLog {
+  readonly reads: { readonly after: number; readonly answer: (page: RecordPage) => void }[] = [];
+  readonly storage: Storage = new Proxy({} as Storage, {
+    get: () => (_key: unknown, after: number) =>
+      new Promise<RecordPage>((answer) => {
+        this.reads.push({ after, answer });
+      }),
+  });
+}
+
+function reader() {
+  const feeds = new TaskFeeds();
+  const clock = new ManualClock();
+  const log = new SlowLog();
+  const made = new FeedReader({
+    feeds,
+    storage: log.storage,
+    clock,
+    scope: { agent: 'a', tenant: '', owner: null },
+    taskId: 't',
+    bufferBytes: 1_000,
+    stallMs: 30_000,
+    endsAfter: (each) => stateOf(each) === 'TASK_STATE_COMPLETED',
+  });
+  return { feeds, clock, log, reader: made };
+}
+
+describe('a reader of a task’s log', () => {
+  it('asks the log again for what was committed while its page was on the way', async () => {
+    const { feeds, log, reader: reads } = reader();
+    reads.begin(0).replay();
+    const first = reads.next();
+    expect(log.reads[0]?.after).toBe(0);
+    feeds.publish('t', [record(2, 'TASK_STATE_COMPLETED')], undefined);
+    log.reads[0]?.answer({ records: [record(1)], floor: 1, last: 1 });
+    expect((await first).value?.seq).toBe(1);
+    const second = reads.next();
+    await Promise.resolve();
+    expect(log.reads[1]?.after).toBe(1);
+    log.reads[1]?.answer({ records: [record(2, 'TASK_STATE_COMPLETED')], floor: 1, last: 2 });
+    expect((await second).value?.seq).toBe(2);
+    expect((await reads.next()).done).toBe(true);
+    expect(feeds.size).toBe(0);
+  });
+
+  it('fills a gap in what it is offered from the log', async () => {
+    const { feeds, log, reader: reads } = reader();
+    reads.begin(3);
+    const next = reads.next();
+    feeds.publish('t', [record(5)], undefined);
+    await Promise.resolve();
+    expect(log.reads[0]?.after).toBe(3);
+    log.reads[0]?.answer({ records: [record(4), record(5)], floor: 1, last: 5 });
+    expect((await next).value?.seq).toBe(4);
+    expect((await reads.next()).value?.seq).toBe(5);
+  });
+
+  it('ends with a record that its snapshot has shown already', async () => {
+    const { feeds, reader: reads } = reader();
+    reads.begin(4);
+    feeds.publish('t', [record(4, 'TASK_STATE_COMPLETED')], undefined);
+    expect((await reads.next()).done).toBe(true);
+  });
+
+  it('that is left while it waits answers at once and leaves nothing', async () => {
+    const { feeds, clock, reader: reads } = reader();
+    reads.begin(1);
+    const pending = reads.next();
+    await reads.return();
+    expect((await pending).done).toBe(true);
+    expect(feeds.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
