@@ -1,0 +1,32 @@
+import { describe } from 'vitest';
+import { acceptingContract } from './storage/accepting.js';
+import { appendingContract } from './storage/appending.js';
+import { cancelingContract } from './storage/canceling.js';
+import { claimingContract } from './storage/claiming.js';
+import { commitsContract } from './storage/commits.js';
+import { keepingContract } from './storage/keeping.js';
+import { listsContract } from './storage/lists.js';
+import { logsContract } from './storage/logs.js';
+import { pushConfigurationsContract } from './storage/push-configurations.js';
+import { scopesContract } from './storage/scopes.js';
+import type { OpenStorage } from './storage/tested-storage.js';
+
+/** The definition of the storage port: every implementation passes all of it. */
+export function storageContract(name: string, open: OpenStorage): void {
+  describe(`${name} storage`, () => {
+    for (const contract of [
+      scopesContract,
+      acceptingContract,
+      appendingContract,
+      claimingContract,
+      cancelingContract,
+      logsContract,
+      listsContract,
+      keepingContract,
+      pushConfigurationsContract,
+      commitsContract,
+    ]) {
+      contract(open);
+    }
+  });
+}

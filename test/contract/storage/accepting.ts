@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import type { Acceptance } from '../../../packages/parley/src/store/storage.js';
+import { ALICE, acceptance, accepted, claimed, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { type OpenStorage, useStorage } from './tested-storage.js';
+
+/** What accepting a message does and refuses. */
+export function acceptingContract(open: OpenStorage): void {
+  describe('accepting a message', () => {
+    const tested = useStorage(open);
+
+    it('with a new task stores it as record 1, from outside of any turn', async () => {
+      const { storage, clock } = tested;
+      const create = newTask(tested, 't1', { history: [said('m1')], metadata: { a: 1 } });
+      expect(await storage.accept(acceptance(said('m1'), create))).toEqual({ kind: 'accepted', taskId: 't1', turn: 1 });
+      expect(await storage.task(ALICE, 't1')).toEqual({
+        scope: ALICE,
+        task: create,
+        seq: 1,
+        epoch: 0,
+        running: false,
+        createdAt: clock.now(),
+      });
+      const { records, floor, last } = await storage.records({ agent: 'test', id: 't1' }, 0, 1_000);
+      expect({ floor, last }).toEqual({ floor: 1, last: 1 });
+      expect(only(records)).toMatchObject({ seq: 1, turn: 0, event: { task: create } });
+    });
+
+    it('claims its turn in the same commit', async () => {
+      const create = newTask(tested, 't1', { history: [said('m1')] });
+      const caller = { userName: 'Alice', extensions: ['x:y'], version: '0.3', requestMetadata: { a: [1] } };
+      const outcome = await tested.storage.accept(acceptance(said('m1'), create, { claim: LEASE, caller }));
+      expect(outcome).toEqual({
+        kind: 'accepted',
+        taskId: 't1',
+        turn: 1,
+        claim: {
+          scope: ALICE,
+          task: create,
+          seq: 1,
+          epoch: 1,
+          turn: 1,
+          attempt: 1,
+          message: said('m1'),
+          caller,
+          began: false,
+        },
+      });
+      expect(await tested.storage.task(ALICE, 't1')).toMatchObject({ running: true, epoch: 1 });
+    });
+
+    it('for an existing task adds an execution and changes nothing else', async () => {
+      const { storage } = tested;
+      const create = newTask(tested, 't1');
+      await storage.accept(acceptance(said('m1'), create));
+      expect(await storage.accept(acceptance(said('m2'), 't1'))).toEqual({ kind: 'accepted', taskId: 't1', turn: 2 });
+      expect(await storage.task(ALICE, 't1')).toMatchObject({ task: create, seq: 1, epoch: 0, running: false });
+    });
+
+    it('claims the turn of an existing task with the task as it stands', async () => {
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      await play.write(['TASK_STATE_WORKING', play.chunk('one', false)]);
+      await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      const claim = claimed(await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE })));
+      expect(claim).toMatchObject({ task: play.task, seq: 4, epoch: 2, turn: 2, attempt: 1, message: said('m2') });
+      expect(claim).not.toHaveProperty('checkpoint');
+      expect(claim).not.toHaveProperty('cancel');
+    });
+
+    it.each(['runs', 'waits'])('does not claim while another turn of the task %s', async (how) => {
+      const { storage } = tested;
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), how === 'runs' ? { claim: LEASE } : {}));
+      const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      expect(outcome).toEqual({ kind: 'accepted', taskId: 't1', turn: 2 });
+    });
+
+    it('does not claim while a turn whose lease has ended is still to be taken over', async () => {
+      const { storage, clock } = tested;
+      await TaskPlay.begin(tested, 't1');
+      clock.pass(LEASE.leaseMs + 1);
+      const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      expect(outcome).toEqual({ kind: 'accepted', taskId: 't1', turn: 2 });
+    });
+
+    it('lets so many messages wait beside the running one, and no more', async () => {
+      const { storage } = tested;
+      await TaskPlay.begin(tested, 't1');
+      const send = (id: string) => storage.accept(acceptance(said(id), 't1', { waitingLimit: 2 }));
+      expect([await send('m2'), await send('m3'), await send('m4')].map(({ kind }) => kind)).toEqual([
+        'accepted',
+        'accepted',
+        'full',
+      ]);
+      await storage.release({ key: { agent: 'test', id: 't1' }, turn: 1, epoch: 1 }, 'done');
+      expect((await send('m5')).kind).toBe('accepted');
+    });
+
+    it('refuses what does not fit, and writes nothing', async () => {
+      const { storage } = tested;
+      const ended = await TaskPlay.begin(tested, 'ended');
+      await ended.write(['TASK_STATE_REJECTED'], { endsTurn: 1 });
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1', { contextId: 'c1' })));
+      const send = (task: Acceptance['task'], scope = ALICE) =>
+        storage.accept({ ...acceptance(said('x'), 't1', { scope, idempotency: key }), task });
+      const key = { key: 'k', expiresAt: Number.MAX_SAFE_INTEGER };
+      expect(await send({ id: 'unknown' })).toEqual({ kind: 'not-found' });
+      expect(await send({ id: 't1' }, { ...ALICE, owner: 'bob' })).toEqual({ kind: 'not-found' });
+      expect(await send({ id: 'ended' })).toEqual({ kind: 'terminal', state: 'TASK_STATE_REJECTED' });
+      expect(await send({ id: 't1', contextId: 'c2' })).toEqual({ kind: 'other-context' });
+      expect(await storage.recall(ALICE, 'k', 0)).toBeUndefined();
+      expect(accepted(await send({ id: 't1', contextId: 'c1' })).turn).toBe(2);
+    });
+
+    it('keeps the push configuration that comes with it (PUSH-2)', async () => {
+      const { storage } = tested;
+      const config = { id: 'p1', url: 'https://example.com/hook', token: 's' };
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { pushConfig: config }));
+      expect(await storage.pushConfig(ALICE, 't1', 'p1')).toEqual({ ...config, taskId: 't1' });
+      const { id: _, ...nameless } = config;
+      await storage.accept(acceptance(said('m2'), 't1', { pushConfig: nameless }));
+      expect(await storage.pushConfig(ALICE, 't1', 't1')).toEqual({ ...config, id: 't1', taskId: 't1' });
+    });
+
+    it('rejects a new task under an id that is taken, whoever has it', async () => {
+      const { storage } = tested;
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
+      const again = storage.accept(
+        acceptance(said('m2'), newTask(tested, 't1'), { scope: { ...ALICE, owner: 'bob' } }),
+      );
+      await expect(again).rejects.toMatchObject({ name: 'StorageError' });
+      const sameId = await storage.accept(
+        acceptance(said('m3'), newTask(tested, 't1'), { scope: { ...ALICE, agent: 'other' } }),
+      );
+      expect(sameId.kind).toBe('accepted');
+    });
+  });
+
+  describe('an idempotency key', () => {
+    const tested = useStorage(open);
+    const keyed = (expiresAt: number) => ({ idempotency: { key: 'k', expiresAt }, claim: LEASE });
+
+    it('known already gives the first outcome, and nothing is written', async () => {
+      const { storage, clock } = tested;
+      const more = keyed(clock.now() + 1_000);
+      await storage.accept(acceptance(said('m1', 'first'), newTask(tested, 't1'), more));
+      const again = await storage.accept(acceptance(said('m1', 'second'), newTask(tested, 't2'), more));
+      expect(again).toEqual({
+        kind: 'repeated',
+        first: { message: said('m1', 'first'), outcome: { taskId: 't1', turn: 1 } },
+      });
+      expect(await storage.task(ALICE, 't2')).toBeUndefined();
+    });
+
+    it('answers before anything else is looked at', async () => {
+      const { storage, clock } = tested;
+      const play = await TaskPlay.begin(tested, 't1', keyed(clock.now() + 1_000));
+      await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
+      const again = await storage.accept(acceptance(said('first of t1'), 't1', keyed(clock.now() + 1_000)));
+      expect(again).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1', turn: 1 } } });
+    });
+
+    it('names the turn it started', async () => {
+      const { storage, clock } = tested;
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
+      await storage.accept(acceptance(said('m2'), 't1', keyed(clock.now() + 1_000)));
+      expect(await storage.recall(ALICE, 'k', clock.now())).toEqual({
+        message: said('m2'),
+        outcome: { taskId: 't1', turn: 2 },
+      });
+    });
+
+    it('is forgotten when its time is over', async () => {
+      const { storage, clock } = tested;
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), keyed(clock.now() + 1_000)));
+      expect(await storage.recall(ALICE, 'k', clock.now() + 999)).toBeDefined();
+      expect(await storage.recall(ALICE, 'k', clock.now() + 1_000)).toBeUndefined();
+      clock.pass(1_000);
+      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(clock.now() + 1_000)));
+      expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
+      expect(await storage.recall(ALICE, 'k', clock.now())).toMatchObject({ outcome: { taskId: 't2' } });
+    });
+
+    it('is forgotten with its task', async () => {
+      const { storage, clock } = tested;
+      await storage.accept(
+        acceptance(said('m1'), newTask(tested, 't1'), { idempotency: { key: 'k', expiresAt: clock.now() + 1_000 } }),
+      );
+      await storage.delete(ALICE, 't1');
+      expect(await storage.recall(ALICE, 'k', clock.now())).toBeUndefined();
+      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(clock.now() + 1_000)));
+      expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
+    });
+
+    it('keeps direct replies too, the last one of a key', async () => {
+      const { storage, clock } = tested;
+      const key = { key: 'k', expiresAt: clock.now() + 1_000 };
+      const entry = (id: string) => ({ message: said('m1'), outcome: { reply: said(id) } });
+      await storage.remember(ALICE, key, entry('r1'));
+      expect(await storage.recall(ALICE, 'k', clock.now())).toEqual(entry('r1'));
+      await storage.remember(ALICE, key, entry('r2'));
+      expect(await storage.recall(ALICE, 'k', clock.now())).toEqual(entry('r2'));
+      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key }));
+      expect(again).toEqual({ kind: 'repeated', first: entry('r2') });
+    });
+
+    it('belongs to one scope', async () => {
+      const { storage, clock } = tested;
+      const key = { key: 'k', expiresAt: clock.now() + 1_000 };
+      const scopes = [ALICE, { ...ALICE, owner: null }, { ...ALICE, owner: '' }, { ...ALICE, tenant: 'x' }];
+      for (const [index, scope] of scopes.entries()) {
+        expect(await storage.recall(scope, 'k', clock.now())).toBeUndefined();
+        await storage.remember(scope, key, { message: said('m'), outcome: { reply: said(`r${index}`) } });
+      }
+      for (const [index, scope] of scopes.entries()) {
+        expect(await storage.recall(scope, 'k', clock.now())).toMatchObject({ outcome: { reply: said(`r${index}`) } });
+      }
+    });
+  });
+}

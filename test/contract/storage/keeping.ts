@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { Retention, Scope } from '../../../packages/parley/src/store/storage.js';
+import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { type OpenStorage, useStorage } from './tested-storage.js';
+
+/** What is removed when, and what a task that waits too long is. */
+export function keepingContract(open: OpenStorage): void {
+  describe('a sweep', () => {
+    const tested = useStorage(open);
+    const sweep = (more: Partial<Retention>) =>
+      tested.storage.sweep({ finishedBefore: 0, tailsBefore: 0, now: tested.clock.now(), limit: 1_000, ...more });
+    const finished = async (id: string, records = 1, scope: Scope = ALICE) => {
+      const play = await TaskPlay.begin(tested, id, { scope });
+      await play.write([...Array(records - 1)].map(() => play.chunk('x')).concat(play.status('TASK_STATE_COMPLETED')));
+      return play;
+    };
+
+    it('removes the logs of tasks that ended before a time, and the tasks stay', async () => {
+      const { storage, clock } = tested;
+      const early = await finished('early', 3);
+      clock.pass(10);
+      const late = await finished('late', 2);
+      const running = await TaskPlay.begin(tested, 'running');
+      expect(await sweep({ tailsBefore: clock.now() })).toEqual({ tasks: 0, records: 4, keys: 0, more: false });
+      expect(await storage.records(early.key, 0, 1_000)).toEqual({ records: [], floor: 5, last: 4 });
+      expect(await storage.records(early.key, 4, 1_000)).toEqual({ records: [], floor: 5, last: 4 });
+      expect((await storage.task(ALICE, 'early'))?.task).toEqual(early.task);
+      expect((await storage.records(late.key, 0, 10_000)).records).toHaveLength(3);
+      expect((await storage.records(running.key, 0, 10_000)).floor).toBe(1);
+      expect(await sweep({ tailsBefore: clock.now() })).toEqual({ tasks: 0, records: 0, keys: 0, more: false });
+      expect(await sweep({ tailsBefore: clock.now() + 1 })).toMatchObject({ records: 3 });
+    });
+
+    it('shows a swept task in lists as before', async () => {
+      const { storage, clock } = tested;
+      const play = await finished('t1', 3);
+      const page = { scope: ALICE, orderBy: 'status' as const, limit: 5, artifacts: true, history: true };
+      const before = await storage.tasks(page);
+      await sweep({ tailsBefore: clock.pass(1) });
+      expect(await storage.tasks(page)).toEqual(before);
+      expect(before.tasks[0]?.task).toEqual(play.task);
+      const { artifacts: _, history: __, ...bare } = play.task;
+      expect((await storage.tasks({ ...page, artifacts: false, history: false })).tasks[0]?.task).toEqual(bare);
+    });
+
+    it('removes tasks that ended before a time, with all that hangs on them', async () => {
+      const { storage, clock } = tested;
+      await finished('early');
+      await storage.putPushConfig(ALICE, { id: 'p', taskId: 'early', url: 'https://example.com' });
+      clock.pass(10);
+      await finished('late');
+      await TaskPlay.begin(tested, 'running');
+      clock.pass(1);
+      expect(await sweep({ finishedBefore: clock.now() - 5 })).toMatchObject({ tasks: 1, more: false });
+      expect(await storage.task(ALICE, 'early')).toBeUndefined();
+      expect(await storage.records({ agent: 'test', id: 'early' }, 0, 100)).toEqual({ records: [], floor: 1, last: 0 });
+      const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
+      expect(page).toMatchObject({ total: 2, tasks: [{ task: { id: 'running' } }, { task: { id: 'late' } }] });
+      expect(await storage.create(ALICE, newTask(tested, 'early'))).toBe(true);
+      expect(await storage.pushConfigs(ALICE, 'early', { limit: 9 })).toEqual([]);
+      expect((await storage.records({ agent: 'test', id: 'early' }, 0, 1_000)).records).toHaveLength(1);
+    });
+
+    it('counts the time of the end by the clock of the storage', async () => {
+      const { clock } = tested;
+      const status = { state: 'TASK_STATE_COMPLETED' as const };
+      await tested.storage.create(ALICE, newTask(tested, 'timeless', { status }));
+      expect(await sweep({ finishedBefore: clock.now() })).toMatchObject({ tasks: 0 });
+      expect(await sweep({ finishedBefore: clock.now() + 1 })).toMatchObject({ tasks: 1 });
+    });
+
+    it('removes so much at most, says that there is more, and goes on where it stopped', async () => {
+      const { storage, clock } = tested;
+      const plays = [await finished('t1', 10), await finished('t2', 10)];
+      clock.pass(1);
+      const all = { finishedBefore: clock.now(), tailsBefore: clock.now(), limit: 8 };
+      expect(await sweep(all)).toEqual({ tasks: 0, records: 8, keys: 0, more: true });
+      const [first] = plays;
+      if (first === undefined) throw new Error('There is no first task');
+      const half = await storage.records(first.key, 0, 10_000);
+      expect({ floor: half.floor, seqs: half.records.map(({ seq }) => seq) }).toEqual({ floor: 9, seqs: [9, 10, 11] });
+      expect((await storage.task(ALICE, 't1'))?.task).toEqual(first.task);
+      const rest = [];
+      for (;;) {
+        const swept = await sweep(all);
+        rest.push(swept);
+        expect(swept.tasks + swept.records).toBeLessThanOrEqual(8);
+        if (!swept.more) break;
+      }
+      expect(rest.reduce((sum, { records }) => sum + records, 0)).toBe(14);
+      expect(rest.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(2);
+      expect(await storage.task(ALICE, 't1')).toBeUndefined();
+    });
+
+    it('removes keys that have expired, in whatever order', async () => {
+      const { storage, clock } = tested;
+      const entry = { message: said('m'), outcome: { reply: said('r') } };
+      for (const [index, life] of [500, 100, 300].entries()) {
+        await storage.remember(ALICE, { key: `k${index}`, expiresAt: clock.now() + life }, entry);
+      }
+      expect(await sweep({ now: clock.now() + 100 })).toMatchObject({ keys: 1 });
+      expect(await sweep({ now: clock.now() + 400 })).toMatchObject({ keys: 1 });
+      expect(await storage.recall(ALICE, 'k0', clock.now())).toEqual(entry);
+      expect(await storage.recall(ALICE, 'k2', clock.now())).toBeUndefined();
+    });
+
+    it('leaves the tasks of other times alone when their clocks differ', async () => {
+      const { storage, clock } = tested;
+      await finished('t1');
+      clock.pass(-5);
+      await finished('t2');
+      clock.pass(20);
+      expect(await sweep({ finishedBefore: clock.now() })).toMatchObject({ tasks: 2 });
+      expect(await storage.task(ALICE, 't2')).toBeUndefined();
+    });
+  });
+
+  describe('an abandoned task', () => {
+    const tested = useStorage(open);
+
+    it('waits for its caller since before a time, and nobody has written to it', async () => {
+      const { storage, clock } = tested;
+      const waiting = async (
+        id: string,
+        state: 'TASK_STATE_INPUT_REQUIRED' | 'TASK_STATE_AUTH_REQUIRED',
+        scope = ALICE,
+      ) => {
+        const play = await TaskPlay.begin(tested, id, { scope });
+        clock.pass(10);
+        await play.write([play.chunk('x', false), state], { endsTurn: 1 });
+        return play;
+      };
+      const first = await waiting('first', 'TASK_STATE_INPUT_REQUIRED');
+      await waiting('second', 'TASK_STATE_AUTH_REQUIRED', { ...ALICE, tenant: 'x', owner: 'bob' });
+      await waiting('other agent', 'TASK_STATE_INPUT_REQUIRED', { ...ALICE, agent: 'other' });
+      await waiting('answered', 'TASK_STATE_INPUT_REQUIRED');
+      await storage.accept(acceptance(said('answer'), 'answered'));
+      const ended = await waiting('ended', 'TASK_STATE_INPUT_REQUIRED');
+      await ended.write(['TASK_STATE_CANCELED'], { authority: 'idle' });
+      await TaskPlay.begin(tested, 'running');
+      const edge = clock.pass(10);
+      await waiting('late', 'TASK_STATE_INPUT_REQUIRED');
+      const found = await storage.abandoned(['test', 'third'], edge + 10, 10);
+      expect(found.map(({ task }) => task.id)).toEqual(['first', 'second']);
+      expect(found[0]).toEqual(await storage.task(ALICE, 'first'));
+      expect(found[0]?.task).toEqual(first.task);
+      expect(found[1]?.scope).toEqual({ ...ALICE, tenant: 'x', owner: 'bob' });
+      expect(await storage.abandoned(['test'], edge + 11, 1)).toHaveLength(1);
+      expect(await storage.abandoned([], edge, 10)).toEqual([]);
+    });
+
+    it('is none any more once it goes on', async () => {
+      const { storage, clock } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      clock.pass(1);
+      expect(await storage.abandoned(['test'], clock.now(), 9)).toHaveLength(1);
+      await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      expect(await storage.abandoned(['test'], clock.now(), 9)).toEqual([]);
+    });
+  });
+}

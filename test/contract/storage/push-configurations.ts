@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { ALICE, newTask } from './task-play.js';
+import { type OpenStorage, useStorage } from './tested-storage.js';
+
+/** How the push configurations of a task are kept. */
+export function pushConfigurationsContract(open: OpenStorage): void {
+  describe('push configurations', () => {
+    const tested = useStorage(open);
+    const config = (id: string, more = {}) => ({ id, taskId: 't1', url: `https://example.com/${id}`, ...more });
+
+    it('are several for a task, replaced by id (PUSH-2, PUSH-3)', async () => {
+      const { storage } = tested;
+      await storage.create(ALICE, newTask(tested, 't1'));
+      const secret = { authentication: { scheme: 'Bearer', credentials: 's' }, token: 't', tenant: 'x' };
+      expect(await storage.putPushConfig(ALICE, config('a', secret))).toBe(true);
+      expect(await storage.putPushConfig(ALICE, config('b'))).toBe(true);
+      expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(config('a', secret));
+      await storage.putPushConfig(ALICE, config('a', { token: 'other' }));
+      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([
+        config('a', { token: 'other' }),
+        config('b'),
+      ]);
+      expect(await storage.pushConfig(ALICE, 't1', 'c')).toBeUndefined();
+    });
+
+    it('are listed by id, page by page (PUSH-6)', async () => {
+      const { storage } = tested;
+      await storage.create(ALICE, newTask(tested, 't1'));
+      for (const id of ['d', 'b', 'e', 'a', 'c']) await storage.putPushConfig(ALICE, config(id));
+      const page = async (limit: number, cursor?: string) =>
+        (await storage.pushConfigs(ALICE, 't1', { limit, ...(cursor && { cursor }) }))?.map(({ id }) => id);
+      expect(await page(2)).toEqual(['a', 'b']);
+      expect(await page(2, 'b')).toEqual(['c', 'd']);
+      expect(await page(2, 'bb')).toEqual(['c', 'd']);
+      expect(await page(2, 'd')).toEqual(['e']);
+      expect(await page(2, 'e')).toEqual([]);
+    });
+
+    it('are deleted for good, and again without harm (PUSH-7)', async () => {
+      const { storage } = tested;
+      await storage.create(ALICE, newTask(tested, 't1'));
+      await storage.putPushConfig(ALICE, config('a'));
+      expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(true);
+      expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(true);
+      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([]);
+    });
+
+    it('need their task (PUSH-5)', async () => {
+      const { storage } = tested;
+      expect(await storage.putPushConfig(ALICE, config('a'))).toBe(false);
+      expect(await storage.pushConfig(ALICE, 't1', 'a')).toBeUndefined();
+      expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toBeUndefined();
+      expect(await storage.deletePushConfig(ALICE, 't1', 'a')).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,192 @@
+import type { JsonObject } from '../../../packages/parley/src/model/json.js';
+import type { Message } from '../../../packages/parley/src/model/message.js';
+import type { TaskEvent } from '../../../packages/parley/src/model/stream-response.js';
+import type { Task } from '../../../packages/parley/src/model/task.js';
+import { isTerminal, type TaskState } from '../../../packages/parley/src/model/task-state.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  Claim,
+  HeldTurn,
+  Scope,
+} from '../../../packages/parley/src/store/storage.js';
+import { LogRecord, type LogRecordExtras } from '../../../packages/parley/src/task/log-record.js';
+import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
+import type { Tested } from './tested-storage.js';
+
+/** A caller of the agent `test`. */
+export const ALICE: Scope = { agent: 'test', tenant: '', owner: 'alice' };
+/** The lease that tests take. */
+export const LEASE = { node: 'here', leaseMs: 10_000 };
+/** Another process. */
+export const ELSEWHERE = { node: 'there', leaseMs: 10_000 };
+
+/** A message of a user. */
+export function said(messageId: string, text = messageId): Message {
+  return { messageId, role: 'ROLE_USER', parts: [{ text }] };
+}
+
+/** A task as it is born. */
+export function newTask(tested: Tested, id: string, more: Partial<Task> = {}): Task {
+  return {
+    id,
+    contextId: `context of ${id}`,
+    status: { state: 'TASK_STATE_SUBMITTED', timestamp: timestamp(tested) },
+    ...more,
+  };
+}
+
+/** The time of the test, as the protocol writes it. */
+export function timestamp({ clock }: Tested): string {
+  return new Date(clock.now()).toISOString();
+}
+
+/** A message with a new task, or with the task of that id. */
+export function acceptance(message: Message, task: Task | string, more: Partial<Acceptance> = {}): Acceptance {
+  return {
+    scope: ALICE,
+    message,
+    caller: { extensions: [], version: '1.0' },
+    task: typeof task === 'string' ? { id: task } : { create: task },
+    waitingLimit: 16,
+    ...more,
+  };
+}
+
+/** An outcome that must be `accepted`. */
+export function accepted(outcome: AcceptOutcome): Extract<AcceptOutcome, { kind: 'accepted' }> {
+  if (outcome.kind !== 'accepted') throw new Error(`The message was not accepted: ${outcome.kind}`);
+  return outcome;
+}
+
+/** An outcome that must bring a claim. */
+export function claimed(outcome: AcceptOutcome): Claim {
+  const { claim } = accepted(outcome);
+  if (claim === undefined) throw new Error('The turn was not claimed');
+  return claim;
+}
+
+/** The only one of a list. */
+export function only<T>(list: readonly T[]): T {
+  const [first] = list;
+  if (first === undefined || list.length > 1) throw new Error(`One was expected, there are ${list.length}`);
+  return first;
+}
+
+/** What to write: an event, or a state. */
+export type Step = TaskEvent | TaskState | { readonly event: TaskEvent; readonly extras: LogRecordExtras };
+
+/** Writes a task's log the way its owner does. */
+export class TaskPlay {
+  readonly #tested: Tested;
+  readonly #builder: TaskBuilder;
+  readonly agent: string;
+  readonly id: string;
+  readonly contextId: string;
+  seq: number;
+  turn: number;
+  epoch: number;
+
+  constructor(tested: Tested, claim: Pick<Claim, 'scope' | 'task' | 'seq'> & Partial<Pick<Claim, 'turn' | 'epoch'>>) {
+    this.#tested = tested;
+    this.#builder = TaskBuilder.from(claim.task);
+    this.agent = claim.scope.agent;
+    this.id = claim.task.id;
+    this.contextId = claim.task.contextId ?? '';
+    this.seq = claim.seq;
+    this.turn = claim.turn ?? 0;
+    this.epoch = claim.epoch ?? 0;
+  }
+
+  /** A new task with a running turn. */
+  static async begin(tested: Tested, id: string, more: Partial<Acceptance> = {}): Promise<TaskPlay> {
+    const create = newTask(tested, id, { history: [said(`first of ${id}`)] });
+    const outcome = await tested.storage.accept(acceptance(said(`first of ${id}`), create, { claim: LEASE, ...more }));
+    return new TaskPlay(tested, claimed(outcome));
+  }
+
+  get key(): { agent: string; id: string } {
+    return { agent: this.agent, id: this.id };
+  }
+
+  get held(): HeldTurn {
+    return { key: this.key, turn: this.turn, epoch: this.epoch };
+  }
+
+  get task(): Task {
+    return this.#builder.view();
+  }
+
+  /** What an append of these steps would be. Nothing of this writer changes. */
+  draft(steps: readonly Step[], more: Partial<Append> = {}): Append {
+    const builder = TaskBuilder.from(this.#builder.view());
+    const records = steps.map((step, index) => this.#record(step, this.seq + 1 + index));
+    for (const record of records) builder.apply(record);
+    const { head } = builder;
+    return {
+      key: this.key,
+      authority: this.epoch,
+      after: this.seq,
+      records,
+      head,
+      ...(isTerminal(head.status.state) && { snapshot: builder.view() }),
+      ...more,
+    };
+  }
+
+  /** Appends what must be accepted. */
+  async write(
+    steps: readonly Step[],
+    more: Partial<Append> & { readonly withSnapshot?: boolean } = {},
+  ): Promise<number> {
+    const { withSnapshot, ...rest } = more;
+    const append = this.draft(steps, rest);
+    const outcome = await this.send(withSnapshot ? { ...append, snapshot: this.#after(append) } : append);
+    if (outcome.kind !== 'appended') throw new Error(`The append was refused: ${outcome.kind}`);
+    return outcome.waiting;
+  }
+
+  /** Sends an append; this writer goes on behind it if it is accepted. */
+  async send(append: Append): Promise<AppendOutcome> {
+    const outcome = await this.#tested.storage.append(append);
+    if (outcome.kind === 'appended') {
+      for (const record of append.records) this.#builder.apply(record);
+      this.seq += append.records.length;
+    }
+    return outcome;
+  }
+
+  #after(append: Append): Task {
+    return TaskBuilder.fold(this.#builder.view(), append.records);
+  }
+
+  #record(step: Step, seq: number): LogRecord {
+    if (typeof step === 'string') return LogRecord.of(seq, this.turn, this.status(step));
+    return 'event' in step ? LogRecord.of(seq, this.turn, step.event, step.extras) : LogRecord.of(seq, this.turn, step);
+  }
+
+  status(state: TaskState, more: { readonly message?: Message; readonly metadata?: JsonObject } = {}): TaskEvent {
+    const { message, metadata } = more;
+    return {
+      statusUpdate: {
+        taskId: this.id,
+        contextId: this.contextId,
+        status: { state, timestamp: timestamp(this.#tested), ...(message && { message }) },
+        ...(metadata && { metadata }),
+      },
+    };
+  }
+
+  chunk(text: string, append = true): TaskEvent {
+    return {
+      artifactUpdate: {
+        taskId: this.id,
+        contextId: this.contextId,
+        artifact: { artifactId: 'a', parts: [{ text }] },
+        append,
+      },
+    };
+  }
+}

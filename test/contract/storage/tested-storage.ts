@@ -1,0 +1,60 @@
+import { afterEach, beforeEach } from 'vitest';
+import type { Clock } from '../../../packages/parley/src/runtime/clock.js';
+import type { Storage } from '../../../packages/parley/src/store/storage.js';
+
+/** Opens an empty storage that lives by this clock. */
+export type OpenStorage = (clock: Clock) => Promise<Storage>;
+
+/** A wall clock that a test moves; what waits for `soon` runs by itself. */
+export class StorageClock implements Clock {
+  #time = Date.UTC(2026, 0, 1);
+
+  now(): number {
+    return this.#time;
+  }
+
+  monotonic(): number {
+    return this.#time;
+  }
+
+  after(): () => void {
+    throw new Error('A storage sets no timers');
+  }
+
+  soon(task: () => void): void {
+    setImmediate(task);
+  }
+
+  pass(ms: number): number {
+    this.#time += ms;
+    return this.#time;
+  }
+}
+
+/** The storage of the test that runs, and its clock. */
+export interface Tested {
+  readonly storage: Storage;
+  readonly clock: StorageClock;
+}
+
+/** A fresh storage for each test of the surrounding `describe`. */
+export function useStorage(open: OpenStorage): Tested {
+  let current: Tested | undefined;
+  const now = (): Tested => {
+    if (current === undefined) throw new Error('No test runs');
+    return current;
+  };
+  beforeEach(async () => {
+    const clock = new StorageClock();
+    current = { clock, storage: await open(clock) };
+  });
+  afterEach(() => now().storage.close());
+  return {
+    get storage() {
+      return now().storage;
+    },
+    get clock() {
+      return now().clock;
+    },
+  };
+}
