@@ -104,6 +104,7 @@ export interface Remembered {
   readonly outcome: { readonly taskId: string; readonly turn: number } | { readonly reply: Message };
 }
 
+/** What became of a message. */
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly taskId: string; readonly turn: number; readonly claim?: Claim }
   /** The key is known; nothing was written. The caller compares the messages. */
@@ -136,6 +137,7 @@ export interface Append {
   readonly endsTurn?: number;
 }
 
+/** What became of an append; all but the first wrote nothing. */
 export type AppendOutcome =
   /** `waiting`: executions of the task that nobody runs yet. */
   | { readonly kind: 'appended'; readonly waiting: number }
@@ -154,6 +156,7 @@ export interface HeldTurn {
 /** The answer to a heartbeat, in the order asked. */
 export type Renewal = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
 
+/** What became of a request to cancel. */
 export type CancelOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
@@ -180,6 +183,7 @@ export interface TaskQuery {
   readonly history: boolean;
 }
 
+/** A stretch of a list. */
 export interface TaskPage {
   readonly tasks: readonly StoredTask[];
   /** Tasks that match, before paging. */
@@ -206,6 +210,7 @@ export interface Retention {
   readonly limit: number;
 }
 
+/** How many rows went. */
 export interface Swept {
   readonly tasks: number;
   readonly records: number;

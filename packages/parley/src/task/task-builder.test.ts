@@ -8,6 +8,8 @@ import type { Task, TaskStatus } from '../model/task.js';
 import { LogRecord, type LogRecordExtras } from './log-record.js';
 import { TaskBuilder } from './task-builder.js';
 
+type Entry = TaskEvent | readonly [event: TaskEvent, extras: LogRecordExtras];
+
 const ids = { taskId: 't', contextId: 'c' };
 const base: Task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED' } };
 
@@ -23,14 +25,18 @@ function artifact(event: Artifact, append?: boolean): TaskEvent {
   return { artifactUpdate: { ...ids, artifact: event, ...(append !== undefined && { append }) } };
 }
 
-function logOf(...events: readonly (TaskEvent | readonly [TaskEvent, LogRecordExtras])[]): LogRecord[] {
-  return events.map((entry, index) => {
-    const [event, extras] = Array.isArray(entry) ? entry : [entry as TaskEvent, {}];
+function logOf(...entries: readonly Entry[]): LogRecord[] {
+  return entries.map((entry, index) => {
+    const [event, extras] = isPair(entry) ? entry : [entry, {}];
     return LogRecord.of(index + 2, 1, event, extras);
   });
 }
 
-const folded = (...events: Parameters<typeof logOf>) => TaskBuilder.fold(base, logOf(...events));
+function isPair(entry: Entry): entry is Extract<Entry, readonly unknown[]> {
+  return Array.isArray(entry);
+}
+
+const folded = (...entries: readonly Entry[]) => TaskBuilder.fold(base, logOf(...entries));
 
 describe('artifacts', () => {
   it('are created by their first event and replaced as a whole by the next without append (ART-1)', () => {
