@@ -4,13 +4,13 @@ import { connect, type Socket } from 'node:net';
 /** A bare TCP connection to a server on this machine: what is sent is sent as it is. */
 export class RawConnection implements Disposable {
   readonly socket: Socket;
-  #received = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
   #ended = false;
   #changed: (() => void)[] = [];
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    socket.on('data', (data) => this.#change(() => (this.#received = Buffer.concat([this.#received, data]))));
+    socket.on('data', (data) => this.#change(() => this.#chunks.push(data)));
     for (const event of ['end', 'close']) socket.on(event, () => this.#change(() => (this.#ended = true)));
     socket.on('error', () => {});
   }
@@ -24,7 +24,8 @@ export class RawConnection implements Disposable {
   }
 
   get received(): string {
-    return this.#received.toString();
+    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return String(this.#chunks[0] ?? '');
   }
 
   get ended(): boolean {

@@ -20,27 +20,21 @@ export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint
     let size = 0;
     let first: Buffer | undefined;
     let more: Buffer[] | undefined;
-    const stopListening = () => {
-      incoming.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-    };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       if (size > limit) {
-        stopListening();
-        incoming.pause();
+        incoming.off('data', onData).pause();
         reject(tooLarge(limit));
       } else if (first === undefined) first = chunk;
       else if (more === undefined) more = [first, chunk];
       else more.push(chunk);
     };
-    const onEnd = () => resolve(more !== undefined ? Buffer.concat(more, size) : (first ?? NOTHING));
-    const onClose = () => {
-      stopListening();
-      // An aborted upload raises its error after `close`.
-      incoming.on('error', () => {});
-      reject(endedEarly());
-    };
-    incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    incoming.on('data', onData);
+    incoming.on('end', () => resolve(more !== undefined ? Buffer.concat(more, size) : (first ?? NOTHING)));
+    // Every request closes, after its end as well; what is settled then stays as it is.
+    incoming.on('close', () => {
+      if (!incoming.complete) reject(endedEarly());
+    });
   });
 }
 

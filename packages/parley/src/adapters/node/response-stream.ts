@@ -27,6 +27,7 @@ export class ResponseStream {
   readonly #frames: AsyncIterator<string>;
   #pending = '';
   #flushing = false;
+  #begun = false;
   #over = false;
   #blocked = false;
   #unblock: (() => void) | undefined;
@@ -80,7 +81,8 @@ export class ResponseStream {
     this.#flushing = false;
     if (this.#over) return;
     if (this.#pending !== '') this.#write();
-    else if (!this.#options.response.headersSent) this.#options.response.flushHeaders();
+    else if (!this.#begun) this.#options.response.flushHeaders();
+    this.#begun = true;
   };
 
   #write(): void {

@@ -1,0 +1,161 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { get, RawConnection } from '../../../../../test/support/raw-connection.js';
+import { silentLogger } from '../../telemetry/logger.js';
+import { HttpServer } from './http-server.js';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Frames that come when they are given, and what became of them. */
+class Source implements AsyncIterable<string>, AsyncIterator<string> {
+  pulled = 0;
+  returned = 0;
+  readonly #frames: (string | undefined | Error)[] = [];
+  #waiting: ((frame: string | undefined | Error) => void) | undefined;
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  give(...frames: (string | undefined | Error)[]): void {
+    this.#frames.push(...frames);
+    if (this.#waiting !== undefined && this.#frames.length > 0) this.#waiting(this.#frames.shift());
+    this.#waiting = undefined;
+  }
+
+  async next(): Promise<IteratorResult<string>> {
+    this.pulled++;
+    const frame =
+      this.#frames.length > 0
+        ? this.#frames.shift()
+        : await new Promise<string | undefined | Error>((resolve) => (this.#waiting = resolve));
+    if (frame instanceof Error) throw frame;
+    return frame === undefined ? { done: true, value: undefined } : { done: false, value: frame };
+  }
+
+  async return(): Promise<IteratorResult<string>> {
+    this.returned++;
+    return { done: true, value: undefined };
+  }
+}
+
+async function stream(body: AsyncIterable<string>, headers = '') {
+  const clock = new ManualClock();
+  const exchange = async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body });
+  const server = new HttpServer({ exchange, clock, logger: silentLogger, stallMs: 30_000 });
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const connection = await RawConnection.open(port, get('/', headers));
+  closers.push(async () => {
+    connection[Symbol.dispose]();
+    const closed = server.close(0);
+    await clock.advance(60_000);
+    await closed;
+  });
+  return { clock, connection };
+}
+
+it('the head is sent before the first frame is there', async () => {
+  const source = new Source();
+  const { connection } = await stream(source);
+  expect(await connection.until(/\r\n\r\n$/)).toContain('x-kind: stream');
+});
+
+it('frames that are ready together are one chunk', async () => {
+  const source = new Source();
+  const { connection } = await stream(source);
+  await connection.until(/\r\n\r\n$/);
+  source.give('one\n', 'two\n', 'three\n');
+  expect(await connection.until(/three/)).toMatch(/\r\ne\r\none\ntwo\nthree\n\r\n$/);
+  source.give('four\n', undefined);
+  expect(await connection.until(/four\n\r\n0\r\n\r\n$/)).toContain('5\r\nfour\n');
+  expect(source.returned).toBe(0);
+});
+
+it('a stream that is all there is complete', async () => {
+  const source = new Source();
+  source.give('one\n', 'two\n', undefined);
+  const { connection } = await stream(source);
+  expect(await connection.until(/0\r\n\r\n$/)).toContain('8\r\none\ntwo\n\r\n');
+});
+
+it('frames are pulled no faster than the peer reads', async () => {
+  const frame = 'x'.repeat(10_000);
+  let pulled = 0;
+  const { connection } = await stream(
+    (async function* () {
+      for (; pulled < 3_000; pulled++) yield frame;
+    })(),
+    'connection: close\r\n',
+  );
+  connection.socket.pause();
+  let before = -1;
+  for (let quiet = 0; quiet < 50; quiet = pulled === before ? quiet + 1 : 0) {
+    before = pulled;
+    await turn();
+  }
+  expect(pulled).toBeLessThan(2_000);
+  connection.socket.resume();
+  const all = await connection.untilEnd();
+  expect(pulled).toBe(3_000);
+  expect(all.length).toBeGreaterThan(30_000_000);
+});
+
+it('a peer that takes nothing is dropped after a while, one that takes something is not', async () => {
+  const frame = 'x'.repeat(100_000);
+  let returned = false;
+  let pulled = 0;
+  const { clock, connection } = await stream(
+    (async function* () {
+      try {
+        for (;;) {
+          pulled++;
+          yield frame;
+        }
+      } finally {
+        returned = true;
+      }
+    })(),
+  );
+  const stalled = async () => {
+    let before = -1;
+    for (let quiet = 0; quiet < 50; quiet = pulled === before ? quiet + 1 : 0) {
+      before = pulled;
+      await turn();
+    }
+  };
+  connection.socket.pause();
+  await stalled();
+  await clock.advance(29_000);
+  connection.socket.resume();
+  const before = pulled;
+  while (pulled < before + 100) await turn();
+  connection.socket.pause();
+  await stalled();
+  await clock.advance(29_000);
+  expect(returned).toBe(false);
+  await clock.advance(2_000);
+  while (!returned) await turn();
+});
+
+it('the frames are let go at once when the peer goes away, even while one is awaited', async () => {
+  const source = new Source();
+  const { connection } = await stream(source);
+  source.give('one\n');
+  await connection.until(/one/);
+  connection.socket.destroy();
+  while (source.returned === 0) await turn();
+  expect(source.returned).toBe(1);
+});
+
+it('a stream that fails breaks off: the peer does not take it for the whole answer', async () => {
+  const source = new Source();
+  const { connection } = await stream(source);
+  source.give('one\n');
+  await connection.until(/one/);
+  source.give(new Error('broken'));
+  expect(await connection.untilEnd()).not.toContain('0\r\n\r\n');
+});
