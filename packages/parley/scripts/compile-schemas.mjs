@@ -1,5 +1,5 @@
 // Compiles the schemas of src/model into the *.generated.ts files beside them. Run before tsc; takes no arguments.
-import { writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileValidators } from './compile-validators.mjs';
 import { reachable, readSchemas } from './schema-bundle.mjs';
@@ -62,8 +62,14 @@ await Promise.all([
 ]);
 process.stdout.write(`${ROOTS.length} validators compiled in ${Math.round(performance.now() - started)} ms\n`);
 
-function write(file, source) {
-  return writeFile(join(folder, file), `${head}${source}\n`);
+/** Writes a file only if it changes, and at once as a whole: builds and tests may be reading it. */
+async function write(file, source) {
+  const path = join(folder, file);
+  const text = `${head}${source}\n`;
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return;
+  const half = `${path}.${process.pid}.half`;
+  await writeFile(half, text);
+  await rename(half, path);
 }
 
 /** The module with its exports given the types of the model. */
