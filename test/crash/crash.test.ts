@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isInterrupted, isTerminal } from '../../packages/parley/src/model/task-state.js';
+import type { Scope, Storage } from '../../packages/parley/src/store/storage.js';
+import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
+import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
+import { Load, type Said } from './said.js';
+
+const kills = process.env.PARLEY_TEST_LONG ? 100 : 10;
+const seed = Number(process.env.PARLEY_SEED ?? Date.now() % 1_000_000);
+const scope: Scope = { agent: '/', tenant: '', owner: null };
+/** The library as it is built: only that can start the store's threads. */
+const built = new URL('../../packages/parley/dist/exports/storage.js', import.meta.url).href;
+
+let folder: string;
+let url: string;
+let child: ChildProcess | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-crash-'));
+  url = `sqlite:${join(folder, 'tasks.db')}`;
+});
+
+afterAll(async () => {
+  child?.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A small seeded generator, so that a run can be had again. */
+function generator(state: number): () => number {
+  let value = state >>> 0;
+  return () => {
+    value = (value + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(value ^ (value >>> 15), value | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+async function start(): Promise<string> {
+  const server = fileURLToPath(new URL('crash-server.mjs', import.meta.url));
+  child = spawn(process.execPath, [server, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (!child.stdout) throw new Error('no output to read');
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error('the server did not start');
+}
+
+function killed(process: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('exit', () => resolve());
+    process.kill('SIGKILL');
+  });
+}
+
+async function open(): Promise<Storage> {
+  const { openStorage } = (await import(/* @vite-ignore */ built)) as {
+    openStorage: (url: string) => Promise<Storage>;
+  };
+  return openStorage(url);
+}
+
+async function recordsOf(storage: Storage, id: string): Promise<readonly LogRecord[]> {
+  const found: LogRecord[] = [];
+  for (;;) {
+    const { records } = await storage.records({ agent: '/', id }, found.length, 1_048_576);
+    if (records.length === 0) return found;
+    found.push(...records);
+  }
+}
+
+/** Everything said is in the store, and the store is whole. */
+async function check(storage: Storage, said: Said): Promise<void> {
+  for (const [id, events] of said.events) {
+    const records = await recordsOf(storage, id);
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+    for (const [seq, shown] of events) expect(JSON.parse(records[seq - 1]?.text ?? 'null')).toEqual(JSON.parse(shown));
+    const first = records[0]?.event;
+    if (!first || !('task' in first)) throw new Error(`the log of ${id} does not begin with the task`);
+    const builder = TaskBuilder.from(first.task);
+    for (const record of records.slice(1)) builder.apply(record);
+    expect((await storage.task(scope, id))?.task).toEqual(builder.view());
+  }
+  for (const [id, state] of said.answers) {
+    if (id === '') continue;
+    const stored = await storage.task(scope, id);
+    expect(stored, `task ${id} is gone`).toBeDefined();
+    if (isTerminal(state as never)) expect(stored?.task.status.state).toBe(state);
+  }
+}
+
+describe('a server killed in the middle of its work', () => {
+  it(`has lost nothing it said, ${kills} times over (seed ${seed})`, async () => {
+    const random = generator(seed);
+    const tasks = new Set<string>();
+    let events = 0;
+    for (let round = 0; round < kills; round += 1) {
+      const load = new Load(await start(), random);
+      const running = load.run(16);
+      await new Promise((resolve) => setTimeout(resolve, 30 + random() * 400));
+      if (child) await killed(child);
+      load.stop();
+      await running;
+      const storage = await open();
+      await check(storage, load.said);
+      await storage.close();
+      for (const [id, seen] of load.said.events) {
+        tasks.add(id);
+        events += seen.size;
+      }
+      for (const id of load.said.answers.keys()) if (id) tasks.add(id);
+    }
+    expect(events).toBeGreaterThan(kills * 10);
+
+    // One more start, undisturbed: every task has an end or waits for its caller.
+    const address = await start();
+    await settled(address);
+    if (child) await killed(child);
+    const storage = await open();
+    for (const id of tasks) {
+      const state = (await storage.task(scope, id))?.task.status.state ?? 'TASK_STATE_UNSPECIFIED';
+      expect(isTerminal(state) || isInterrupted(state), `${id} is left in ${state}`).toBe(true);
+    }
+    await storage.close();
+  }, 600_000);
+});
+
+/** Until the server has no task at work any more. */
+async function settled(address: string): Promise<void> {
+  for (;;) {
+    const open = await Promise.all(
+      ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'].map((status) => count(address, status)),
+    );
+    if (open.every((total) => total === 0)) return;
+  }
+}
+
+async function count(address: string, status: string): Promise<number> {
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { status, pageSize: 1 } }),
+  });
+  const { result } = (await response.json()) as { result: { totalSize: number } };
+  return result.totalSize;
+}
