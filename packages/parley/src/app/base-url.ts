@@ -40,7 +40,7 @@ export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (r
 }
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
-const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)+\/?$/;
+const PREFIX = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~-]+)+\/?$/;
 
 interface Forwarded {
   readonly host: string;

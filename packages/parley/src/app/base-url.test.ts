@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { ExchangeRequest } from '../bindings/http/exchange.js';
+import { trustedProxies } from '../net/trusted-proxy.js';
+import { type BaseUrlRule, baseUrlOf } from './base-url.js';
+
+const PROXY = '10.0.0.1';
+const isTrustedProxy = trustedProxies([PROXY]);
+const bound = () => ({ url: 'http://127.0.0.1:8080', wildcard: false });
+
+function ask(
+  rule: Partial<BaseUrlRule>,
+  headers: Record<string, string>,
+  { peer = PROXY, local = '192.168.0.5:8080' } = {},
+) {
+  const request: Pick<ExchangeRequest, 'header' | 'peer' | 'local'> = { header: (name) => headers[name], peer, local };
+  return baseUrlOf({ bound, isTrustedProxy, ...rule })(request as ExchangeRequest);
+}
+
+const common = { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-proto': 'https' };
+
+it('a configured url stands above all else', () => {
+  expect(ask({ publicUrl: 'https://example.com/base//' }, common)).toBe('https://example.com/base');
+});
+
+it('a Host header is never believed', () => {
+  expect(ask({}, { host: 'evil.example' })).toBe('http://127.0.0.1:8080');
+  expect(ask({}, { host: 'evil.example', 'x-forwarded-proto': 'https' })).toBe('http://127.0.0.1:8080');
+});
+
+describe('forwarded headers', () => {
+  it.each([
+    [common, 'https://agents.example.com'],
+    [{ 'x-forwarded-host': 'agents.example.com:8443' }, 'http://agents.example.com:8443'],
+    [{ ...common, 'x-forwarded-prefix': '/a2a/' }, 'https://agents.example.com/a2a'],
+    [{ 'x-forwarded-host': '[2001:db8::1]:80', 'x-forwarded-proto': 'http' }, 'http://[2001:db8::1]:80'],
+    [{ forwarded: 'for=1.2.3.4;host=agents.example.com;proto=https' }, 'https://agents.example.com'],
+    [{ forwarded: 'For="[::1]"; Proto=HTTPS; Host="agents.example.com:1"' }, 'https://agents.example.com:1'],
+    [{ ...common, forwarded: 'host=agents.example.com;proto=https' }, 'https://agents.example.com'],
+  ])('of a trusted proxy make the address: %j', (headers, expected) => {
+    expect(ask({}, headers)).toBe(expected);
+  });
+
+  it('of several proxies count as the nearest one wrote them', () => {
+    const headers = { 'x-forwarded-host': 'evil.example, inner.example', 'x-forwarded-proto': 'ftp, https' };
+    expect(ask({}, headers)).toBe('https://inner.example');
+    expect(ask({}, { forwarded: 'host=evil.example, host=inner.example;proto=https' })).toBe('https://inner.example');
+  });
+
+  it.each([
+    ['comes from somebody else', common, '10.0.0.2'],
+    ['names an odd host', { 'x-forwarded-host': 'a/b' }, PROXY],
+    ['names a host with a user', { 'x-forwarded-host': 'user@evil.example' }, PROXY],
+    ['names an odd protocol', { ...common, 'x-forwarded-proto': 'javascript' }, PROXY],
+    ['names no host', { 'x-forwarded-proto': 'https' }, PROXY],
+    ['contradicts itself', { ...common, forwarded: 'host=evil.example;proto=https' }, PROXY],
+  ])('count for nothing when a request %s', (_, headers: Record<string, string>, peer) => {
+    expect(ask({}, headers, { peer })).toBe('http://127.0.0.1:8080');
+  });
+
+  it.each(['//evil.example', '/a?b', 'a', '/a b', '/a/../b', '/.', ''])('with the prefix %j leave it out', (prefix) => {
+    expect(ask({}, { ...common, 'x-forwarded-prefix': prefix })).toBe('https://agents.example.com');
+  });
+
+  it('count for nothing without a trusted proxy', () => {
+    expect(ask({ isTrustedProxy: undefined }, common)).toBe('http://127.0.0.1:8080');
+  });
+});
+
+describe('the address bound', () => {
+  const everywhere = { bound: () => ({ url: 'http://127.0.0.1:8080', wildcard: true }) };
+
+  it('is the one a request arrived at where all of them are bound', () => {
+    expect(ask(everywhere, {})).toBe('http://192.168.0.5:8080');
+    expect(baseUrlOf(everywhere)()).toBe('http://127.0.0.1:8080');
+  });
+
+  it('is nothing while there is none', () => {
+    expect(ask({ bound: () => undefined }, {})).toBe('');
+  });
+});

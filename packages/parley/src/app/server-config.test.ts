@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { OptionsError } from '../errors/options-error.js';
+import { readServerConfig } from './server-config.js';
+
+it('nothing set is a server for this machine with SQLite', () => {
+  const defaults = {
+    host: '127.0.0.1',
+    port: 8080,
+    databaseUrl: 'sqlite:./data/parley.db',
+    trustProxy: [],
+    logLevel: 'info',
+  };
+  expect(readServerConfig({})).toEqual(defaults);
+  expect(readServerConfig({ PORT: '', HOST: ' ', DATABASE_URL: '', HOME: '/root', A2A_PUBLIC_URL: undefined })).toEqual(
+    defaults,
+  );
+});
+
+it('everything set is read', () => {
+  expect(
+    readServerConfig({
+      PORT: '0',
+      HOST: '[::1]',
+      DATABASE_URL: 'sqlite:/var/lib/a.db?durability=process',
+      A2A_PUBLIC_URL: 'https://example.com/agents/',
+      A2A_TRUST_PROXY: 'loopback, 10.0.0.0/8',
+      LOG_LEVEL: 'WARN',
+    }),
+  ).toEqual({
+    host: '::1',
+    port: 0,
+    databaseUrl: 'sqlite:/var/lib/a.db?durability=process',
+    publicUrl: 'https://example.com/agents',
+    trustProxy: ['loopback', '10.0.0.0/8'],
+    logLevel: 'warn',
+  });
+});
+
+describe('a mistake is named with what would be right', () => {
+  it.each([
+    ['PORT', 'eighty', 'a number from 0 to 65535'],
+    ['PORT', '65536', 'a number from 0 to 65535'],
+    ['PORT', '-1', 'a number from 0 to 65535'],
+    ['HOST', 'http://x', 'a host name or an IP address'],
+    ['DATABASE_URL', './data', 'a url such as sqlite:'],
+    ['A2A_PUBLIC_URL', 'example.com', 'an http or https url'],
+    ['A2A_PUBLIC_URL', 'ftp://example.com', 'an http or https url'],
+    ['A2A_PUBLIC_URL', 'https://example.com/?a', 'an http or https url'],
+    ['A2A_TRUST_PROXY', 'true', 'addresses, ranges'],
+    ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
+  ])('%s=%s', (name, value, right) => {
+    expect(() => readServerConfig({ [name]: value })).toThrow(`${name}="${value}" must be ${right}`);
+  });
+
+  it('for all of them at once', () => {
+    try {
+      readServerConfig({ PORT: 'x', LOG_LEVEL: 'y', A2A_PUBLIK_URL: 'z' });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(OptionsError);
+      expect((error as OptionsError).problems).toHaveLength(3);
+    }
+  });
+
+  it.each([
+    ['A2A_PUBLIC_URI', 'did you mean A2A_PUBLIC_URL?'],
+    ['A2A_TRUSTED_PROXY', 'did you mean A2A_TRUST_PROXY?'],
+    ['PARLEY_SOMETHING_ELSE', 'PARLEY_SOMETHING_ELSE is no setting of this server'],
+  ])('also for %s, which nobody reads', (name, message) => {
+    expect(() => readServerConfig({ [name]: 'x' })).toThrow(message);
+  });
+});
+
+it('an application may have settings of its own', () => {
+  expect(readServerConfig({ A2A_OWN: 'x' }, ['A2A_OWN']).port).toBe(8080);
+  expect(() => readServerConfig({ A2A_OWM: 'x' }, ['A2A_OWN'])).toThrow('did you mean A2A_OWN?');
+});

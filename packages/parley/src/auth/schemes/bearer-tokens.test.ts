@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { BearerTokens } from './bearer-tokens.js';
+
+const tokens = new BearerTokens([
+  { token: 'first-token', subject: 'ada', name: 'Ada' },
+  { sha256: createHash('sha256').update('second-token').digest('hex').toUpperCase(), subject: 'bob' },
+]);
+const presented = (header: string | undefined) =>
+  tokens.authenticate({ header: (name) => (name === 'authorization' ? header : undefined) });
+
+it.each([
+  ['Bearer first-token', { id: 'bearer:ada', name: 'Ada' }],
+  ['bearer   first-token ', { id: 'bearer:ada', name: 'Ada' }],
+  ['BEARER second-token', { id: 'bearer:bob' }],
+])('%s is known', async (header, user) => {
+  expect(await presented(header)).toEqual(user);
+});
+
+it.each([
+  undefined,
+  '',
+  'Bearer',
+  'Bearer ',
+  'Bearer first-toke',
+  'Bearer first-token2',
+  'Bearer First-Token',
+  'Basic first-token',
+  'first-token',
+  'Bearer first-token, Bearer second-token',
+  `Bearer ${createHash('sha256').update('second-token').digest('hex')}`,
+])('%s is anonymous', async (header) => {
+  expect(await presented(header)).toBeUndefined();
+});
+
+it('says in the card how to authenticate', () => {
+  expect(tokens.securitySchemes).toEqual({ bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } });
+  expect(tokens.challenges).toEqual(['Bearer']);
+});
+
+it('refuses a hash that is none, by its subject', () => {
+  expect(() => new BearerTokens([{ sha256: 'abc', subject: 'eve' }])).toThrow(
+    'The sha256 of eve must be 64 hex digits',
+  );
+});
+
+it('keeps no token', async () => {
+  await presented('Bearer first-token');
+  expect(JSON.stringify(tokens)).not.toContain('first-token');
+});

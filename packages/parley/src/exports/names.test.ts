@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import * as index from './index.js';
+import * as node from './node.js';
+import * as server from './server.js';
+
+/** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
+const NAMES = {
+  index: [
+    'A2AError',
+    'ContentTypeNotSupportedError',
+    'ERROR_CODES',
+    'ExtendedAgentCardNotConfiguredError',
+    'ExtensionSupportRequiredError',
+    'InternalError',
+    'InvalidAgentResponseError',
+    'InvalidParamsError',
+    'LOG_LEVELS',
+    'OptionsError',
+    'PushNotificationNotSupportedError',
+    'ROLES',
+    'StorageError',
+    'TASK_STATES',
+    'TaskNotCancelableError',
+    'TaskNotFoundError',
+    'UnauthenticatedError',
+    'UnsupportedOperationError',
+    'VersionNotSupportedError',
+    'isInterrupted',
+    'isTerminal',
+    'silentLogger',
+    'textLogger',
+  ],
+  node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'readServerConfig'],
+  server: [
+    'BaseRequestHandler',
+    'BearerTokens',
+    'DefaultRequestHandler',
+    'IDEMPOTENT_SEND_EXTENSION',
+    'MemoryStorage',
+    'STREAM_RESUME_EXTENSION',
+    'agent',
+    'createAgentHandler',
+    'systemClock',
+    'systemIds',
+    'toFetch',
+  ],
+};
+
+it.each([
+  ['index', index],
+  ['node', node],
+  ['server', server],
+] as const)('%s exports exactly these names', (name, module) => {
+  expect(Object.keys(module).sort()).toEqual(NAMES[name]);
+});

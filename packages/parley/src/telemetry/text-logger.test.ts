@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { type LogLevel, textLogger } from './text-logger.js';
+
+function logging(level: LogLevel) {
+  const lines: string[] = [];
+  const logger = textLogger({ write: (line) => lines.push(line), now: () => Date.UTC(2026, 0, 2, 3, 4, 5), level });
+  return { lines, logger };
+}
+
+it.each([
+  ['debug', ['debug', 'info', 'warn', 'error']],
+  ['warn', ['warn', 'error']],
+  ['silent', []],
+] as const)('%s writes %j', (level, expected) => {
+  const { lines, logger } = logging(level);
+  for (const name of ['debug', 'info', 'warn', 'error'] as const) logger[name]('x');
+  expect(lines).toEqual(expected.map((name) => `2026-01-02T03:04:05.000Z ${name} x\n`));
+});
+
+it('fields are JSON, an error shows its stack and its cause', () => {
+  const { lines, logger } = logging('info');
+  const error = new Error('outer', { cause: new Error('inner') });
+  logger.info('started', { port: 1, error });
+  expect(lines[0]).toMatch(/info started \{"port":1\}\n {2}Error: outer\n {6}at /);
+  expect(lines[0]).toContain('  caused by Error: inner');
+});
+
+it('what is no JSON is no reason to fail', () => {
+  const { lines, logger } = logging('info');
+  const loop: Record<string, unknown> = {};
+  loop.loop = loop;
+  logger.info('odd', { big: 1n });
+  logger.info('odd', { loop });
+  logger.info('odd', { error: 'text' });
+  expect(lines.map((line) => line.slice(25))).toEqual([
+    'info odd {"big":"1"}\n',
+    'info odd [not JSON]\n',
+    'info odd\n  text\n',
+  ]);
+});
