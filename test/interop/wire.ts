@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { assertNoInternals } from '../no-internals.js';
+import { assertNoInternals } from '../support/no-internals.js';
 import type { Json } from './scenarios.js';
 
 /** A JSON object as it came over the wire. */

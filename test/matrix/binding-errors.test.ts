@@ -4,8 +4,8 @@ import { JSON_RPC_CODES } from '../../packages/parley/src/bindings/jsonrpc/error
 import { A2AError, ERROR_CODES, type ErrorCode } from '../../packages/parley/src/errors/a2a-error.js';
 import { InvalidParamsError, UnauthenticatedError } from '../../packages/parley/src/errors/standard-errors.js';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { jsonOf, textOf } from '../exchange-request.js';
-import { assertNoInternals } from '../no-internals.js';
+import { jsonOf, textOf } from '../support/exchange-request.js';
+import { assertNoInternals } from '../support/no-internals.js';
 import { BoundAgent, HELLO } from './bound-agent.js';
 import { EVENTS, streamOf } from './recording-handler.js';
 

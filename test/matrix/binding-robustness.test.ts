@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { MemoryRequest, type RequestParts, textOf } from '../exchange-request.js';
-import { assertNoInternals } from '../no-internals.js';
+import { MemoryRequest, type RequestParts, textOf } from '../support/exchange-request.js';
+import { assertNoInternals } from '../support/no-internals.js';
 import { BoundAgent, HELLO, REST_BASE } from './bound-agent.js';
 
 const METHODS = [
@@ -172,7 +172,7 @@ describe('whatever a peer sends', () => {
       { numRuns: 1500 },
     );
     expect(agent.log).toEqual([]);
-    expect(agent.clock.pending).toBe(0);
+    expect(agent.clock.pendingTimers).toBe(0);
     expect(new Set(agent.handler.calls.map(({ operation }) => operation)).size).toBeGreaterThan(5);
   });
 
@@ -185,7 +185,7 @@ describe('whatever a peer sends', () => {
       { numRuns: 1500 },
     );
     expect(agent.log).toEqual([]);
-    expect(agent.clock.pending).toBe(0);
+    expect(agent.clock.pendingTimers).toBe(0);
     expect(new Set(agent.handler.calls.map(({ operation }) => operation)).size).toBeGreaterThan(5);
   });
 

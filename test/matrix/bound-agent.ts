@@ -7,8 +7,8 @@ import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import type { LogFields, Logger } from '../../packages/parley/src/telemetry/logger.js';
-import { MemoryRequest, type RequestParts } from '../exchange-request.js';
-import { ManualClock } from '../manual-clock.js';
+import { MemoryRequest, type RequestParts } from '../support/exchange-request.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { RecordingHandler } from './recording-handler.js';
 
 /** The base path of the HTTP+JSON interface in these tests. */

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
-import { MemoryRequest } from '../exchange-request.js';
-import { settled } from '../manual-clock.js';
+import { MemoryRequest } from '../support/exchange-request.js';
+import { settled } from '../support/manual-clock.js';
 import { BoundAgent, REST_BASE } from './bound-agent.js';
 import { EVENTS } from './recording-handler.js';
 
@@ -72,9 +72,9 @@ describe.each(['JSON-RPC', 'HTTP+JSON'] as const)('streams over %s whose readers
     const iterator = (body as AsyncIterable<string>)[Symbol.asyncIterator]();
     await iterator.next();
     void iterator.next();
-    expect(agent.clock.pending).toBe(1);
+    expect(agent.clock.pendingTimers).toBe(1);
     await iterator.return?.();
-    expect(agent.clock.pending).toBe(0);
+    expect(agent.clock.pendingTimers).toBe(0);
     expect(SilentStream.open).toBe(0);
     expect(request.signalMade).toBe(false);
   });
@@ -90,6 +90,6 @@ describe.each(['JSON-RPC', 'HTTP+JSON'] as const)('streams over %s whose readers
     const before = await heap();
     await openAndDrop(COUNT);
     expect((await heap()) - before).toBeLessThan(COUNT * 100);
-    expect(agent.clock.pending).toBe(0);
+    expect(agent.clock.pendingTimers).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OperationName } from '../../packages/parley/src/operations/operations.js';
-import { framesOf, jsonOf, MemoryRequest, textOf } from '../exchange-request.js';
+import { framesOf, jsonOf, MemoryRequest, textOf } from '../support/exchange-request.js';
 import { BoundAgent, HELLO } from './bound-agent.js';
 import { ANSWERS, EVENTS } from './recording-handler.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf, jsonOf, MemoryRequest, textOf } from '../exchange-request.js';
+import { framesOf, jsonOf, MemoryRequest, textOf } from '../support/exchange-request.js';
 import { BoundAgent, HELLO } from './bound-agent.js';
 import { EVENTS, TASK } from './recording-handler.js';
 

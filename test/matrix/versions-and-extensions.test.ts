@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
-import { jsonOf, textOf } from '../exchange-request.js';
+import { jsonOf, textOf } from '../support/exchange-request.js';
 import { BoundAgent, type BoundAgentOptions, HELLO } from './bound-agent.js';
 import { oldCodec } from './old-codec.js';
 import { TASK } from './recording-handler.js';

@@ -43,13 +43,13 @@ export class ManualClock implements Clock {
   /** Runs the first task that waits for `soon`, if there is one. */
   async step(): Promise<void> {
     this.#soon.shift()?.();
-    await microtasks();
+    await settled();
   }
 
   /** Lets everything run that waits for promises or for `soon`, without time passing. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
-      await microtasks();
+      await settled();
       const tasks = this.#soon;
       this.#soon = [];
       for (const task of tasks) task();
@@ -77,6 +77,6 @@ export class ManualClock implements Clock {
 }
 
 /** Enough turns of the microtask queue for any chain of promises in the engine. */
-export async function microtasks(): Promise<void> {
+export async function settled(): Promise<void> {
   for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
 }

@@ -1,6 +1,6 @@
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
 import type { AcceptOutcome, Append, AppendOutcome, Claim, Storage } from '../../packages/parley/src/store/storage.js';
-import { microtasks } from './manual-clock.js';
+import { settled } from './manual-clock.js';
 
 /** `late`: it happens, but its caller hears of it only when it is picked once more. */
 type Fate = 'run' | 'late' | 'fail';
@@ -34,7 +34,7 @@ export class ScheduledStorage {
     const [operation] = this.#operations.splice(index % Math.max(1, this.#operations.length), 1);
     if (fate !== 'fail') operation?.run(fate);
     else operation?.fail(new StorageError('The disk is full'));
-    await microtasks();
+    await settled();
   }
 
   view(process: { readonly dead: boolean }): Storage {

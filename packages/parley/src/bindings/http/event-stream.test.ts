@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../runtime/clock.js';
+import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { EventStream, eventFrame } from './event-stream.js';
 
@@ -14,26 +14,6 @@ const frames = {
 };
 const framesOf = (...seqs: number[]) => seqs.map((seq) => frames.event(item(seq))).join('');
 const COMMENT = ': keep-alive\n\n';
-
-/** A clock whose timers run when the test says so. */
-class TestClock implements Clock {
-  time = 1000;
-  readonly timers = new Map<() => void, number>();
-  now = () => this.time;
-  monotonic = () => this.time;
-  soon = (task: () => void) => void this.after(0, task);
-  after(ms: number, task: () => void): () => void {
-    this.timers.set(task, this.time + ms);
-    return () => this.timers.delete(task);
-  }
-  async advance(ms: number): Promise<void> {
-    this.time += ms;
-    for (const [task, at] of [...this.timers]) {
-      if (at <= this.time && this.timers.delete(task)) task();
-    }
-    await settled();
-  }
-}
 
 /** A source that a test feeds. */
 class Source implements AsyncIterableIterator<StreamItem> {
@@ -79,12 +59,8 @@ class Source implements AsyncIterableIterator<StreamItem> {
   }
 }
 
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 function setUp() {
-  const clock = new TestClock();
+  const clock = new ManualClock();
   const source = new Source();
   const open = (items: AsyncIterable<StreamItem> = source) =>
     EventStream.open({ items, frames, clock, heartbeatMs: 15_000 });
@@ -102,7 +78,7 @@ describe('an event stream', () => {
     const { source, open, clock } = setUp();
     source.push(1, 2, 3).end();
     expect(await allOf(await open())).toEqual([framesOf(1, 2, 3)]);
-    expect(clock.timers.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
     expect(source.returns).toBe(0);
   });
 
@@ -168,7 +144,7 @@ describe('an event stream', () => {
         const read = (await Promise.all(reads)).map(({ value }) => value ?? '');
         const text = [...read, ...(await allOf(stream))].join('').replaceAll(COMMENT, '');
         expect(text).toBe(framesOf(...Array.from({ length: seq }, (_, index) => index + 1)));
-        expect(clock.timers.size).toBe(0);
+        expect(clock.pendingTimers).toBe(0);
       }),
       { numRuns: 200 },
     );
@@ -207,7 +183,7 @@ describe('the start of an event stream', () => {
   ])('rejects when %s, leaving no timer', async (_name, items) => {
     const { source, open, clock } = setUp();
     await expect(open(items(source) as never)).rejects.toThrow('no');
-    expect(clock.timers.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('is an empty stream when the source ends at once', async () => {
@@ -223,7 +199,7 @@ describe('the start of an event stream', () => {
     expect(await stream.next()).toEqual({ value: COMMENT, done: false });
     source.fail('late');
     expect(await allOf(stream)).toEqual([eventFrame('"failed: late"')]);
-    expect(clock.timers.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
   });
 });
 
@@ -235,7 +211,7 @@ describe('a silent event stream', () => {
     for (let beat = 0; beat < 3; beat++) {
       const next = stream.next();
       await clock.advance(14_999);
-      expect(clock.timers.size).toBe(1);
+      expect(clock.pendingTimers).toBe(1);
       await clock.advance(1);
       expect(await next).toEqual({ value: COMMENT, done: false });
     }
@@ -255,7 +231,7 @@ describe('a silent event stream', () => {
     const stream = await open(source.push(1));
     await clock.advance(15_000);
     await clock.advance(15_000);
-    expect(clock.timers.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
     expect(await stream.next()).toEqual({ value: framesOf(1), done: false });
   });
 });
@@ -268,7 +244,7 @@ describe('an event stream that is let go', () => {
     const pending = stream.next();
     const returned = stream.return();
     expect(source.returns).toBe(1);
-    expect(clock.timers.size).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
     expect(await pending).toEqual({ value: undefined, done: true });
     expect(await returned).toEqual({ value: undefined, done: true });
     source.push(2);

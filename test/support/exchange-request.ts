@@ -1,5 +1,5 @@
-import type { ExchangeRequest, ExchangeResponse } from '../packages/parley/src/bindings/http/exchange.js';
-import { A2AError } from '../packages/parley/src/errors/a2a-error.js';
+import type { ExchangeRequest, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
+import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 
 /** What a test says about a request; a body that is no string or bytes is sent as JSON. */
 export interface RequestParts {
