@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ExampleServer, freePort, temporaryFolder } from './example-server.js';
+import { collect, saying, Wire } from './wire.js';
+
+const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
+
+async function ownFolder(): Promise<string> {
+  const folder = await temporaryFolder();
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs the server where it cannot start. */
+function failedStart(env: Record<string, string>) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '', DATABASE_URL: 'memory:', PORT: '0', ...env },
+    timeout: 10_000,
+    killSignal: 'SIGKILL',
+  });
+  return { status, lines: `${stdout}${stderr}`.trim().split('\n') };
+}
+
+describe('the server process of the example agents', () => {
+  it('says what it serves, where tasks are kept, and what they survive', async () => {
+    await using server = await ExampleServer.start();
+    const output = server.output.join('');
+    for (const part of [`${server.url}/spec`, `${server.url}/a2a/rest`, 'agents.db', 'power-loss'])
+      expect(output).toContain(part);
+    for (const line of output.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number) });
+  });
+
+  it.each([
+    [{ PORT: 'http' }, /PORT="http" must be/],
+    [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL="loud" must be one of/],
+    [{ DATABASE_URL: 'mysql://x' }, /mysql/],
+    [{ A2A_PUBLIC_ULR: 'https://example.com' }, /did you mean A2A_PUBLIC_URL/],
+    [{ TCK_STREAMING_TIMEOUT: 'long' }, /TCK_STREAMING_TIMEOUT="long"/],
+    [{ A2A_ALLOW_ANONYMOUS: 'perhaps' }, /A2A_ALLOW_ANONYMOUS="perhaps"/],
+    [{ HOST: '0.0.0.0' }, /A2A_ALLOW_ANONYMOUS|allowAnonymous/],
+  ])('refuses to start with %j, in one line', (env, says) => {
+    const { status, lines } = failedStart(env);
+    expect(status).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(says)]);
+  });
+
+  it('refuses to share its file or its port with another one, in one line', async () => {
+    const folder = await ownFolder();
+    await using server = await ExampleServer.start({ folder });
+    const file = join(folder, 'agents.db');
+    const locked = failedStart({ DATABASE_URL: `sqlite:${file}` });
+    expect([locked.status, locked.lines]).toEqual([1, [expect.stringMatching(/agents\.db/)]]);
+    const taken = failedStart({ PORT: String(server.port) });
+    expect([taken.status, taken.lines]).toEqual([1, [expect.stringMatching(String(server.port))]]);
+  });
+
+  it('tells the public address in its cards when it has one', async () => {
+    await using server = await ExampleServer.start({ env: { A2A_PUBLIC_URL: 'https://agents.example.com/a2a/' } });
+    const { body } = await new Wire(server.url).send('/spec/.well-known/agent-card.json');
+    expect(body).toMatchObject({ supportedInterfaces: [{ url: 'https://agents.example.com/a2a/spec' }, {}] });
+  });
+
+  it('lets work end when it is asked to stop, sends watchers away, and ends with 0', async () => {
+    const [folder, port] = [await ownFolder(), await freePort()];
+    const server = await ExampleServer.start({ folder, port });
+    const wire = new Wire(server.url);
+    const working = wire.send('/spec/message:send', { body: saying('task-lifecycle') });
+    const streaming = collect(wire.frames('/spec/message:stream', { body: saying('task-lifecycle') }));
+    const waiting = await wire.send('/spec/message:send', { body: saying('multi-turn') });
+    const id = (waiting.body.task as { id: string }).id;
+    const watching = collect(wire.frames(`/spec/tasks/${id}:subscribe`));
+
+    expect(await server.stop()).toBe(0);
+    expect((await working).body).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    const cut = await streaming;
+    expect(await watching).toHaveLength(1);
+
+    await using again = await ExampleServer.start({ folder, port });
+    const after = new Wire(again.url);
+    expect((await after.send(`/spec/tasks/${id}`)).body).toEqual(waiting.body.task);
+    // The stream was ended between two events; its turn was not, and the rest can be had.
+    const { task } = cut[0]?.data as { task: { id: string } };
+    const headers = { 'last-event-id': '0' };
+    const whole = await collect(after.frames(`/spec/tasks/${task.id}:subscribe`, { headers }));
+    expect(whole.slice(0, cut.length)).toEqual(cut);
+    expect(whole.at(-1)?.data).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
+  });
+
+  it('ends what does not end by itself when it is asked to stop, saying why', { timeout: 40_000 }, async () => {
+    const [folder, port] = [await ownFolder(), await freePort()];
+    const server = await ExampleServer.start({ folder, port });
+    const body = { ...saying('task-cancel'), configuration: { returnImmediately: true } };
+    const { task } = (await new Wire(server.url).send('/spec/message:send', { body })).body as { task: { id: string } };
+    expect(await server.stop()).toBe(0);
+    await using again = await ExampleServer.start({ folder, port });
+    expect((await new Wire(again.url).send(`/spec/tasks/${task.id}`)).body).toMatchObject({
+      status: { state: 'TASK_STATE_FAILED', message: { parts: [{ text: expect.stringMatching(/./) }] } },
+    });
+  });
+});
