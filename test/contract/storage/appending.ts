@@ -92,14 +92,14 @@ export function appendingContract(open: OpenStorage): void {
       expect(await play.send(draft())).toEqual({ kind: 'appended', waiting: 0 });
       await storage.release(play.held, 'done');
       expect(await play.send(draft())).toEqual({ kind: 'appended', waiting: 0 });
-      expect(await storage.append({ ...draft(), after: 1 })).toEqual({ kind: 'fenced' });
+      expect(await storage.append({ ...draft(), after: 1, records: [] })).toEqual({ kind: 'fenced' });
       expect(await storage.task(ALICE, 't1')).toMatchObject({ seq: 3, epoch: 1 });
     });
 
     it('by force overtakes the turn that runs, which waits to be claimed again', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      expect(await play.send(play.draft(['TASK_STATE_WORKING'], { authority: 'force', after: 9 }))).toEqual({
+      expect(await play.send(play.draft([], { authority: 'force', after: 9 }))).toEqual({
         kind: 'fenced',
       });
       expect(await play.send(play.draft(['TASK_STATE_WORKING'], { authority: 'force' }))).toEqual({

@@ -4,14 +4,14 @@ import type { Storage } from '../../../packages/parley/src/store/storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import { ALICE, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
-import { type OpenStorage, StorageClock, useStorage } from './tested-storage.js';
+import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const KEY = { agent: 'test', id: 't1' };
 
-async function wholeLog(storage: Storage, maxBytes: number): Promise<readonly LogRecord[]> {
+async function wholeLog(storage: Storage, maxBytes: number, key = KEY): Promise<readonly LogRecord[]> {
   const log: LogRecord[] = [];
   for (;;) {
-    const { records, last } = await storage.records(KEY, log.at(-1)?.seq ?? 0, maxBytes);
+    const { records, last } = await storage.records(key, log.at(-1)?.seq ?? 0, maxBytes);
     log.push(...records);
     if (records.length === 0 || records.at(-1)?.seq === last) return log;
   }
@@ -79,53 +79,57 @@ export function logsContract(open: OpenStorage): void {
     });
   });
 
-  it('the stored task is the fold of its records, wherever snapshots were taken (ART-6)', async () => {
-    const step = fc.oneof(
-      fc.record({ chunk: fc.string({ maxLength: 4 }), append: fc.boolean() }),
-      fc.record({
-        state: fc.constantFrom('TASK_STATE_WORKING' as const, 'TASK_STATE_AUTH_REQUIRED' as const),
-        say: fc.boolean(),
-      }),
-      fc.record({ metadata: fc.dictionary(fc.constantFrom('a', 'b'), fc.integer()), hears: fc.constantFrom('x', 'y') }),
-    );
-    const appends = fc.array(fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), fc.boolean()), { maxLength: 8 });
-    await fc.assert(
-      fc.asyncProperty(appends, fc.boolean(), async (script, ends) => {
-        const clock = new StorageClock();
-        const storage = await open(clock);
-        try {
-          const play = await TaskPlay.begin({ storage, clock }, 't1');
+  describe('a log and its snapshots', () => {
+    const tested = useStorage(open);
+
+    it('the stored task is the fold of its records, wherever snapshots were taken (ART-6)', async () => {
+      const step = fc.oneof(
+        fc.record({ chunk: fc.string({ maxLength: 4 }), append: fc.boolean() }),
+        fc.record({
+          state: fc.constantFrom('TASK_STATE_WORKING' as const, 'TASK_STATE_AUTH_REQUIRED' as const),
+          say: fc.boolean(),
+        }),
+        fc.record({
+          metadata: fc.dictionary(fc.constantFrom('a', 'b'), fc.integer()),
+          hears: fc.constantFrom('x', 'y'),
+        }),
+      );
+      const appends = fc.array(fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), fc.boolean()), {
+        maxLength: 8,
+      });
+      let runs = 0;
+      await fc.assert(
+        fc.asyncProperty(appends, fc.boolean(), async (script, ends) => {
+          const { storage, clock } = tested;
+          runs += 1;
+          const scope = { ...ALICE, owner: `owner ${runs}` };
+          const play = await TaskPlay.begin(tested, `t${runs}`, { scope });
           for (const [steps, withSnapshot] of script) {
             clock.pass(1);
             await play.write(
               steps.map((one, index) => toStep(play, one, index)),
               { withSnapshot },
             );
-            expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
+            expect((await storage.task(scope, play.id))?.task).toEqual(play.task);
           }
           if (ends) await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
-          const stored = await storage.task(ALICE, 't1');
-          const log = await wholeLog(storage, 300);
+          const stored = await storage.task(scope, play.id);
+          const log = await wholeLog(storage, 300, play.key);
           expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
           const [first, ...rest] = log;
           if (first === undefined || !('task' in first.event)) throw new Error('The log does not begin with the task');
           expect(TaskBuilder.fold(first.event.task, rest)).toEqual(stored?.task);
           expect(stored).toMatchObject({ seq: play.seq, task: play.task });
-          const page = { scope: ALICE, orderBy: 'status' as const, limit: 5 };
-          const shown = await storage.tasks({ ...page, artifacts: true, history: true });
-          expect(only(shown.tasks).task).toEqual(play.task);
+          const shown = async (artifacts: boolean, history: boolean) =>
+            only((await storage.tasks({ scope, orderBy: 'status', limit: 5, artifacts, history })).tasks).task;
           const { artifacts: _, ...withoutArtifacts } = play.task;
           const { history: __, ...bare } = withoutArtifacts;
-          expect(only((await storage.tasks({ ...page, artifacts: false, history: true })).tasks).task).toEqual(
-            withoutArtifacts,
-          );
-          expect(only((await storage.tasks({ ...page, artifacts: false, history: false })).tasks).task).toEqual(bare);
-        } finally {
-          await storage.close();
-        }
-      }),
-      { numRuns: 40 },
-    );
+          expect(await shown(true, true)).toEqual(play.task);
+          expect(await shown(false, true)).toEqual(withoutArtifacts);
+          expect(await shown(false, false)).toEqual(bare);
+        }),
+      );
+    });
   });
 
   describe('from outside', () => {

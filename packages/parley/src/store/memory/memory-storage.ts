@@ -90,6 +90,7 @@ export class MemoryStorage implements Storage {
 
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#open();
+    checkAppend(append);
     const entry = this.#tasks.get(append.key);
     if (entry === undefined) return { kind: 'not-found' };
     if (entry.endedAt !== undefined) return { kind: 'terminal' };
@@ -101,7 +102,6 @@ export class MemoryStorage implements Storage {
       return { kind: 'fenced' };
     }
     if (append.after !== entry.seq) return { kind: 'fenced' };
-    checkAppend(append);
     if (authority === 'force') entry.overtake();
     else if (authority !== 'idle' && held !== undefined && records.length > 0) held.began = true;
     entry.append(append);

@@ -1,0 +1,98 @@
+import { insertTask } from './insert-task.js';
+import type { AcceptOperation, AcceptResult, CreateOperation, RememberOperation, ScopeFields } from './operations.js';
+import { putConfig } from './push-configs.js';
+import { hold } from './task-turns.js';
+import type { TaskHead, WriteTables } from './write-tables.js';
+
+interface KeyRow {
+  readonly message: string;
+  readonly task: string | null;
+  readonly turn: number | null;
+  readonly reply: string | null;
+}
+
+/** Takes a message in, with its task if that is new. */
+export function accept(tables: WriteTables, operation: AcceptOperation): AcceptResult {
+  const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit] = operation;
+  if (idempotency !== null) {
+    const first = recalled(tables, scope, idempotency[0], now);
+    if (first !== undefined) return ['repeated', first.message, first.task, first.turn, first.reply];
+  }
+  let head: TaskHead | undefined;
+  let isNext = claim !== null;
+  if (create === null) {
+    head = tables.headIn(scope, taskId);
+    if (head === undefined) return ['not-found'];
+    if (head.ended) return ['terminal', head.state];
+    if (contextId !== null && !isContext(tables, head, contextId)) return ['other-context'];
+    if (head.queue.length > limit) return ['full'];
+    isNext &&= head.queue.length === 0;
+    head.turns += 1;
+    if (!isNext) tables.run('UPDATE task SET turns = ? WHERE pk = ?', head.turns, head.pk);
+  } else {
+    const lease = claim === null ? null : { node: claim[0], end: now + claim[1] };
+    head = insertTask(tables, { scope, now, taskId, task: create, turns: 1, lease });
+    tables.keep(scope[0], taskId, head);
+  }
+  const turn = head.turns;
+  const execution = { pk: tables.nextExecution(), turn, ready: !isNext && head.queue.length === 0 };
+  head.queue.push(execution);
+  tables.run(
+    'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)',
+    execution.pk,
+    head.pk,
+    turn,
+    execution.ready ? 1 : 0,
+    isNext ? 1 : 0,
+    message,
+    caller,
+  );
+  if (create === null && isNext && claim !== null) hold(tables, head, { node: claim[0], end: now + claim[1] });
+  if (pushConfig !== null) putConfig(tables, head, pushConfig[0], pushConfig[1]);
+  if (idempotency !== null) {
+    const [key, expiresAt] = idempotency;
+    rememberKey(tables, ['remember', scope, key, expiresAt, message, taskId, turn, null]);
+  }
+  return ['accepted', turn, isNext ? head.epoch : null];
+}
+
+/** Puts a task there from outside; false if the id is taken. */
+export function create(tables: WriteTables, [, scope, now, taskId, task]: CreateOperation): boolean {
+  if (tables.head(scope[0], taskId) !== undefined) return false;
+  insertTask(tables, { scope, now, taskId, task, turns: 0, lease: null });
+  return true;
+}
+
+/** Keeps what a key led to. */
+export function rememberKey(tables: WriteTables, operation: RememberOperation): undefined {
+  const [, scope, key, expiresAt, message, task, turn, reply] = operation;
+  tables.run(
+    'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)',
+    tables.scopeOf(scope),
+    key,
+    expiresAt,
+    message,
+    task,
+    turn,
+    reply,
+  );
+}
+
+/** A key whose time is not over and whose task is still there. */
+function recalled(tables: WriteTables, scope: ScopeFields, key: string, now: number): KeyRow | undefined {
+  const scopePk = tables.scope(scope);
+  if (scopePk === undefined) return undefined;
+  const row = tables.get<KeyRow>(
+    'SELECT message, task, turn, reply FROM idempotency WHERE scope = ? AND key = ? AND expires > ?',
+    scopePk,
+    key,
+    now,
+  );
+  if (row === undefined || row.task === null) return row;
+  return tables.headIn(scope, row.task) === undefined ? undefined : row;
+}
+
+function isContext(tables: WriteTables, head: TaskHead, contextId: string): boolean {
+  const row = tables.get<{ pk: number }>('SELECT pk FROM context WHERE scope = ? AND id = ?', head.scope, contextId);
+  return row !== undefined && row.pk === head.context;
+}

@@ -1,0 +1,75 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Operation, OperationResults, Settled } from './operations.js';
+import type { WorkerLink } from './worker-link.js';
+
+interface Entry {
+  readonly operation: Operation;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Collects operations while the batch before them is being written, so that a commit serves all that wait for one. */
+export class GroupCommit {
+  readonly #writer: WorkerLink;
+  readonly #clock: Clock;
+  #collected: Entry[] = [];
+  #scheduled = false;
+  #inFlight = false;
+  #onIdle: (() => void)[] = [];
+
+  constructor(writer: WorkerLink, clock: Clock) {
+    this.#writer = writer;
+    this.#clock = clock;
+  }
+
+  /** Resolves when the operation is durable. Rejects with StorageError when it failed; the others of its batch are done. */
+  do<O extends Operation>(operation: O): Promise<OperationResults[O[0]]> {
+    return new Promise((resolve, reject) => {
+      this.#collected.push({ operation, resolve: resolve as Entry['resolve'], reject });
+      if (this.#inFlight || this.#scheduled) return;
+      this.#scheduled = true;
+      this.#clock.soon(() => {
+        this.#scheduled = false;
+        this.#send();
+      });
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    if (this.#inFlight || this.#scheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #send(): void {
+    const batch = this.#collected;
+    if (batch.length === 0) {
+      this.#inFlight = false;
+      const onIdle = this.#onIdle;
+      this.#onIdle = [];
+      for (const resolve of onIdle) resolve();
+      return;
+    }
+    this.#collected = [];
+    this.#inFlight = true;
+    this.#writer.ask(batch.map(({ operation }) => operation)).then(
+      (answer) => {
+        // The writer goes on with what has gathered before anybody here looks at what it has done.
+        this.#send();
+        settle(batch, answer as readonly Settled[]);
+      },
+      (error: unknown) => {
+        this.#send();
+        for (const { reject } of batch) reject(error);
+      },
+    );
+  }
+}
+
+function settle(batch: readonly Entry[], answer: readonly Settled[]): void {
+  for (const [at, { resolve, reject }] of batch.entries()) {
+    const settled = answer[at];
+    if (settled?.[0] === false) resolve(settled[1]);
+    else reject(new StorageError(`The storage failed: ${settled?.[1] ?? 'no answer'}`));
+  }
+}

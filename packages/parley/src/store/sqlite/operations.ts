@@ -1,0 +1,160 @@
+/**
+ * What the main thread asks of the writer. Large values travel as JSON text and everything as flat tuples: both cost the
+ * main thread a fraction of what object trees would.
+ */
+export type Operation =
+  | AcceptOperation
+  | AppendOperation
+  | ClaimOperation
+  | RenewOperation
+  | ReleaseOperation
+  | CheckpointOperation
+  | CancelOperation
+  | CreateOperation
+  | DeleteOperation
+  | RememberOperation
+  | PutPushConfigOperation
+  | DeletePushConfigOperation
+  | SweepOperation;
+
+/** A scope, spread out. */
+export type ScopeFields = readonly [agent: string, tenant: string, owner: string | null];
+
+/** A task to put there, with the text of the record that shows it. */
+export type NewTaskFields = readonly [
+  contextId: string | null,
+  state: number,
+  statusTime: number,
+  status: string,
+  metadata: string | null,
+  /** Of a task that has ended already. */
+  history: string | null,
+  artifacts: string | null,
+  event: string,
+];
+
+/** A turn that somebody holds, or believes to. */
+export type HeldFields = readonly [agent: string, taskId: string, turn: number, epoch: number];
+
+export type AcceptOperation = readonly [
+  'accept',
+  scope: ScopeFields,
+  now: number,
+  taskId: string,
+  create: NewTaskFields | null,
+  /** The context the caller named. */
+  contextId: string | null,
+  message: string,
+  caller: string,
+  claim: readonly [node: string, leaseMs: number] | null,
+  pushConfig: readonly [id: string, config: string] | null,
+  idempotency: readonly [key: string, expiresAt: number] | null,
+  waitingLimit: number,
+];
+export type AcceptResult =
+  | readonly ['accepted', turn: number, epoch: number | null]
+  | readonly ['repeated', message: string, taskId: string | null, turn: number | null, reply: string | null]
+  | readonly ['terminal', state: number]
+  | readonly ['not-found' | 'other-context' | 'full'];
+
+export type AppendOperation = readonly [
+  'append',
+  agent: string,
+  taskId: string,
+  now: number,
+  authority: number | 'idle' | 'force',
+  after: number,
+  state: number,
+  statusTime: number,
+  status: string,
+  metadata: string | null,
+  snapshot: readonly [history: string | null, artifacts: string | null] | null,
+  endsTurn: number | null,
+  /** `RECORD_FIELDS` values for each record. */
+  records: readonly (string | number | null)[],
+];
+/** turn, event, history, metadata */
+export const RECORD_FIELDS = 4;
+export type AppendResult =
+  | readonly ['appended', waiting: number]
+  | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
+
+export type ClaimOperation = readonly [
+  'claim',
+  now: number,
+  node: string,
+  leaseMs: number,
+  agents: readonly string[],
+  limit: number,
+  task: readonly [agent: string, id: string] | null,
+];
+/** A claimed turn; the task itself is read where it is needed. */
+export type ClaimedTurn = readonly [
+  scope: ScopeFields,
+  taskId: string,
+  epoch: number,
+  turn: number,
+  attempt: number,
+  began: boolean,
+  message: string,
+  caller: string,
+  checkpoint: string | null,
+  cancel: string | null,
+];
+
+export type RenewOperation = readonly ['renew', now: number, leaseMs: number, turns: readonly HeldFields[]];
+/** For each turn: `false` when it is lost, or the request to cancel it, if any. */
+export type RenewResult = readonly (string | null | false)[];
+
+export type ReleaseOperation = readonly ['release', turn: HeldFields, how: 'done' | 'again'];
+export type CheckpointOperation = readonly ['checkpoint', turn: HeldFields, checkpoint: string];
+export type CancelOperation = readonly ['cancel', scope: ScopeFields, taskId: string, request: string];
+export type CancelResult = readonly ['requested' | 'not-found'] | readonly ['terminal', state: number];
+
+export type CreateOperation = readonly ['create', scope: ScopeFields, now: number, taskId: string, task: NewTaskFields];
+export type DeleteOperation = readonly ['delete', scope: ScopeFields, now: number, taskId: string];
+export type RememberOperation = readonly [
+  'remember',
+  scope: ScopeFields,
+  key: string,
+  expiresAt: number,
+  message: string,
+  taskId: string | null,
+  turn: number | null,
+  reply: string | null,
+];
+export type PutPushConfigOperation = readonly [
+  'put-push-config',
+  scope: ScopeFields,
+  taskId: string,
+  id: string,
+  config: string,
+];
+export type DeletePushConfigOperation = readonly ['delete-push-config', scope: ScopeFields, taskId: string, id: string];
+export type SweepOperation = readonly [
+  'sweep',
+  finishedBefore: number,
+  tailsBefore: number,
+  now: number,
+  limit: number,
+];
+
+/** What each operation answers. */
+export interface OperationResults {
+  readonly accept: AcceptResult;
+  readonly append: AppendResult;
+  readonly claim: readonly ClaimedTurn[];
+  readonly renew: RenewResult;
+  readonly release: number;
+  readonly checkpoint: boolean;
+  readonly cancel: CancelResult;
+  readonly create: boolean;
+  readonly delete: 'deleted' | 'not-found' | 'running';
+  readonly remember: undefined;
+  readonly 'put-push-config': boolean;
+  readonly 'delete-push-config': boolean;
+  readonly sweep: readonly [tasks: number, records: number, keys: number, more: boolean];
+}
+
+/** The result of an operation that was done, or why it failed. */
+export type Settled = readonly [failed: false, result: unknown] | readonly [failed: true, reason: string];

@@ -1,0 +1,93 @@
+import type { Message } from '../../model/message.js';
+import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
+import type { Remembered, Scope } from '../storage.js';
+import type { ReadTables } from './read-tables.js';
+
+interface KeyRow {
+  readonly message: string;
+  readonly task: string | null;
+  readonly turn: number | null;
+  readonly reply: string | null;
+}
+
+const IN_SCOPE = 'JOIN agent a ON a.pk = s.agent WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?';
+const RECALL = `SELECT i.message, i.task, i.turn, i.reply FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE}`;
+const TASK = `SELECT t.pk FROM task t JOIN scope s ON s.pk = t.scope ${IN_SCOPE} AND t.id = ?`;
+
+/** What a key led to, while its time is not over and its task is there. */
+export function readRemembered(
+  tables: ReadTables,
+  options: { readonly scope: Scope; readonly key: string; readonly now: number },
+): Remembered | undefined {
+  const { agent, tenant, owner } = options.scope;
+  const row = tables.get<KeyRow>(
+    `${RECALL} AND i.key = ? AND i.expires > ?
+      AND (i.task IS NULL OR EXISTS (SELECT 1 FROM task t WHERE t.id = i.task AND t.scope = i.scope))`,
+    agent,
+    tenant,
+    owner,
+    options.key,
+    options.now,
+  );
+  return row && rememberedOf(row);
+}
+
+/** The entry of a row of the table. */
+export function rememberedOf({ message, task, turn, reply }: KeyRow): Remembered {
+  return {
+    message: JSON.parse(message) as Message,
+    outcome: reply === null ? { taskId: task ?? '', turn: turn ?? 0 } : { reply: JSON.parse(reply) as Message },
+  };
+}
+
+/** A page of the push configurations of a task in order of their ids; `undefined` if the scope has no such task. */
+export function readPushConfigs(
+  tables: ReadTables,
+  options: {
+    readonly scope: Scope;
+    readonly taskId: string;
+    readonly cursor: string | undefined;
+    readonly limit: number;
+  },
+): readonly TaskPushNotificationConfig[] | undefined {
+  const { cursor, limit } = options;
+  return tables.together(() => {
+    const task = taskOf(tables, options);
+    if (task === undefined) return undefined;
+    const rows =
+      cursor === undefined
+        ? tables.all<{ config: string }>(
+            'SELECT config FROM push_config WHERE task = ? ORDER BY id LIMIT ?',
+            task,
+            limit,
+          )
+        : tables.all<{ config: string }>(
+            'SELECT config FROM push_config WHERE task = ? AND id > ? ORDER BY id LIMIT ?',
+            task,
+            cursor,
+            limit,
+          );
+    return rows.map(({ config }) => JSON.parse(config) as TaskPushNotificationConfig);
+  });
+}
+
+/** One push configuration of a task. */
+export function readPushConfig(
+  tables: ReadTables,
+  options: { readonly scope: Scope; readonly taskId: string; readonly id: string },
+): TaskPushNotificationConfig | undefined {
+  return tables.together(() => {
+    const task = taskOf(tables, options);
+    if (task === undefined) return undefined;
+    const row = tables.get<{ config: string }>(
+      'SELECT config FROM push_config WHERE task = ? AND id = ?',
+      task,
+      options.id,
+    );
+    return row && (JSON.parse(row.config) as TaskPushNotificationConfig);
+  });
+}
+
+function taskOf(tables: ReadTables, { scope, taskId }: { scope: Scope; taskId: string }): number | undefined {
+  return tables.get<{ pk: number }>(TASK, scope.agent, scope.tenant, scope.owner, taskId)?.pk;
+}

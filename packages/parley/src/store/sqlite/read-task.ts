@@ -1,0 +1,100 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Task } from '../../model/task.js';
+import { LogRecord } from '../../task/log-record.js';
+import { TaskBuilder } from '../../task/task-builder.js';
+import type { RecordPage, Scope, TaskKey } from '../storage.js';
+import type { ReadTables } from './read-tables.js';
+import { type MemberTexts, parseTask, type TaskTexts } from './task-texts.js';
+
+/** A task with what is needed to put it together. */
+export interface TaskRow extends TaskTexts {
+  readonly pk: number;
+  readonly ended: number | null;
+  readonly snapshot: number;
+}
+
+interface RecordRow {
+  readonly seq: number;
+  readonly turn: number;
+  readonly event: string;
+  readonly history: string | null;
+  readonly metadata: string | null;
+}
+
+const HEAD = `t.pk, t.id, c.id AS contextId, a.name AS agent, s.tenant, s.owner, t.seq, t.epoch, t.created,
+  t.lease_end AS leaseEnd, t.ended, t.snapshot, t.status, t.metadata`;
+const FROM = `FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
+  LEFT JOIN context c ON c.pk = t.context`;
+const BY_ID = `SELECT ${HEAD}, t.history, t.artifacts ${FROM} WHERE t.id = ? AND t.agent = (SELECT pk FROM agent WHERE name = ?)`;
+const RECORDS = 'SELECT seq, turn, event, history, metadata FROM task_record WHERE task = ? AND seq > ? ORDER BY seq';
+
+/** The row of a task by its number, without the large members that are not wanted. */
+export function taskByPk({ artifacts, history }: { readonly artifacts: boolean; readonly history: boolean }): string {
+  const members = `${history ? 't.history' : 'NULL AS history'}, ${artifacts ? 't.artifacts' : 'NULL AS artifacts'}`;
+  return `SELECT ${HEAD}, ${members} ${FROM} WHERE t.pk = ?`;
+}
+
+/** A task as it stands, if it is in this scope where one is given. */
+export function readTask(
+  tables: ReadTables,
+  { agent, id, scope }: TaskKey & { readonly scope?: Scope },
+): { readonly row: TaskRow; readonly task: Task } | undefined {
+  return tables.together(() => {
+    const row = tables.get<TaskRow>(BY_ID, id, agent);
+    if (row === undefined) return undefined;
+    if (scope !== undefined && (row.tenant !== scope.tenant || row.owner !== scope.owner)) return undefined;
+    return { row, task: wholeTask(tables, row) };
+  });
+}
+
+/** The whole task of a row; must be read together with it. */
+export function wholeTask(tables: ReadTables, row: TaskRow): Task {
+  if (row.ended !== null) return parseTask(row);
+  const base = row.snapshot === 0 ? undefined : snapshotOf(tables, row);
+  const records = tables.all<RecordRow>(RECORDS, row.pk, base?.seq ?? 0).map(recordOf);
+  if (base !== undefined) return TaskBuilder.fold(base.task, records);
+  const [first, ...rest] = records;
+  // Without a snapshot nothing of the log is gone, and the log begins with the task.
+  if (first === undefined || !('task' in first.event)) throw new Error(`The log of task ${row.id} has no beginning`);
+  return TaskBuilder.fold(first.event.task, rest);
+}
+
+/** Records of a task after a sequence number, until so much JSON. */
+export function readRecords(
+  tables: ReadTables,
+  options: { readonly key: TaskKey; readonly after: number; readonly maxBytes: number },
+): RecordPage {
+  const { key, after, maxBytes } = options;
+  return tables.together(() => {
+    const row = tables.get<{ pk: number; seq: number; floor: number }>(
+      'SELECT pk, seq, floor FROM task WHERE id = ? AND agent = (SELECT pk FROM agent WHERE name = ?)',
+      key.id,
+      key.agent,
+    );
+    if (row === undefined) return { records: [], floor: 1, last: 0 };
+    const records: LogRecord[] = [];
+    let bytes = 0;
+    for (const record of tables.each<RecordRow>(RECORDS, row.pk, after)) {
+      bytes += record.event.length;
+      if (bytes > maxBytes && records.length > 0) break;
+      records.push(recordOf(record));
+    }
+    return { records, floor: row.floor, last: row.seq };
+  });
+}
+
+function snapshotOf(tables: ReadTables, row: TaskRow): { readonly seq: number; readonly task: Task } | undefined {
+  const found = tables.get<Omit<MemberTexts, 'id' | 'contextId'> & { seq: number }>(
+    'SELECT seq, status, metadata, history, artifacts FROM snapshot WHERE task = ?',
+    row.pk,
+  );
+  return found && { seq: found.seq, task: parseTask({ ...found, id: row.id, contextId: row.contextId }) };
+}
+
+function recordOf({ seq, turn, event, history, metadata }: RecordRow): LogRecord {
+  return LogRecord.fromText(seq, turn, event, {
+    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+  });
+}

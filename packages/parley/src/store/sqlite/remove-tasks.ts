@@ -1,0 +1,107 @@
+import { REMEMBERED_LIMIT } from '../remembered-limit.js';
+import type { DeleteOperation, SweepOperation } from './operations.js';
+import { isRunning } from './task-turns.js';
+import type { WriteTables } from './write-tables.js';
+
+interface Removable {
+  readonly pk: number;
+  readonly agent: string;
+  readonly id: string;
+  readonly scope: number;
+  readonly state: number;
+  readonly context: number | null;
+}
+
+interface Tail {
+  readonly pk: number;
+  readonly seq: number;
+  readonly floor: number;
+  readonly ended: number;
+}
+
+/** Removes a task with all that hangs on it, unless a turn runs. */
+export function deleteTask(
+  tables: WriteTables,
+  [, scope, now, taskId]: DeleteOperation,
+): 'deleted' | 'not-found' | 'running' {
+  const head = tables.headIn(scope, taskId);
+  if (head === undefined) return 'not-found';
+  if (isRunning(head, now)) return 'running';
+  const { pk, state, context } = head;
+  remove(tables, { pk, agent: scope[0], id: taskId, scope: head.scope, state, context });
+  return 'deleted';
+}
+
+/** Removes what has been kept long enough, at most so many rows. */
+export function sweep(
+  tables: WriteTables,
+  [, finishedBefore, tailsBefore, now, limit]: SweepOperation,
+): readonly [tasks: number, records: number, keys: number, more: boolean] {
+  const keys = sweepKeys(tables, now, limit);
+  const records = sweepTails(tables, Math.max(tailsBefore, finishedBefore), now, limit - keys);
+  const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
+  return [tasks, records, keys, keys + records + tasks >= limit];
+}
+
+function sweepKeys(tables: WriteTables, now: number, limit: number): number {
+  const drop = `DELETE FROM idempotency WHERE (scope, key) IN
+    (SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?)`;
+  const expired = tables.run(drop, now, limit);
+  const kept = tables.get<{ kept: number }>('SELECT count(*) AS kept FROM idempotency')?.kept ?? 0;
+  const surplus = Math.min(kept - REMEMBERED_LIMIT, limit - expired);
+  return surplus > 0 ? expired + tables.run(drop, Number.MAX_SAFE_INTEGER, surplus) : expired;
+}
+
+function sweepTails(tables: WriteTables, before: number, now: number, limit: number): number {
+  const from = tables.sweptUntil();
+  let dropped = 0;
+  let until = Math.max(from, Math.min(before, now));
+  const tails = tables.all<Tail>(
+    'SELECT pk, seq, floor, ended FROM task WHERE ended >= ? AND ended < ? AND floor <= seq ORDER BY ended LIMIT ?',
+    from,
+    before,
+    Math.max(0, limit) + 1,
+  );
+  for (const { pk, seq, floor, ended } of tails) {
+    if (dropped >= limit) {
+      until = ended;
+      break;
+    }
+    const count = Math.min(seq - floor + 1, limit - dropped);
+    tables.run('DELETE FROM task_record WHERE task = ? AND seq < ?', pk, floor + count);
+    tables.run('UPDATE task SET floor = ? WHERE pk = ?', floor + count, pk);
+    dropped += count;
+    if (floor + count <= seq) {
+      until = ended;
+      break;
+    }
+  }
+  if (until > from) tables.setSweptUntil(until);
+  return dropped;
+}
+
+function sweepFinished(tables: WriteTables, before: number, limit: number): number {
+  const finished = tables.all<Removable>(
+    `SELECT t.pk, a.name AS agent, t.id, t.scope, t.state, t.context FROM task t JOIN agent a ON a.pk = t.agent
+      WHERE t.ended < ? ORDER BY t.ended LIMIT ?`,
+    before,
+    Math.max(0, limit),
+  );
+  for (const task of finished) remove(tables, task);
+  return finished.length;
+}
+
+function remove(tables: WriteTables, task: Removable): void {
+  for (const table of ['task_record', 'snapshot', 'execution', 'push_config']) {
+    tables.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
+  }
+  tables.run('DELETE FROM task WHERE pk = ?', task.pk);
+  tables.count(task.scope, task.state, -1);
+  tables.forget(task.agent, task.id);
+  if (task.context === null) return;
+  const left = tables.get<{ tasks: number }>(
+    'UPDATE context SET tasks = tasks - 1 WHERE pk = ? RETURNING tasks',
+    task.context,
+  );
+  if (left?.tasks === 0) tables.run('DELETE FROM context WHERE pk = ?', task.context);
+}

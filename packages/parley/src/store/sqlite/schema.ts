@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StorageError } from '../../errors/storage-error.js';
+
+/** The version of the tables below; a file of a newer one is refused. */
+export const SCHEMA_VERSION = 1;
+
+/**
+ * Names of agents, scopes and contexts are kept once and stand as numbers everywhere else, so that the indexes of lists
+ * stay small and their newest entries close together. States are the protocol's numbers.
+ */
+const TABLES = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE agent (pk INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE scope (pk INTEGER PRIMARY KEY, agent INTEGER NOT NULL, tenant TEXT NOT NULL, owner TEXT) STRICT;
+CREATE INDEX scope_name ON scope (agent, tenant, owner);
+CREATE TABLE context (pk INTEGER PRIMARY KEY, scope INTEGER NOT NULL, id TEXT NOT NULL, tasks INTEGER NOT NULL) STRICT;
+CREATE UNIQUE INDEX context_id ON context (scope, id);
+
+-- status and metadata are those of the last record. history and artifacts are filled in when the task ends; until then
+-- they follow from the table snapshot, or from the first record, and the records behind it.
+CREATE TABLE task (
+  pk INTEGER PRIMARY KEY, agent INTEGER NOT NULL, id TEXT NOT NULL, scope INTEGER NOT NULL, context INTEGER,
+  state INTEGER NOT NULL, status_time INTEGER NOT NULL, created INTEGER NOT NULL,
+  seq INTEGER NOT NULL, floor INTEGER NOT NULL, snapshot INTEGER NOT NULL, epoch INTEGER NOT NULL, turns INTEGER NOT NULL,
+  held INTEGER, node TEXT, lease_end INTEGER, began INTEGER NOT NULL, ended INTEGER,
+  status TEXT NOT NULL, metadata TEXT, history TEXT, artifacts TEXT
+) STRICT;
+CREATE UNIQUE INDEX task_id ON task (id, agent);
+CREATE INDEX task_state ON task (scope, state, status_time, id);
+CREATE INDEX task_context ON task (context, state, status_time, id) WHERE context IS NOT NULL;
+CREATE INDEX task_created ON task (scope, created, id);
+CREATE INDEX task_ended ON task (ended) WHERE ended IS NOT NULL;
+CREATE INDEX task_interrupted ON task (status_time) WHERE state IN (6, 8);
+CREATE TABLE task_count (scope INTEGER, state INTEGER, tasks INTEGER NOT NULL, PRIMARY KEY (scope, state)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE task_record (
+  task INTEGER, seq INTEGER, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT,
+  PRIMARY KEY (task, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshot (
+  task INTEGER PRIMARY KEY, seq INTEGER NOT NULL, status TEXT NOT NULL, metadata TEXT, history TEXT, artifacts TEXT
+) STRICT;
+
+-- A turn that waits (ready = 1: the next one of its task, which nobody runs) or runs (task.held).
+CREATE TABLE execution (
+  pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, turn INTEGER NOT NULL, ready INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  message TEXT NOT NULL, caller TEXT NOT NULL, checkpoint TEXT, cancel TEXT
+) STRICT;
+CREATE INDEX execution_task ON execution (task, turn);
+CREATE INDEX execution_ready ON execution (pk) WHERE ready = 1;
+
+CREATE TABLE push_config (
+  task INTEGER, id TEXT, config TEXT NOT NULL, PRIMARY KEY (task, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE idempotency (
+  scope INTEGER, key TEXT, expires INTEGER NOT NULL, message TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
+  PRIMARY KEY (scope, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_expires ON idempotency (expires);
+`;
+
+/**
+ * Makes the tables in an empty file, or checks that they are ours and not newer than this version.
+ * @throws StorageError for a file that belongs to something else.
+ */
+export function prepareSchema(db: DatabaseSync): void {
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[];
+  if (tables.length === 0) {
+    db.exec('BEGIN IMMEDIATE');
+    db.exec(TABLES);
+    db.prepare("INSERT INTO meta VALUES ('schema', ?)").run(String(SCHEMA_VERSION));
+    db.exec('COMMIT');
+    return;
+  }
+  const known = ['meta', 'task', 'task_record', 'execution'].every((name) =>
+    tables.some((table) => table.name === name),
+  );
+  if (!known) throw new StorageError('it is a database of something else');
+  const row = db.prepare("SELECT value FROM meta WHERE name = 'schema'").get() as { value: string } | undefined;
+  const version = Number(row?.value);
+  if (version !== SCHEMA_VERSION) {
+    throw new StorageError(
+      version > SCHEMA_VERSION
+        ? `a newer version wrote it (schema ${version}, this version knows ${SCHEMA_VERSION})`
+        : `its schema is unknown (${row?.value})`,
+    );
+  }
+}

@@ -1,0 +1,334 @@
+import { resolve } from 'node:path';
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonObject, JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
+import type { Task } from '../../model/task.js';
+import type { Clock } from '../../runtime/clock.js';
+import { LogRecord } from '../../task/log-record.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CallerContext,
+  CancelOutcome,
+  CancelRequest,
+  Claim,
+  HeldTurn,
+  IdempotencyKey,
+  Lease,
+  RecordPage,
+  Remembered,
+  Renewal,
+  Retention,
+  Scope,
+  Storage,
+  StoredTask,
+  Swept,
+  TaskKey,
+  TaskPage,
+  TaskQuery,
+} from '../storage.js';
+import { GroupCommit } from './group-commit.js';
+import { openForReading } from './open-file.js';
+import type { ClaimedTurn } from './operations.js';
+import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from './read-keys-and-configs.js';
+import { ReadTables } from './read-tables.js';
+import { readRecords, readTask } from './read-task.js';
+import { stateOf } from './state-numbers.js';
+import { parseTask, storedOf, type TaskTexts } from './task-texts.js';
+import {
+  acceptOperation,
+  appendOperation,
+  heldFields,
+  newTaskFields,
+  outcomeFields,
+  scopeFields,
+} from './to-operations.js';
+import { WorkerLink } from './worker-link.js';
+import type { ReadRequest, ReadResults } from './worker-messages.js';
+
+/** Where a SQLite storage is and how it works. */
+export interface SqliteStorageOptions {
+  /** The database file; it and its folder are made if they are missing. Beside it lie its log and its lock. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The compiled `sqlite-worker.js`. */
+  readonly worker: URL;
+  /** What a resolved promise survives: the loss of power (default), or only the end of the process. */
+  readonly durability?: 'power-loss' | 'process';
+}
+
+/** So much of a log is read on the main thread; more than that is left to a thread of its own. */
+const SMALL_READ = 262_144;
+
+/**
+ * Keeps everything in one file, for one server process at a time. One thread writes, with one transaction for all calls
+ * that wait for one; single tasks are read on the main thread, lists and long logs on a third one, started when first needed.
+ */
+export class SqliteStorage implements Storage {
+  readonly shared = false;
+  readonly durability: 'power-loss' | 'process';
+  readonly #options: SqliteStorageOptions & { readonly path: string };
+  readonly #writer: WorkerLink;
+  readonly #commits: GroupCommit;
+  readonly #tables: ReadTables;
+  #reader: Promise<WorkerLink> | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: SqliteStorageOptions, writer: WorkerLink, tables: ReadTables) {
+    this.#options = options;
+    this.durability = options.durability ?? 'power-loss';
+    this.#writer = writer;
+    this.#commits = new GroupCommit(writer, options.clock);
+    this.#tables = tables;
+  }
+
+  /**
+   * Opens the file. All leases in it are void: turns that ran when the last process ended can be claimed at once.
+   * @throws StorageError naming the file when it cannot be used: another server has it, it is damaged, it belongs to
+   * something else or was written by a newer version. Nothing in it is changed then.
+   */
+  static async open(options: SqliteStorageOptions): Promise<SqliteStorage> {
+    const path = resolve(options.path);
+    const { durability = 'power-loss', worker } = options;
+    const writer = await WorkerLink.start(worker, { role: 'writer', path, durability });
+    if (durability === 'process') {
+      options.logger.warn('tasks survive the end of the process, but not the loss of power', { path });
+    }
+    try {
+      return new SqliteStorage({ ...options, path }, writer, new ReadTables(openForReading(path)));
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
+    const now = this.#open();
+    const { scope, task, message, caller } = acceptance;
+    const result = await this.#commits.do(acceptOperation(acceptance, now));
+    switch (result[0]) {
+      case 'accepted': {
+        const [, turn, epoch] = result;
+        const taskId = 'create' in task ? task.create.id : task.id;
+        if (epoch === null) return { kind: 'accepted', taskId, turn };
+        const known = { scope, epoch, turn, attempt: 1, message, caller, began: false };
+        if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
+        const stored = this.#read(() => readTask(this.#tables, { agent: scope.agent, id: taskId }));
+        if (stored === undefined) return { kind: 'not-found' };
+        return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
+      }
+      case 'repeated': {
+        const [, first, taskId, turn, reply] = result;
+        return { kind: 'repeated', first: rememberedOf({ message: first, task: taskId, turn, reply }) };
+      }
+      case 'terminal':
+        return { kind: 'terminal', state: stateOf(result[1]) };
+      default:
+        return { kind: result[0] };
+    }
+  }
+
+  async append(append: Append): Promise<AppendOutcome> {
+    const now = this.#open();
+    const result = await this.#commits.do(appendOperation(append, now));
+    return result[0] === 'appended' ? { kind: 'appended', waiting: result[1] } : { kind: result[0] };
+  }
+
+  async claim(
+    request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
+  ): Promise<readonly Claim[]> {
+    const now = this.#open();
+    const { node, leaseMs, agents, limit, task } = request;
+    const key = task === undefined ? null : ([task.agent, task.id] as const);
+    const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, limit, key]);
+    return turns.flatMap((turn) => this.#claimOf(turn) ?? []);
+  }
+
+  async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
+    const now = this.#open();
+    const renewals = await this.#commits.do(['renew', now, request.leaseMs, request.turns.map(heldFields)]);
+    return renewals.map((renewal): Renewal => {
+      if (renewal === false) return { held: false };
+      return renewal === null ? { held: true } : { held: true, cancel: JSON.parse(renewal) as CancelRequest };
+    });
+  }
+
+  async release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }> {
+    this.#open();
+    return { waiting: await this.#commits.do(['release', heldFields(turn), how]) };
+  }
+
+  async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+    this.#open();
+    return this.#commits.do(['checkpoint', heldFields(turn), JSON.stringify(checkpoint)]);
+  }
+
+  async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
+    this.#open();
+    const result = await this.#commits.do(['cancel', scopeFields(scope), taskId, JSON.stringify(request)]);
+    if (result[0] === 'terminal') return { kind: 'terminal', state: stateOf(result[1]) };
+    const stored = result[0] === 'requested' ? this.#stored(scope, taskId) : undefined;
+    return stored === undefined ? { kind: 'not-found' } : { kind: 'requested', stored };
+  }
+
+  async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
+    this.#open();
+    return this.#stored(scope, taskId);
+  }
+
+  async tasks(query: TaskQuery): Promise<TaskPage> {
+    const now = this.#open();
+    const { tasks, total } = await this.#ask('page', { read: 'page', query });
+    return { tasks: tasks.map((texts) => storedFrom(texts, now)), total };
+  }
+
+  async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
+    this.#open();
+    if (maxBytes <= SMALL_READ) return this.#read(() => readRecords(this.#tables, { key, after, maxBytes }));
+    const page = await this.#ask('records', { read: 'records', key, after, maxBytes });
+    const records = page.records.map(([seq, turn, text, history, metadata]) =>
+      LogRecord.fromText(seq, turn, text, {
+        ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
+        ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+      }),
+    );
+    return { ...page, records };
+  }
+
+  async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
+    const now = this.#open();
+    const tasks = await this.#ask('abandoned', { read: 'abandoned', agents, before, limit });
+    return tasks.map((texts) => storedFrom(texts, now));
+  }
+
+  async create(scope: Scope, task: Task): Promise<boolean> {
+    const now = this.#open();
+    return this.#commits.do(['create', scopeFields(scope), now, task.id, newTaskFields(task)]);
+  }
+
+  async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
+    const now = this.#open();
+    return this.#commits.do(['delete', scopeFields(scope), now, taskId]);
+  }
+
+  async remember(scope: Scope, { key, expiresAt }: IdempotencyKey, entry: Remembered): Promise<void> {
+    this.#open();
+    const message = JSON.stringify(entry.message);
+    await this.#commits.do(['remember', scopeFields(scope), key, expiresAt, message, ...outcomeFields(entry)]);
+  }
+
+  async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {
+    this.#open();
+    return this.#read(() => readRemembered(this.#tables, { scope, key, now }));
+  }
+
+  async putPushConfig(
+    scope: Scope,
+    config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
+  ): Promise<boolean> {
+    this.#open();
+    const { taskId, id } = config;
+    return this.#commits.do(['put-push-config', scopeFields(scope), taskId, id, JSON.stringify(config)]);
+  }
+
+  async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
+    this.#open();
+    return this.#read(() => readPushConfig(this.#tables, { scope, taskId, id }));
+  }
+
+  async pushConfigs(
+    scope: Scope,
+    taskId: string,
+    page: { readonly cursor?: string; readonly limit: number },
+  ): Promise<readonly TaskPushNotificationConfig[] | undefined> {
+    this.#open();
+    const { cursor, limit } = page;
+    return this.#read(() => readPushConfigs(this.#tables, { scope, taskId, cursor, limit }));
+  }
+
+  async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
+    this.#open();
+    return this.#commits.do(['delete-push-config', scopeFields(scope), taskId, id]);
+  }
+
+  async sweep(retention: Retention): Promise<Swept> {
+    this.#open();
+    const { finishedBefore, tailsBefore, now, limit } = retention;
+    const [tasks, records, keys, more] = await this.#commits.do(['sweep', finishedBefore, tailsBefore, now, limit]);
+    return { tasks, records, keys, more };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.idle();
+    const reader = await this.#reader?.catch(() => undefined);
+    await reader?.close();
+    this.#tables.close();
+    // The last connection: it copies the log into the file and removes it.
+    await this.#writer.close();
+  }
+
+  /** The time, while the storage is open. */
+  #open(): number {
+    if (this.#closing !== undefined) throw new StorageError('The storage is closed');
+    return this.#options.clock.now();
+  }
+
+  #read<R>(read: () => R): R {
+    try {
+      return read();
+    } catch (error) {
+      throw new StorageError(`The storage failed: ${String(error)}`, { cause: error });
+    }
+  }
+
+  async #ask<K extends keyof ReadResults>(
+    _kind: K,
+    request: ReadRequest & { readonly read: K },
+  ): Promise<ReadResults[K]> {
+    this.#reader ??= WorkerLink.start(this.#options.worker, { role: 'reader', path: this.#options.path });
+    const reader = await this.#reader;
+    const [failed, answer] = (await reader.ask(request)) as readonly [boolean, unknown];
+    if (failed) throw new StorageError(`The storage failed: ${String(answer)}`);
+    return answer as ReadResults[K];
+  }
+
+  #stored(scope: Scope, taskId: string): StoredTask | undefined {
+    const now = this.#options.clock.now();
+    const found = this.#read(() => readTask(this.#tables, { agent: scope.agent, id: taskId, scope }));
+    return found && storedOf(found.row, found.task, now);
+  }
+
+  /** The task of a claimed turn is read after the commit; it is gone if it was deleted meanwhile. */
+  #claimOf(claimed: ClaimedTurn): Claim | undefined {
+    const [[agent, tenant, owner], id, epoch, turn, attempt, began, message, caller, checkpoint, cancel] = claimed;
+    const found = this.#read(() => readTask(this.#tables, { agent, id }));
+    if (found === undefined) return undefined;
+    return {
+      scope: { agent, tenant, owner },
+      task: found.task,
+      seq: found.row.seq,
+      epoch,
+      turn,
+      attempt,
+      message: JSON.parse(message) as Message,
+      caller: JSON.parse(caller) as CallerContext,
+      began,
+      ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
+      ...(cancel !== null && { cancel: JSON.parse(cancel) as CancelRequest }),
+    };
+  }
+}
+
+function storedFrom(texts: TaskTexts, now: number): StoredTask {
+  return storedOf(texts, parseTask(texts), now);
+}

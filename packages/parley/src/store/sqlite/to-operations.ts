@@ -1,0 +1,105 @@
+import type { Task, TaskStatus } from '../../model/task.js';
+import { isTerminal } from '../../model/task-state.js';
+import { LogRecord } from '../../task/log-record.js';
+import { statusTime } from '../../task/status-time.js';
+import { checkAppend } from '../check-append.js';
+import type { Acceptance, Append, HeldTurn, Remembered, Scope } from '../storage.js';
+import type { AcceptOperation, AppendOperation, HeldFields, NewTaskFields, ScopeFields } from './operations.js';
+import { stateNumber } from './state-numbers.js';
+import { textOf } from './task-texts.js';
+
+/** A scope, spread out. */
+export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
+  return [agent, tenant, owner];
+}
+
+/** A turn, spread out. */
+export function heldFields({ key, turn, epoch }: HeldTurn): HeldFields {
+  return [key.agent, key.id, turn, epoch];
+}
+
+/** A new task with the text of its first record. */
+export function newTaskFields(task: Task): NewTaskFields {
+  const { contextId = null, status, metadata } = task;
+  const ended = isTerminal(status.state);
+  return [
+    contextId,
+    stateNumber(status.state),
+    statusTime(status),
+    JSON.stringify(status),
+    textOf(metadata),
+    ended ? membersText(task.history) : null,
+    ended ? membersText(task.artifacts) : null,
+    LogRecord.of(1, 0, { task }).text,
+  ];
+}
+
+/** A message taken in, as the writer wants it. */
+export function acceptOperation(acceptance: Acceptance, now: number): AcceptOperation {
+  const { scope, message, caller, task, claim, pushConfig, idempotency, waitingLimit } = acceptance;
+  const taskId = 'create' in task ? task.create.id : task.id;
+  const pushConfigId = pushConfig?.id ?? taskId;
+  return [
+    'accept',
+    scopeFields(scope),
+    now,
+    taskId,
+    'create' in task ? newTaskFields(task.create) : null,
+    'create' in task ? null : (task.contextId ?? null),
+    JSON.stringify(message),
+    JSON.stringify(caller),
+    claim === undefined ? null : [claim.node, claim.leaseMs],
+    pushConfig === undefined ? null : [pushConfigId, JSON.stringify({ ...pushConfig, id: pushConfigId, taskId })],
+    idempotency === undefined ? null : [idempotency.key, idempotency.expiresAt],
+    waitingLimit,
+  ];
+}
+
+/**
+ * Records to append, as the writer wants them.
+ * @throws StorageError when the append breaks its contract.
+ */
+export function appendOperation(append: Append, now: number): AppendOperation {
+  checkAppend(append);
+  const { key, authority, after, records, head, snapshot, endsTurn } = append;
+  const fields: (string | number | null)[] = [];
+  for (const record of records) fields.push(record.turn, record.text, textOf(record.history), textOf(record.metadata));
+  return [
+    'append',
+    key.agent,
+    key.id,
+    now,
+    authority,
+    after,
+    stateNumber(head.status.state),
+    statusTime(head.status),
+    statusText(head.status),
+    textOf(head.metadata),
+    snapshot === undefined ? null : [membersText(snapshot.history), membersText(snapshot.artifacts)],
+    endsTurn ?? null,
+    fields,
+  ];
+}
+
+/** What a key led to, spread out. */
+export function outcomeFields({
+  outcome,
+}: Remembered): readonly [taskId: string | null, turn: number | null, reply: string | null] {
+  return 'reply' in outcome ? [null, null, JSON.stringify(outcome.reply)] : [outcome.taskId, outcome.turn, null];
+}
+
+const statusTexts = new WeakMap<TaskStatus, string>();
+
+/** A status stays the same while chunks of artifacts come: its text is made once. */
+function statusText(status: TaskStatus): string {
+  let text = statusTexts.get(status);
+  if (text === undefined) {
+    text = JSON.stringify(status);
+    statusTexts.set(status, text);
+  }
+  return text;
+}
+
+function membersText(list: readonly unknown[] | undefined): string | null {
+  return list === undefined || list.length === 0 ? null : JSON.stringify(list);
+}

@@ -1,0 +1,37 @@
+import type { RecordPage, TaskKey, TaskQuery } from '../storage.js';
+import type { FileOptions } from './open-file.js';
+import type { Operation, Settled } from './operations.js';
+import type { TextPage } from './read-lists.js';
+import type { TaskTexts } from './task-texts.js';
+
+/** What a worker is started for. */
+export type WorkerTask =
+  | ({ readonly role: 'writer' } & FileOptions)
+  | { readonly role: 'reader'; readonly path: string };
+
+/** What a reader can be asked. */
+export type ReadRequest =
+  | { readonly read: 'page'; readonly query: TaskQuery }
+  | { readonly read: 'abandoned'; readonly agents: readonly string[]; readonly before: number; readonly limit: number }
+  | { readonly read: 'records'; readonly key: TaskKey; readonly after: number; readonly maxBytes: number };
+
+/** Records as texts: `seq`, `turn`, `event`, `history`, `metadata` of each. */
+export interface TextRecords extends Omit<RecordPage, 'records'> {
+  readonly records: readonly (readonly [number, number, string, string | null, string | null])[];
+}
+
+/** What a reader answers. */
+export interface ReadResults {
+  readonly page: TextPage;
+  readonly abandoned: readonly TaskTexts[];
+  readonly records: TextRecords;
+}
+
+/** What goes to a worker: something to do, or its end. */
+export type ToWorker = readonly [id: number, request: readonly Operation[] | ReadRequest] | 'close';
+
+/** What comes from a worker: that it is ready or cannot be, and its answers. */
+export type FromWorker =
+  | readonly ['ready']
+  | readonly ['failed', reason: string]
+  | readonly ['answer', id: number, answer: Settled | readonly Settled[]];

@@ -1,0 +1,257 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { ScopeFields } from './operations.js';
+
+/** A turn that waits or runs. */
+export interface Queued {
+  readonly pk: number;
+  readonly turn: number;
+  ready: boolean;
+}
+
+/** The row of a task without its texts, as the transaction that is under way sees it. */
+export interface TaskHead {
+  readonly pk: number;
+  readonly scope: number;
+  readonly context: number | null;
+  state: number;
+  statusTime: number;
+  seq: number;
+  epoch: number;
+  turns: number;
+  /** The turn that a node holds, that node, and until when. */
+  held: number | null;
+  node: string | null;
+  leaseEnd: number | null;
+  /** The last turn that has written a record. */
+  began: number;
+  ended: boolean;
+  hasSnapshot: boolean;
+  status: string;
+  metadata: string | null;
+  /** In order of their turns; only the first one can be held. */
+  queue: Queued[];
+}
+
+type Row = Readonly<Record<string, SQLInputValue>>;
+
+const CACHED_TASKS = 5_000;
+const CACHED_NAMES = 10_000;
+
+/** The tables as the one writer sees them: its statements, and what it remembers to spare itself most reads. */
+export class WriteTables {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #agents = new Map<string, number>();
+  readonly #scopes = new Map<string, number>();
+  readonly #heads = new Map<string, TaskHead>();
+  /** Changes to the counters that are still to be written, by `scope state`. */
+  readonly #counts = new Map<string, number>();
+  #lastTask: number;
+  #lastExecution: number;
+  #lastEnded: number;
+  /** No lease ends before this. */
+  nextLeaseEnd = Number.POSITIVE_INFINITY;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    const last = (column: string, table: string) =>
+      this.get<{ last: number | null }>(`SELECT max(${column}) AS last FROM ${table}`)?.last ?? 0;
+    this.#lastTask = last('pk', 'task');
+    this.#lastExecution = last('pk', 'execution');
+    this.#lastEnded = Math.max(last('ended', 'task WHERE ended IS NOT NULL'), this.sweptUntil());
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  get<R>(sql: string, ...values: SQLInputValue[]): R | undefined {
+    return this.#statement(sql).get(...values) as R | undefined;
+  }
+
+  all<R>(sql: string, ...values: SQLInputValue[]): R[] {
+    return this.#statement(sql).all(...values) as R[];
+  }
+
+  begin(): void {
+    this.#db.exec('BEGIN IMMEDIATE');
+  }
+
+  /** Writes the counters and makes everything durable. */
+  commit(): void {
+    for (const [key, tasks] of this.#counts) {
+      if (tasks === 0) continue;
+      const [scope = 0, state = 0] = key.split(' ').map(Number);
+      this.run(
+        'INSERT INTO task_count VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
+        scope,
+        state,
+        tasks,
+      );
+    }
+    this.#db.exec('COMMIT');
+    this.#counts.clear();
+  }
+
+  /** Undoes the transaction, and forgets what was remembered in it. */
+  rollback(): void {
+    this.#counts.clear();
+    this.#heads.clear();
+    this.#agents.clear();
+    this.#scopes.clear();
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+  }
+
+  nextTask(): number {
+    this.#lastTask += 1;
+    return this.#lastTask;
+  }
+
+  nextExecution(): number {
+    this.#lastExecution += 1;
+    return this.#lastExecution;
+  }
+
+  /** The time at which a task that ends now has ended: never before one that ended earlier. */
+  endTime(now: number): number {
+    this.#lastEnded = Math.max(this.#lastEnded, now);
+    return this.#lastEnded;
+  }
+
+  count(scope: number, state: number, by: 1 | -1): void {
+    const key = `${scope} ${state}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
+  }
+
+  /** The logs of all tasks that ended before this are gone. */
+  sweptUntil(): number {
+    return Number(this.get<{ value: string }>("SELECT value FROM meta WHERE name = 'swept'")?.value ?? 0);
+  }
+
+  setSweptUntil(time: number): void {
+    this.#lastEnded = Math.max(this.#lastEnded, time);
+    this.run("INSERT OR REPLACE INTO meta VALUES ('swept', ?)", String(time));
+  }
+
+  agent(name: string): number | undefined {
+    const known = this.#agents.get(name);
+    if (known !== undefined) return known;
+    const row = this.get<{ pk: number }>('SELECT pk FROM agent WHERE name = ?', name);
+    if (row !== undefined) remember(this.#agents, name, row.pk, CACHED_NAMES);
+    return row?.pk;
+  }
+
+  /** The number of an agent, which gets one if it has none. */
+  agentOf(name: string): number {
+    const known = this.agent(name);
+    if (known !== undefined) return known;
+    this.run('INSERT INTO agent (name) VALUES (?)', name);
+    return this.agentOf(name);
+  }
+
+  scope([agent, tenant, owner]: ScopeFields): number | undefined {
+    const agentPk = this.agent(agent);
+    if (agentPk === undefined) return undefined;
+    const key = `${agentPk} ${tenant.length} ${tenant}${owner === null ? '' : ` ${owner}`}`;
+    const known = this.#scopes.get(key);
+    if (known !== undefined) return known;
+    const row = this.get<{ pk: number }>(
+      'SELECT pk FROM scope WHERE agent = ? AND tenant = ? AND owner IS ?',
+      agentPk,
+      tenant,
+      owner,
+    );
+    if (row !== undefined) remember(this.#scopes, key, row.pk, CACHED_NAMES);
+    return row?.pk;
+  }
+
+  /** The number of a scope, which gets one if it has none. */
+  scopeOf(fields: ScopeFields): number {
+    const known = this.scope(fields);
+    if (known !== undefined) return known;
+    const [agent, tenant, owner] = fields;
+    this.run('INSERT INTO scope (agent, tenant, owner) VALUES (?, ?, ?)', this.agentOf(agent), tenant, owner);
+    return this.scopeOf(fields);
+  }
+
+  /** A task by its agent and id. */
+  head(agent: string, id: string): TaskHead | undefined {
+    const agentPk = this.agent(agent);
+    if (agentPk === undefined) return undefined;
+    const key = `${agentPk} ${id}`;
+    const known = this.#heads.get(key);
+    if (known !== undefined) return known;
+    const row = this.get<Row>(`SELECT ${HEAD_COLUMNS} FROM task WHERE id = ? AND agent = ?`, id, agentPk);
+    if (row === undefined) return undefined;
+    const head = headOf(row);
+    if (!head.ended) {
+      const queued = this.all<{ pk: number; turn: number; ready: number }>(
+        'SELECT pk, turn, ready FROM execution WHERE task = ? ORDER BY turn',
+        head.pk,
+      );
+      head.queue = queued.map(({ pk, turn, ready }) => ({ pk, turn, ready: ready === 1 }));
+      remember(this.#heads, key, head, CACHED_TASKS);
+    }
+    return head;
+  }
+
+  /** A task, if it is in this scope. */
+  headIn(scope: ScopeFields, id: string): TaskHead | undefined {
+    const head = this.head(scope[0], id);
+    return head !== undefined && head.scope === this.scope(scope) ? head : undefined;
+  }
+
+  /** Keeps the head of a task that was just made. */
+  keep(agent: string, id: string, head: TaskHead): void {
+    remember(this.#heads, `${this.agentOf(agent)} ${id}`, head, CACHED_TASKS);
+  }
+
+  /** Forgets a task that has ended or was deleted. */
+  forget(agent: string, id: string): void {
+    this.#heads.delete(`${this.agentOf(agent)} ${id}`);
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const HEAD_COLUMNS =
+  'pk, scope, context, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, snapshot, status, metadata';
+
+function headOf(row: Row): TaskHead {
+  return {
+    pk: row.pk as number,
+    scope: row.scope as number,
+    context: row.context as number | null,
+    state: row.state as number,
+    statusTime: row.status_time as number,
+    seq: row.seq as number,
+    epoch: row.epoch as number,
+    turns: row.turns as number,
+    held: row.held as number | null,
+    node: row.node as string | null,
+    leaseEnd: row.lease_end as number | null,
+    began: row.began as number,
+    ended: row.ended !== null,
+    hasSnapshot: row.ended === null && row.snapshot !== 0,
+    status: row.status as string,
+    metadata: row.metadata as string | null,
+    queue: [],
+  };
+}
+
+/** Keeps a bounded number: the oldest goes when one more comes. */
+function remember<V>(cache: Map<string, V>, key: string, value: V, limit: number): void {
+  cache.set(key, value);
+  if (cache.size <= limit) return;
+  for (const oldest of cache.keys()) {
+    cache.delete(oldest);
+    return;
+  }
+}
