@@ -1,0 +1,206 @@
+import { fork } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import { afterAll, describe, expect, it } from 'vitest';
+import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
+import { SqliteFiles } from './sqlite-files.js';
+import { ALICE, acceptance, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
+import { StorageClock } from './storage/tested-storage.js';
+
+const files = new SqliteFiles();
+afterAll(() => files.remove());
+
+const clock = new StorageClock();
+
+describe('a SQLite file', () => {
+  it('is made with its folder, and keeps everything over a restart', async () => {
+    const path = join(files.folder, 'deep', 'down', 'parley.db');
+    const first = { clock, storage: await files.open(clock, path) };
+    const open = await TaskPlay.begin(first, 'open');
+    await open.write(['TASK_STATE_WORKING', open.chunk('a', false)], { withSnapshot: true });
+    await open.write([open.chunk('b')]);
+    const done = await TaskPlay.begin(first, 'done');
+    await done.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
+    await first.storage.putPushConfig(ALICE, { id: 'p', taskId: 'done', url: 'https://example.com' });
+    const key = { key: 'k', expiresAt: clock.now() + 1_000 };
+    await first.storage.remember(ALICE, key, { message: said('m'), outcome: { reply: said('r') } });
+    await first.storage.close();
+    expect(readdirSync(dirname(path)).sort()).toEqual(['parley.db', 'parley.db-lock']);
+    const storage = await files.open(clock, path);
+    expect((await storage.task(ALICE, 'open'))?.task).toEqual(open.task);
+    expect(await storage.task(ALICE, 'done')).toMatchObject({ task: done.task, seq: 2, epoch: 1 });
+    expect((await storage.records(open.key, 0, 100_000)).records).toHaveLength(4);
+    expect(await storage.pushConfigs(ALICE, 'done', { limit: 9 })).toHaveLength(1);
+    expect(await storage.recall(ALICE, 'k', clock.now())).toMatchObject({ message: said('m') });
+    const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
+    expect(page).toMatchObject({ total: 2, tasks: [{ running: false }, { running: false }] });
+    await storage.close();
+  });
+
+  it('gives lost turns out at once after a restart: the lease of the process that is gone is void', async () => {
+    const path = files.fresh();
+    const before = { clock, storage: await files.open(clock, path) };
+    const began = await TaskPlay.begin(before, 'began');
+    await began.write(['TASK_STATE_WORKING']);
+    await before.storage.saveCheckpoint(began.held, 'here');
+    await before.storage.requestCancel(ALICE, 'began', { metadata: { why: 1 } });
+    await TaskPlay.begin(before, 'fresh');
+    await before.storage.accept(acceptance(said('next'), 'fresh'));
+    await before.storage.close();
+    const after = { clock, storage: await files.open(clock, path) };
+    expect(await after.storage.append(began.draft([]))).toEqual({ kind: 'fenced' });
+    const claims = await after.storage.claim({ ...LEASE, agents: ['test'], limit: 9 });
+    expect(claims).toMatchObject([
+      { turn: 1, attempt: 2, epoch: 2, began: true, checkpoint: 'here', cancel: { metadata: { why: 1 } } },
+      { turn: 1, attempt: 2, epoch: 2, began: false },
+    ]);
+    expect(claims.map(({ task }) => task.id)).toEqual(['began', 'fresh']);
+    const [, second] = claims;
+    if (second === undefined) throw new Error('There is no second turn');
+    await after.storage.release({ key: { agent: 'test', id: 'fresh' }, turn: 1, epoch: second.epoch }, 'done');
+    expect(only(await after.storage.claim({ ...LEASE, agents: ['test'], limit: 9 }))).toMatchObject({
+      turn: 2,
+      attempt: 1,
+      message: said('next'),
+    });
+    await after.storage.close();
+  });
+
+  it('goes on counting after a restart', async () => {
+    const path = files.fresh();
+    for (const round of [1, 2, 3]) {
+      const storage = await files.open(clock, path);
+      await storage.create(ALICE, newTask({ clock, storage }, `t${round}`, { contextId: 'c' }));
+      for (const contextId of ['c', undefined]) {
+        const page = { scope: ALICE, orderBy: 'status' as const, limit: 0, artifacts: false, history: false };
+        expect((await storage.tasks({ ...page, ...(contextId && { contextId }) })).total).toBe(round);
+      }
+      await storage.close();
+    }
+  });
+
+  it('belongs to one storage at a time, which a second one is told', async () => {
+    const path = files.fresh();
+    const first = await files.open(clock, path);
+    await expect(files.open(clock, path)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: `Cannot use ${path} as storage: another server uses it`,
+    });
+    expect(await first.create(ALICE, newTask({ clock, storage: first }, 't1'))).toBe(true);
+    await first.close();
+    await (await files.open(clock, path)).close();
+  });
+
+  it('that was written by a newer version is refused and left alone', async () => {
+    const path = files.fresh();
+    await (await files.open(clock, path)).close();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE meta SET value = '99' WHERE name = 'schema'");
+    db.close();
+    const bytes = readFileSync(path);
+    await expect(files.open(clock, path)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: expect.stringContaining('a newer version wrote it (schema 99'),
+    });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    ['is no database', (path: string) => writeFileSync(path, 'this is a letter, not a database\n'.repeat(300))],
+    [
+      'is a database of something else',
+      (path: string) => {
+        const db = new DatabaseSync(path);
+        db.exec('CREATE TABLE song (title TEXT)');
+        db.close();
+      },
+    ],
+  ])('that %s is refused and left alone', async (_, write) => {
+    const path = files.fresh();
+    mkdirSync(dirname(path), { recursive: true });
+    write(path);
+    const bytes = readFileSync(path);
+    await expect(files.open(clock, path)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: expect.stringContaining(`Cannot use ${path} as storage: `),
+    });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    ['a folder', (path: string) => mkdirSync(path, { recursive: true })],
+    [
+      'below a file',
+      (path: string) => {
+        mkdirSync(dirname(dirname(path)), { recursive: true });
+        writeFileSync(dirname(path), '');
+      },
+    ],
+  ])('cannot be %s', async (_, prepare) => {
+    const path = files.fresh();
+    prepare(path);
+    await expect(files.open(clock, path)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: expect.stringContaining(path),
+    });
+  });
+
+  it('that turns out to be damaged fails the call, not the process', async () => {
+    const path = files.fresh();
+    const before = { clock, storage: await files.open(clock, path) };
+    await Promise.all(Array.from({ length: 50 }, (_, at) => before.storage.create(ALICE, newTask(before, `t${at}`))));
+    await before.storage.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0x5a, 4096);
+    writeFileSync(path, bytes);
+    const storage = await files.open(clock, path).catch((error: unknown) => error);
+    if (storage instanceof SqliteStorage) {
+      await expect(storage.task(ALICE, 't1')).rejects.toMatchObject({ name: 'StorageError' });
+      await expect(storage.create(ALICE, newTask({ clock, storage }, 'new'))).rejects.toMatchObject({
+        name: 'StorageError',
+      });
+      await storage.close();
+    } else {
+      expect(storage).toMatchObject({ name: 'StorageError', message: expect.stringContaining(path) });
+    }
+  });
+});
+
+describe('a process that is killed', () => {
+  const script = join(files.folder, 'victim.mjs');
+  buildSync({
+    entryPoints: [fileURLToPath(new URL('sqlite-victim.ts', import.meta.url))],
+    outfile: script,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['esbuild', 'vitest'],
+  });
+
+  it('keeps all others out while it lives, and loses nothing that it was promised', async () => {
+    const path = files.fresh();
+    const victim = fork(script, [path, files.worker.href], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const exited = new Promise((resolve) => victim.once('exit', resolve));
+    const promised: string[] = [];
+    await new Promise<void>((resolve) => {
+      victim.on('message', (id) => {
+        promised.push(String(id));
+        if (promised.length === 200) resolve();
+      });
+    });
+    await expect(files.open(clock, path)).rejects.toMatchObject({ message: expect.stringContaining('another server') });
+    victim.kill('SIGKILL');
+    await exited;
+    const storage = await files.open(clock, path);
+    for (const id of promised) expect(await storage.task(ALICE, id)).toMatchObject({ seq: 1, running: false });
+    const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 0, artifacts: false, history: false });
+    expect(page.total).toBeGreaterThanOrEqual(promised.length);
+    const claims = await storage.claim({ ...LEASE, agents: ['test'], limit: 10_000 });
+    expect(claims.length).toBe(page.total);
+    expect(new Set(claims.map(({ attempt }) => attempt))).toEqual(new Set([2]));
+    await storage.close();
+  });
+});
