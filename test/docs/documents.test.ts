@@ -1,0 +1,117 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { DEFAULT_LIMITS as REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
+import { DEFAULT_LIMITS as ENGINE_LIMITS } from '../../packages/parley/src/server/engine-limits.js';
+import { type Snippet, snippetsOf } from './snippets.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+].filter((path) => path.endsWith('.md') && existsSync(join(root, path)));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const snippets = documents.flatMap((path) => snippetsOf(path, read(path)));
+// Inside the repository, so that imports of packages are found; not tracked.
+const folder = join(root, '.cache', `snippets-${process.pid}`);
+
+function fileOf({ document, line }: Snippet): string {
+  return join(folder, document.replace(/\W/g, '-'), `line-${line}.ts`);
+}
+
+describe('code in the documents', () => {
+  for (const snippet of snippets) {
+    mkdirSync(dirname(fileOf(snippet)), { recursive: true });
+    writeFileSync(fileOf(snippet), `${snippet.code}\nexport {};\n`);
+  }
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is there', () => {
+    expect(snippets.length).toBeGreaterThan(10);
+    expect(snippets.filter(({ runs }) => runs).length).toBeGreaterThan(3);
+  });
+
+  it('has the right types', { timeout: 60_000 }, () => {
+    expect(typeErrors(snippets.map(fileOf))).toEqual([]);
+  });
+
+  it.each(snippets.filter(({ runs }) => runs))('runs and prints what it says: $document:$line', async (snippet) => {
+    const printed: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((...values: unknown[]) => void printed.push(values.join(' ')));
+    await import(pathToFileURL(fileOf(snippet)).href);
+    if (snippet.prints !== undefined) expect(printed).toEqual(snippet.prints);
+  });
+});
+
+/** Checks files as the repository checks its own; imports of files that a reader would have are taken as given. */
+function typeErrors(files: readonly string[]): string[] {
+  const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as object;
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const program = ts.createProgram(files, { ...options, noEmit: true, incremental: false, tsBuildInfoFile: undefined });
+  return files.flatMap((file) => {
+    const source = program.getSourceFile(file);
+    return ts
+      .getPreEmitDiagnostics(program, source)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+      .filter((message) => !message.startsWith("Cannot find module './"))
+      .map((message) => `${file.slice(folder.length + 1)}: ${message}`);
+  });
+}
+
+describe('links in the documents', () => {
+  const links = documents.flatMap((document) =>
+    Array.from(read(document).matchAll(/\]\((?!https?:)([^)]+)\)/g), ([, target]) => ({
+      document,
+      target: target ?? '',
+    })),
+  );
+
+  it.each(links)('lead somewhere: $document → $target', ({ document, target }) => {
+    const [path = '', anchor] = target.split('#');
+    const file = path === '' ? join(root, document) : join(root, dirname(document), path);
+    expect(existsSync(file)).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(readFileSync(file, 'utf8'))).toContain(anchor);
+  });
+});
+
+function anchorsOf(markdown: string): string[] {
+  return Array.from(markdown.matchAll(/^#+ (.*)$/gm), ([, title]) =>
+    (title ?? '')
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
+}
+
+describe('the configuration reference', () => {
+  const text = read('docs/configuration.md');
+  const rows = Array.from(text.matchAll(/^\| `([A-Za-z0-9_]+)` \| `?([^|`]*)`? \|/gm), ([, name, value]) => [
+    name,
+    value?.trim(),
+  ]);
+
+  it('gives every limit with its default', () => {
+    const limits = Object.entries({ ...REQUEST_LIMITS, ...ENGINE_LIMITS }).map(([name, value]) => [
+      name,
+      String(value),
+    ]);
+    expect(rows.filter(([name]) => name !== undefined && limits.some(([limit]) => limit === name))).toEqual(limits);
+  });
+
+  it('gives every variable that a server reads, and no other', () => {
+    const config = read('packages/parley/src/app/server-config.ts');
+    const example = read('examples/agents/src/example-config.ts');
+    const names = (source: string) =>
+      Array.from(source.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\b/g), ([name]) => name);
+    const documented = rows.map(([name]) => name).filter((name) => name !== undefined && /^[A-Z]/.test(name));
+    const known = new Set([...names(config), ...names(example)]);
+    expect(documented.filter((name) => !known.has(name ?? ''))).toEqual([]);
+    const listed = /const NAMES = \[(.*?)\]/s.exec(config)?.[1] ?? '';
+    expect(names(listed).filter((name) => !documented.includes(name))).toEqual([]);
+  });
+});
