@@ -1,8 +1,13 @@
 import { afterAll } from 'vitest';
 import { SqliteFiles } from './sqlite-files.js';
+import type { OpenStorage } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';
+import { taskStoreContract } from './task-store-contract.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());
 
-storageContract('SQLite', (clock) => files.open(clock));
+const open: OpenStorage = (clock) => files.open(clock);
+
+storageContract('SQLite', open);
+taskStoreContract('SQLite', open);

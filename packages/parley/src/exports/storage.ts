@@ -1,3 +1,62 @@
+import { parseDatabaseUrl } from '../store/database-url.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
+import type { Scope, Storage } from '../store/storage.js';
+import { TaskStore } from '../store/task-store.js';
+import type { Logger } from '../telemetry/logger.js';
+import { systemClock, systemIds } from './runtime.js';
+
+export { OptionsError } from '../errors/options-error.js';
+export { StorageError } from '../errors/storage-error.js';
+export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-error.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CallerContext,
+  CancelOutcome,
+  CancelRequest,
+  Claim,
+  HeldTurn,
+  IdempotencyKey,
+  Lease,
+  RecordPage,
+  Remembered,
+  Renewal,
+  Retention,
+  Scope,
+  Storage,
+  StoredTask,
+  Swept,
+  TaskKey,
+  TaskPage,
+  TaskQuery,
+} from '../store/storage.js';
+export {
+  type NewTask,
+  type TaskChange,
+  type TaskFilter,
+  type TaskList,
+  TaskStore,
+  type TaskStoreOptions,
+} from '../store/task-store.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
+export type { TaskExtent } from '../task/trim-task.js';
+
+/**
+ * Opens the storage that a database url names: `memory:`, `sqlite:path` or `sqlite:path?durability=process`.
+ * @throws OptionsError for any other url, StorageError when the storage cannot be used.
+ */
+export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<Storage> {
+  const database = parseDatabaseUrl(url);
+  if (database.backend === 'memory') return new MemoryStorage({ clock: systemClock });
+  const { openSqliteStorage } = await import('./sqlite.js');
+  return openSqliteStorage({ ...options, path: database.path, durability: database.durability });
+}
+
+/** The tasks of one scope, for an application's own code. */
+export function createTaskStore(options: { readonly storage: Storage; readonly scope: Scope }): TaskStore {
+  return new TaskStore({ ...options, clock: systemClock, ids: systemIds });
+}

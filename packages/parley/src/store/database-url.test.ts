@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { parseDatabaseUrl } from './database-url.js';
+
+describe('a database url', () => {
+  it.each([
+    ['memory:', { backend: 'memory' }],
+    ['sqlite:./data/parley.db', { backend: 'sqlite', path: './data/parley.db', durability: 'power-loss' }],
+    ['sqlite:parley.db', { backend: 'sqlite', path: 'parley.db', durability: 'power-loss' }],
+    ['sqlite:/var/lib/a b.db', { backend: 'sqlite', path: '/var/lib/a b.db', durability: 'power-loss' }],
+    ['sqlite:///var/a.db', { backend: 'sqlite', path: '///var/a.db', durability: 'power-loss' }],
+    ['sqlite:C:\\data\\a.db', { backend: 'sqlite', path: 'C:\\data\\a.db', durability: 'power-loss' }],
+    ['sqlite:a.db?durability=process', { backend: 'sqlite', path: 'a.db', durability: 'process' }],
+    ['sqlite:a.db?durability=power-loss', { backend: 'sqlite', path: 'a.db', durability: 'power-loss' }],
+  ])('%s is read', (url, read) => {
+    expect(parseDatabaseUrl(url)).toEqual(read);
+  });
+
+  it.each([
+    '',
+    'memory',
+    'memory:x',
+    'sqlite',
+    'sqlite:',
+    'sqlite:?durability=process',
+    'sqlite:a.db?durability=none',
+    'sqlite:a.db?mode=ro',
+    'sqlite://data/a.db',
+    'mysql://host/db',
+    './data/parley.db',
+  ])('"%s" is refused by its name', (url) => {
+    expect(() => parseDatabaseUrl(url)).toThrow(`Database url: "${url}" must be`);
+  });
+
+  it('is named without its password', () => {
+    expect(() => parseDatabaseUrl('mysql://root:secret@host/db')).toThrow('"mysql://***@host/db"');
+  });
+});

@@ -1,0 +1,171 @@
+import { TaskStoreError } from '../errors/task-store-error.js';
+import type { Task, TaskStatus } from '../model/task.js';
+import { isTerminal, type TaskState } from '../model/task-state.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import { LogRecord } from '../task/log-record.js';
+import { shapeTask } from '../task/shape-task.js';
+import { statusTime } from '../task/status-time.js';
+import { type TaskExtent, trimTask } from '../task/trim-task.js';
+import type { AppendOutcome, Scope, Storage, StoredTask, TaskPage } from './storage.js';
+
+/** What a task store works on. */
+export interface TaskStoreOptions {
+  readonly storage: Storage;
+  /** Whose tasks: the store sees no others. */
+  readonly scope: Scope;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** A task to create: what is absent is filled in. */
+export type NewTask = Partial<Omit<Task, 'status'>> & { readonly status?: TaskStatus };
+
+/** Members to put in place of those the task has; `undefined` takes one away. */
+export type TaskChange = {
+  readonly [Name in 'artifacts' | 'history' | 'metadata']?: Task[Name] | undefined;
+} & { readonly status?: TaskStatus };
+
+/** Which tasks to list. Filters combine with AND. */
+export interface TaskFilter {
+  readonly contextId?: string;
+  /** Tasks in any of these states. */
+  readonly states?: readonly TaskState[];
+  /** Exclusive bounds of the time of creation. */
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+  /** Default 50. */
+  readonly limit?: number;
+  /** How many to pass over. Default 0. */
+  readonly offset?: number;
+  /** Newest first by this time. Default `created`. */
+  readonly orderBy?: 'created' | 'status';
+  /** Whether tasks come with their artifacts and history. Default true. */
+  readonly artifacts?: boolean;
+  readonly history?: boolean;
+}
+
+/** A page of tasks. */
+export interface TaskList {
+  readonly tasks: readonly Task[];
+  /** Tasks that match, before paging. */
+  readonly total: number;
+  /** Whether there are tasks behind this page. */
+  readonly hasMore: boolean;
+}
+
+const ATTEMPTS = 5;
+
+/**
+ * The tasks of one scope for an application's own code, beside the agent that works on them: what it changes obeys the
+ * rules that hold for agents. Writes it refuses throw TaskStoreError.
+ */
+export class TaskStore {
+  readonly #storage: Storage;
+  readonly #scope: Scope;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+
+  constructor({ storage, scope, clock, ids }: TaskStoreOptions) {
+    this.#storage = storage;
+    this.#scope = scope;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  /**
+   * Puts a task there, by default a new one in SUBMITTED. No agent runs for it.
+   * @throws TaskStoreError `taken`
+   */
+  async create(task: NewTask = {}): Promise<Task> {
+    const created = shapeTask({
+      ...task,
+      id: task.id ?? this.#ids.ordered(),
+      contextId: task.contextId ?? this.#ids.random(),
+      status: this.#timed(task.status ?? { state: 'TASK_STATE_SUBMITTED' }, 0),
+      metadata: task.metadata,
+    });
+    if (!(await this.#storage.create(this.#scope, created))) throw new TaskStoreError(created.id, 'taken');
+    return created;
+  }
+
+  async get(id: string, extent: TaskExtent = {}): Promise<Task | undefined> {
+    const stored = await this.#storage.task(this.#scope, id);
+    return stored && trimTask(stored.task, extent);
+  }
+
+  /**
+   * Changes a task while no turn of its agent runs. A function sees the task as it stands, and is asked again if that has
+   * changed before the write.
+   * @throws TaskStoreError `not-found`, `ended`, `running`, or `changing`
+   */
+  async update(id: string, change: TaskChange | ((task: Task) => TaskChange)): Promise<Task> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const stored = await this.#storage.task(this.#scope, id);
+      if (stored === undefined) throw new TaskStoreError(id, 'not-found');
+      if (isTerminal(stored.task.status.state)) throw new TaskStoreError(id, 'ended');
+      const next = this.#changed(stored.task, typeof change === 'function' ? change(stored.task) : change);
+      const outcome = await this.#append(stored, next);
+      if (outcome.kind === 'appended') return next;
+      if (outcome.kind !== 'fenced') throw new TaskStoreError(id, refusalOf(outcome.kind));
+    }
+    throw new TaskStoreError(id, 'changing');
+  }
+
+  /**
+   * Removes a task with all that hangs on it; false if there is none.
+   * @throws TaskStoreError `running`
+   */
+  async delete(id: string): Promise<boolean> {
+    const outcome = await this.#storage.delete(this.#scope, id);
+    if (outcome === 'running') throw new TaskStoreError(id, 'running');
+    return outcome === 'deleted';
+  }
+
+  async list(filter: TaskFilter = {}): Promise<TaskList> {
+    const { contextId, states, createdAfter, createdBefore, limit = 50, offset = 0 } = filter;
+    const page: TaskPage = await this.#storage.tasks({
+      scope: this.#scope,
+      ...(contextId !== undefined && { contextId }),
+      ...(states !== undefined && { states }),
+      ...(createdAfter !== undefined && { createdAfter: createdAfter.getTime() }),
+      ...(createdBefore !== undefined && { createdBefore: createdBefore.getTime() }),
+      orderBy: filter.orderBy ?? 'created',
+      limit,
+      offset,
+      artifacts: filter.artifacts ?? true,
+      history: filter.history ?? true,
+    });
+    const tasks = page.tasks.map(({ task }) => task);
+    return { tasks, total: page.total, hasMore: offset + tasks.length < page.total };
+  }
+
+  #append(stored: StoredTask, next: Task): Promise<AppendOutcome> {
+    const { task, seq } = stored;
+    return this.#storage.append({
+      key: { agent: this.#scope.agent, id: task.id },
+      authority: 'idle',
+      after: seq,
+      records: [LogRecord.of(seq + 1, 0, { task: next })],
+      head: { status: next.status, metadata: next.metadata },
+      snapshot: next,
+    });
+  }
+
+  #changed(task: Task, change: TaskChange): Task {
+    const { id, contextId } = task;
+    const status = change.status === undefined ? task.status : this.#timed(change.status, statusTime(task.status));
+    const { artifacts, history, metadata } = { ...task, ...change };
+    return shapeTask({ id, contextId, status, artifacts, history, metadata });
+  }
+
+  /** A new status has the time at which it is written, never one before the last. */
+  #timed(status: TaskStatus, previous: number): TaskStatus {
+    if (status.timestamp !== undefined && statusTime(status) >= previous) return status;
+    return { ...status, timestamp: new Date(Math.max(this.#clock.now(), previous)).toISOString() };
+  }
+}
+
+function refusalOf(kind: 'running' | 'terminal' | 'not-found'): 'running' | 'ended' | 'not-found' {
+  return kind === 'terminal' ? 'ended' : kind;
+}
