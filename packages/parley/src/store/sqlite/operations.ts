@@ -36,6 +36,7 @@ export type NewTaskFields = readonly [
 /** A turn that somebody holds, or believes to. */
 export type HeldFields = readonly [agent: string, taskId: string, turn: number, epoch: number];
 
+/** Take a message in. */
 export type AcceptOperation = readonly [
   'accept',
   scope: ScopeFields,
@@ -51,12 +52,14 @@ export type AcceptOperation = readonly [
   idempotency: readonly [key: string, expiresAt: number] | null,
   waitingLimit: number,
 ];
+/** The turn a message got, or why it got none; `epoch` is there when it was claimed. */
 export type AcceptResult =
   | readonly ['accepted', turn: number, epoch: number | null]
   | readonly ['repeated', message: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
   | readonly ['not-found' | 'other-context' | 'full'];
 
+/** Append records to the log of a task. */
 export type AppendOperation = readonly [
   'append',
   agent: string,
@@ -73,12 +76,14 @@ export type AppendOperation = readonly [
   /** `RECORD_FIELDS` values for each record. */
   records: readonly (string | number | null)[],
 ];
-/** turn, event, history, metadata */
+/** How many values of `records` make one: turn, event, history, metadata. */
 export const RECORD_FIELDS = 4;
+/** What became of an append. */
 export type AppendResult =
   | readonly ['appended', waiting: number]
   | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
 
+/** Claim turns that nobody runs. */
 export type ClaimOperation = readonly [
   'claim',
   now: number,
@@ -102,17 +107,25 @@ export type ClaimedTurn = readonly [
   cancel: string | null,
 ];
 
+/** Move the ends of leases on. */
 export type RenewOperation = readonly ['renew', now: number, leaseMs: number, turns: readonly HeldFields[]];
 /** For each turn: `false` when it is lost, or the request to cancel it, if any. */
 export type RenewResult = readonly (string | null | false)[];
 
+/** Give a turn up. */
 export type ReleaseOperation = readonly ['release', turn: HeldFields, how: 'done' | 'again'];
+/** Keep a value for the next attempt. */
 export type CheckpointOperation = readonly ['checkpoint', turn: HeldFields, checkpoint: string];
+/** Ask to cancel a task. */
 export type CancelOperation = readonly ['cancel', scope: ScopeFields, taskId: string, request: string];
+/** What became of asking. */
 export type CancelResult = readonly ['requested' | 'not-found'] | readonly ['terminal', state: number];
 
+/** Put a task there from outside. */
 export type CreateOperation = readonly ['create', scope: ScopeFields, now: number, taskId: string, task: NewTaskFields];
+/** Remove a task. */
 export type DeleteOperation = readonly ['delete', scope: ScopeFields, now: number, taskId: string];
+/** Keep what a key led to. */
 export type RememberOperation = readonly [
   'remember',
   scope: ScopeFields,
@@ -123,6 +136,7 @@ export type RememberOperation = readonly [
   turn: number | null,
   reply: string | null,
 ];
+/** Add or replace a push configuration. */
 export type PutPushConfigOperation = readonly [
   'put-push-config',
   scope: ScopeFields,
@@ -130,7 +144,9 @@ export type PutPushConfigOperation = readonly [
   id: string,
   config: string,
 ];
+/** Remove a push configuration. */
 export type DeletePushConfigOperation = readonly ['delete-push-config', scope: ScopeFields, taskId: string, id: string];
+/** Remove what has been kept long enough. */
 export type SweepOperation = readonly [
   'sweep',
   finishedBefore: number,
