@@ -12,7 +12,8 @@ export async function runVitest(files = [], env = {}) {
   const report = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const { code } = await runOwn([vitest, 'run', ...reporters, ...files], { env });
+    const plain = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: '0' };
+    const { code } = await runOwn([vitest, 'run', ...reporters, ...files], { env: { ...plain, ...env } });
     return countReport(report, code);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
+import type { Logger } from '../telemetry/logger.js';
 import { AgentMount } from './agent-mount.js';
 import type { AgentOptions } from './agent-options.js';
 import { errorAnswer } from './json-answer.js';
@@ -24,6 +25,7 @@ export class AgentHost {
   readonly #mounts: readonly AgentMount[];
   readonly #baseUrl: (request?: ExchangeRequest) => string;
   readonly #sweeper: RetentionSweeper;
+  readonly #logger: Logger;
   readonly #route: (path: string) => AgentMount | undefined;
   #starting: Promise<void> | undefined;
   #started = false;
@@ -38,7 +40,8 @@ export class AgentHost {
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
-    this.#sweeper = new RetentionSweeper(options);
+    this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
+    this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
   }
 
@@ -48,12 +51,18 @@ export class AgentHost {
     return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.card(base)]));
   }
 
-  /** Takes over what an earlier process left behind; the first request waits for it. */
+  /** Takes over what an earlier process left behind; the first request waits for it. One that fails may be tried again. */
   start(): Promise<void> {
-    this.#starting ??= Promise.all(this.#agents.map((agent) => agent.start())).then(() => {
-      this.#started = true;
-      this.#sweeper.start();
-    });
+    this.#starting ??= Promise.all(this.#agents.map((agent) => agent.start())).then(
+      () => {
+        this.#started = true;
+        this.#sweeper.start();
+      },
+      (error: unknown) => {
+        this.#starting = undefined;
+        throw error;
+      },
+    );
     return this.#starting;
   }
 
@@ -63,8 +72,17 @@ export class AgentHost {
     await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));
   }
 
-  readonly exchange: Exchange = (request) =>
-    this.#started ? this.#answer(request) : this.start().then(() => this.#answer(request));
+  readonly exchange: Exchange = (request) => (this.#started ? this.#answer(request) : this.#answerFirst(request));
+
+  async #answerFirst(request: ExchangeRequest): Promise<ExchangeResponse> {
+    try {
+      await this.start();
+    } catch (error) {
+      this.#logger.error('The agents could not be started', { error });
+      return errorAnswer(503, 'The agents cannot be reached now', { 'retry-after': '5' });
+    }
+    return this.#answer(request);
+  }
 
   #answer(request: ExchangeRequest): Promise<ExchangeResponse> {
     const { method, path } = request;

@@ -21,6 +21,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   413: 'OUT_OF_RANGE',
   431: 'OUT_OF_RANGE',
   500: 'INTERNAL',
+  503: 'UNAVAILABLE',
 };
 
 /** An error outside of any binding, in the form of the HTTP+JSON errors (spec §11.6). */

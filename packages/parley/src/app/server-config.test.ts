@@ -8,6 +8,7 @@ it('nothing set is a server for this machine with SQLite', () => {
     port: 8080,
     databaseUrl: 'sqlite:./data/parley.db',
     trustProxy: [],
+    allowAnonymous: false,
     logLevel: 'info',
   };
   expect(readServerConfig({})).toEqual(defaults);
@@ -24,6 +25,7 @@ it('everything set is read', () => {
       DATABASE_URL: 'sqlite:/var/lib/a.db?durability=process',
       A2A_PUBLIC_URL: 'https://example.com/agents/',
       A2A_TRUST_PROXY: 'loopback, 10.0.0.0/8',
+      A2A_ALLOW_ANONYMOUS: 'true',
       LOG_LEVEL: 'WARN',
     }),
   ).toEqual({
@@ -32,6 +34,7 @@ it('everything set is read', () => {
     databaseUrl: 'sqlite:/var/lib/a.db?durability=process',
     publicUrl: 'https://example.com/agents',
     trustProxy: ['loopback', '10.0.0.0/8'],
+    allowAnonymous: true,
     logLevel: 'warn',
   });
 });
@@ -47,6 +50,7 @@ describe('a mistake is named with what would be right', () => {
     ['A2A_PUBLIC_URL', 'ftp://example.com', 'an http or https url'],
     ['A2A_PUBLIC_URL', 'https://example.com/?a', 'an http or https url'],
     ['A2A_TRUST_PROXY', 'true', 'addresses, ranges'],
+    ['A2A_ALLOW_ANONYMOUS', 'yes', 'true or false'],
     ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
   ])('%s=%s', (name, value, right) => {
     expect(() => readServerConfig({ [name]: value })).toThrow(`${name}="${value}" must be ${right}`);

@@ -13,12 +13,22 @@ export interface ServerConfig {
   readonly publicUrl?: string;
   /** For `trustProxy` of a server. */
   readonly trustProxy: readonly string[];
+  /** Whether to listen beyond loopback although nobody has to authenticate. */
+  readonly allowAnonymous: boolean;
   readonly logLevel: LogLevel;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const NAMES = ['PORT', 'HOST', 'DATABASE_URL', 'A2A_PUBLIC_URL', 'A2A_TRUST_PROXY', 'LOG_LEVEL'] as const;
+const NAMES = [
+  'PORT',
+  'HOST',
+  'DATABASE_URL',
+  'A2A_PUBLIC_URL',
+  'A2A_TRUST_PROXY',
+  'A2A_ALLOW_ANONYMOUS',
+  'LOG_LEVEL',
+] as const;
 
 /**
  * Reads the settings of a ready-made server from environment variables; an empty one counts as not set. `known` are names
@@ -47,6 +57,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     proxiesOf,
     'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
   );
+  const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
@@ -55,6 +66,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     databaseUrl: databaseUrl ?? 'sqlite:./data/parley.db',
     ...(publicUrl !== undefined && { publicUrl }),
     trustProxy: trustProxy ?? [],
+    allowAnonymous: allowAnonymous ?? false,
     logLevel: logLevel ?? 'info',
   };
 }
@@ -94,6 +106,10 @@ function proxiesOf(text: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+function booleanOf(text: string): boolean | undefined {
+  return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
 function levelOf(text: string): LogLevel | undefined {

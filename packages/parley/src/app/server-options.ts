@@ -40,6 +40,6 @@ export const serverOptionsShape = {
  */
 export function checkExposure(host: string, allowAnonymous: boolean): void {
   if (isLoopback(host) || allowAnonymous) return;
-  const problem = `on ${host} anybody could call without authentication; set allowAnonymous: true if that is meant`;
+  const problem = `on ${host} anybody could call without authentication; set allowAnonymous (A2A_ALLOW_ANONYMOUS=true) if that is meant`;
   throw new OptionsError('Not listening', [problem]);
 }

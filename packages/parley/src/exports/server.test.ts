@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+import { StorageError } from '../errors/storage-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { type AgentHandlerOptions, BaseRequestHandler, BearerTokens, createAgentHandler } from './server.js';
+import {
+  type AgentHandlerOptions,
+  BaseRequestHandler,
+  BearerTokens,
+  createAgentHandler,
+  MemoryStorage,
+  systemClock,
+} from './server.js';
 
 const URL_BASE = 'https://agents.example.com';
 const echo = (prompt: string) => `Echo: ${prompt}`;
@@ -172,6 +180,31 @@ describe('an extended card', () => {
   it('needs no one else to authenticate', async () => {
     expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(200);
   });
+});
+
+it('tasks are kept as long as it is told', async () => {
+  const { fetch, close } = handler({ retention: { finishedMs: 1, everyMs: 1 } });
+  const sent = await (await fetch(post('/', call('SendMessage', { message })))).json();
+  const { id } = (sent as { result: { task: { id: string } } }).result.task;
+  let status = 200;
+  while (status === 200) ({ status } = await fetch(get(`/a2a/rest/tasks/${id}`)));
+  expect(status).toBe(404);
+  await close();
+});
+
+it('agents that cannot be started are unavailable, in JSON, until they can', async () => {
+  const storage = new MemoryStorage({ clock: systemClock });
+  let broken = true;
+  const claim = storage.claim.bind(storage);
+  storage.claim = (request) => (broken ? Promise.reject(new StorageError('a secret')) : claim(request));
+  const { fetch } = handler({ storage });
+  const refused = await fetch(post('/', call('SendMessage', { message })));
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await refused.json()).toEqual({
+    error: { code: 503, status: 'UNAVAILABLE', message: 'The agents cannot be reached now' },
+  });
+  broken = false;
+  expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(200);
 });
 
 describe('options', () => {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { get, post, RawConnection } from '../../../../../test/support/raw-connection.js';
 import { errorAnswer, jsonAnswer } from '../../app/json-answer.js';
@@ -251,6 +252,21 @@ describe('what is no HTTP', () => {
     expect(head).toContain('content-type: application/json');
     expect(head).toContain(`content-length: ${body.length}`);
     expect(JSON.parse(body)).toMatchObject({ error: { code: status } });
+  });
+
+  it('harms nobody, whatever it is', async () => {
+    const { port, url } = await serve(async (request) => text(`got ${(await request.body(1000)).length}`));
+    const start = fc.constantFrom('', 'GET / HTTP/1.1\r\n', 'POST /x HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n');
+    await fc.assert(
+      fc.asyncProperty(start, fc.uint8Array({ maxLength: 200 }), async (text, bytes) => {
+        using connection = await RawConnection.open(port, text);
+        connection.socket.end(bytes);
+        const answer = await connection.untilEnd();
+        expect(answer).toMatch(/^($|HTTP\/1\.1 \d{3} )/);
+      }),
+      { numRuns: 200 },
+    );
+    expect(await (await fetch(url)).text()).toBe('got 0');
   });
 
   it('does not get into a stream that is open on the same connection', async () => {

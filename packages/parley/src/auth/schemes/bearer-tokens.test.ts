@@ -38,10 +38,14 @@ it('says in the card how to authenticate', () => {
   expect(tokens.challenges).toEqual(['Bearer']);
 });
 
-it('refuses a hash that is none, by its subject', () => {
-  expect(() => new BearerTokens([{ sha256: 'abc', subject: 'eve' }])).toThrow(
-    'The sha256 of eve must be 64 hex digits',
-  );
+it('refuses what can be no token or hash, by its subject', () => {
+  const wrong = () =>
+    new BearerTokens([
+      { sha256: 'abc', subject: 'eve' },
+      { token: 'two words', subject: 'mallory' },
+    ]);
+  expect(wrong).toThrow(/the sha256 of eve must be 64 hex digits; the token of mallory must be/);
+  expect(wrong).not.toThrow('two words');
 });
 
 it('keeps no token', async () => {

@@ -1,3 +1,4 @@
+import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import type { Authenticator, Credentials } from '../authenticator.js';
 import type { User } from '../user.js';
@@ -15,6 +16,7 @@ interface Entry {
 }
 
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /**
@@ -28,12 +30,10 @@ export class BearerTokens implements Authenticator {
   };
   readonly #entries: Promise<readonly Entry[]>;
 
+  /** @throws OptionsError naming the subjects whose token or hash cannot be one. */
   constructor(tokens: readonly BearerToken[]) {
-    for (const token of tokens) {
-      if ('sha256' in token && !SHA256.test(token.sha256)) {
-        throw new TypeError(`The sha256 of ${token.subject} must be 64 hex digits`);
-      }
-    }
+    const problems = tokens.flatMap(problemOf);
+    if (problems.length > 0) throw new OptionsError('BearerTokens', problems);
     this.#entries = Promise.all(tokens.map(entryOf));
   }
 
@@ -49,6 +49,14 @@ export class BearerTokens implements Authenticator {
     }
     return user;
   }
+}
+
+/** What is wrong with an entry; never the token itself. */
+function problemOf(entry: BearerToken): string[] {
+  if ('sha256' in entry) {
+    return SHA256.test(entry.sha256) ? [] : [`the sha256 of ${entry.subject} must be 64 hex digits`];
+  }
+  return TOKEN.test(entry.token) ? [] : [`the token of ${entry.subject} must be letters, digits and ._~+/- only`];
 }
 
 async function entryOf(entry: BearerToken): Promise<Entry> {
