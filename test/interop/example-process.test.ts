@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ExampleServer, freePort, temporaryFolder } from './example-server.js';
-import { collect, saying, Wire } from './wire.js';
+import { collect, type Frame, saying, Wire } from './wire.js';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 
@@ -12,6 +13,13 @@ async function ownFolder(): Promise<string> {
   const folder = await temporaryFolder();
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** A stream once its first frame is there. */
+async function opened(frames: AsyncGenerator<Frame>): Promise<{ readonly all: Promise<Frame[]> }> {
+  const first = await frames.next();
+  const rest = collect(frames);
+  return { all: rest.then((frames) => (first.done ? [] : [first.value, ...frames])) };
 }
 
 /** Runs the server where it cannot start. */
@@ -68,16 +76,18 @@ describe('the server process of the example agents', () => {
     const [folder, port] = [await ownFolder(), await freePort()];
     const server = await ExampleServer.start({ folder, port });
     const wire = new Wire(server.url);
-    const working = wire.send('/spec/message:send', { body: saying('task-lifecycle') });
-    const streaming = collect(wire.frames('/spec/message:stream', { body: saying('task-lifecycle') }));
+    const contextId = randomUUID();
+    const working = wire.send('/spec/message:send', { body: saying('task-lifecycle', { contextId }) });
+    while ((await wire.send(`/spec/tasks?contextId=${contextId}`)).body.totalSize === 0);
     const waiting = await wire.send('/spec/message:send', { body: saying('multi-turn') });
     const id = (waiting.body.task as { id: string }).id;
-    const watching = collect(wire.frames(`/spec/tasks/${id}:subscribe`));
+    const watching = await opened(wire.frames(`/spec/tasks/${id}:subscribe`));
+    const streaming = await opened(wire.frames('/spec/message:stream', { body: saying('task-lifecycle') }));
 
     expect(await server.stop()).toBe(0);
     expect((await working).body).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
-    const cut = await streaming;
-    expect(await watching).toHaveLength(1);
+    const cut = await streaming.all;
+    expect(await watching.all).toHaveLength(1);
 
     await using again = await ExampleServer.start({ folder, port });
     const after = new Wire(again.url);

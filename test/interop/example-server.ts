@@ -52,7 +52,7 @@ export class ExampleServer implements AsyncDisposable {
     await new Promise<void>((ready, failed) => {
       const read = (chunk: Buffer) => {
         output.push(chunk.toString());
-        if (output.join('').includes(`127.0.0.1:${port}`)) ready();
+        if (output.join('').includes('"msg":"listening on')) ready();
       };
       child.stdout?.on('data', read);
       child.stderr?.on('data', read);

@@ -44,7 +44,8 @@ async function serve(): Promise<void> {
       interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.url}`),
     });
   }
-  logger.info(`listening on ${url}`, { storage: config.databaseUrl, durability: storage.durability });
+  const { host: address, port, databaseUrl } = config;
+  logger.info(`listening on ${url}`, { address, port, storage: databaseUrl, durability: storage.durability });
 
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
