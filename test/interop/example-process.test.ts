@@ -1,15 +1,16 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { ExampleServer, freePort, temporaryFolder } from './example-server.js';
 import { collect, type Frame, saying, Wire } from './wire.js';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 
-async function ownFolder(): Promise<string> {
+async function ownFolder({ onTestFinished }: TestContext): Promise<string> {
   const folder = await temporaryFolder();
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -23,17 +24,20 @@ async function opened(frames: AsyncGenerator<Frame>): Promise<{ readonly all: Pr
 }
 
 /** Runs the server where it cannot start. */
-function failedStart(env: Record<string, string>) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN], {
-    encoding: 'utf8',
+async function failedStart(env: Record<string, string>): Promise<{ code: unknown; lines: string[] }> {
+  const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env.PATH ?? '', DATABASE_URL: 'memory:', PORT: '0', ...env },
-    timeout: 10_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 15_000,
     killSignal: 'SIGKILL',
   });
-  return { status, lines: `${stdout}${stderr}`.trim().split('\n') };
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (printed += chunk));
+  const [code] = (await once(child, 'close')) as [unknown];
+  return { code, lines: printed.trim().split('\n') };
 }
 
-describe('the server process of the example agents', () => {
+describe.concurrent('the server process of the example agents', () => {
   it('says what it serves, where tasks are kept, and what they survive', async () => {
     await using server = await ExampleServer.start();
     const output = server.output.join('');
@@ -50,20 +54,20 @@ describe('the server process of the example agents', () => {
     [{ TCK_STREAMING_TIMEOUT: 'long' }, /TCK_STREAMING_TIMEOUT="long"/],
     [{ A2A_ALLOW_ANONYMOUS: 'perhaps' }, /A2A_ALLOW_ANONYMOUS="perhaps"/],
     [{ HOST: '0.0.0.0' }, /A2A_ALLOW_ANONYMOUS|allowAnonymous/],
-  ])('refuses to start with %j, in one line', (env, says) => {
-    const { status, lines } = failedStart(env);
-    expect(status).toBe(1);
+  ])('refuses to start with %j, in one line', async (env, says) => {
+    const { code, lines } = await failedStart(env);
+    expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(says)]);
   });
 
-  it('refuses to share its file or its port with another one, in one line', async () => {
-    const folder = await ownFolder();
+  it('refuses to share its file or its port with another one, in one line', async (context) => {
+    const folder = await ownFolder(context);
     await using server = await ExampleServer.start({ folder });
     const file = join(folder, 'agents.db');
-    const locked = failedStart({ DATABASE_URL: `sqlite:${file}` });
-    expect([locked.status, locked.lines]).toEqual([1, [expect.stringMatching(/agents\.db/)]]);
-    const taken = failedStart({ PORT: String(server.port) });
-    expect([taken.status, taken.lines]).toEqual([1, [expect.stringMatching(String(server.port))]]);
+    const locked = await failedStart({ DATABASE_URL: `sqlite:${file}` });
+    expect([locked.code, locked.lines]).toEqual([1, [expect.stringMatching(/agents\.db/)]]);
+    const taken = await failedStart({ PORT: String(server.port) });
+    expect([taken.code, taken.lines]).toEqual([1, [expect.stringMatching(String(server.port))]]);
   });
 
   it('tells the public address in its cards when it has one', async () => {
@@ -72,8 +76,8 @@ describe('the server process of the example agents', () => {
     expect(body).toMatchObject({ supportedInterfaces: [{ url: 'https://agents.example.com/a2a/spec' }, {}] });
   });
 
-  it('lets work end when it is asked to stop, sends watchers away, and ends with 0', async () => {
-    const [folder, port] = [await ownFolder(), await freePort()];
+  it('lets work end when it is asked to stop, sends watchers away, and ends with 0', async (context) => {
+    const [folder, port] = [await ownFolder(context), await freePort()];
     const server = await ExampleServer.start({ folder, port });
     const wire = new Wire(server.url);
     const contextId = randomUUID();
@@ -100,8 +104,8 @@ describe('the server process of the example agents', () => {
     expect(whole.at(-1)?.data).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
-  it('ends what does not end by itself when it is asked to stop, saying why', { timeout: 40_000 }, async () => {
-    const [folder, port] = [await ownFolder(), await freePort()];
+  it('ends what does not end by itself when it is asked to stop, saying why', { timeout: 40_000 }, async (context) => {
+    const [folder, port] = [await ownFolder(context), await freePort()];
     const server = await ExampleServer.start({ folder, port });
     const body = { ...saying('task-cancel'), configuration: { returnImmediately: true } };
     const { task } = (await new Wire(server.url).send('/spec/message:send', { body })).body as { task: { id: string } };

@@ -47,6 +47,10 @@ export class ExampleServer implements AsyncDisposable {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // Whatever becomes of the tests, no server outlives them.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
     const output: string[] = [];
     const server = new ExampleServer(port, child, output, temporary);
     await new Promise<void>((ready, failed) => {
