@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 import { StorageError } from '../errors/storage-error.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -186,9 +186,7 @@ it('tasks are kept as long as it is told', async () => {
   const { fetch, close } = handler({ retention: { finishedMs: 1, everyMs: 1 } });
   const sent = await (await fetch(post('/', call('SendMessage', { message })))).json();
   const { id } = (sent as { result: { task: { id: string } } }).result.task;
-  let status = 200;
-  while (status === 200) ({ status } = await fetch(get(`/a2a/rest/tasks/${id}`)));
-  expect(status).toBe(404);
+  await vi.waitUntil(async () => (await fetch(get(`/a2a/rest/tasks/${id}`))).status === 404);
   await close();
 });
 
