@@ -2,6 +2,7 @@
 // with nothing installed.
 import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
+import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,11 +22,15 @@ function environment(extra) {
   return { ...process.env, ...extra, PATH: path };
 }
 
-/** Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to all that it printed. */
-export function run(command, args, { quiet = false, env = {} } = {}) {
+/**
+ * Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to all that it printed. After `limitMs` it
+ * is ended with all that it started.
+ */
+export function run(command, args, { quiet = false, env = {}, limitMs } = {}) {
   return new Promise((resolve, reject) => {
     const stdio = quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'];
-    const child = spawn(command, args, { cwd: root, stdio, env: environment(env) });
+    const child = spawn(command, args, { cwd: root, stdio, env: environment(env), detached: limitMs !== undefined });
+    if (limitMs !== undefined) limitTime(child, limitMs);
     let output = '';
     child.stdout?.on('data', (data) => {
       output += data;
@@ -35,6 +40,33 @@ export function run(command, args, { quiet = false, env = {} } = {}) {
     });
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code: code ?? (signal === null ? 1 : 128), output }));
+  });
+}
+
+/** What runs in a group of its own gets no signal from the terminal, so this one passes them on. */
+function limitTime(child, limitMs) {
+  const end = (signal) => {
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      child.kill(signal);
+    }
+  };
+  const timer = setTimeout(() => {
+    process.stdout.write(`Ended after ${Math.round(limitMs / 60_000)} min: it hangs\n`);
+    end('SIGKILL');
+  }, limitMs);
+  const handlers = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => {
+    const handler = () => {
+      end(signal);
+      child.once('close', () => process.exit(128 + constants.signals[signal]));
+    };
+    process.on(signal, handler);
+    return () => process.off(signal, handler);
+  });
+  child.once('close', () => {
+    clearTimeout(timer);
+    for (const forget of handlers) forget();
   });
 }
 

@@ -4,6 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runOwn } from './processes.mjs';
 
+/** A test whose loop never ends cannot be ended by its own time limit. */
+const LIMIT_MS = 20 * 60_000;
+const LONG_LIMIT_MS = 4 * 3_600_000;
+const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS);
+
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
 /** Runs test files with vitest, all of them unless told which, and counts its tests from its own report. */
@@ -13,7 +18,10 @@ export async function runVitest(files = [], env = {}) {
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
     const plain = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: '0' };
-    const { code } = await runOwn([vitest, 'run', ...reporters, ...files], { env: { ...plain, ...env } });
+    const { code } = await runOwn([vitest, 'run', ...reporters, ...files], {
+      env: { ...plain, ...env },
+      limitMs: limitOf(env),
+    });
     return countReport(report, code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -48,7 +56,7 @@ export function otherSuites() {
 
 /** Runs such a suite. One that breaks off, or counts nothing, has failed. */
 export async function runOther(script, env = {}) {
-  const { code, output } = await runOwn([script], { quiet: true, env });
+  const { code, output } = await runOwn([script], { quiet: true, env, limitMs: limitOf(env) });
   process.stdout.write(output);
   const line = output.trimEnd().split('\n').at(-1) ?? '';
   const found = /^(\d+) passed, (\d+) failed$/.exec(line.trim());

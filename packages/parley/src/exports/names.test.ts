@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import * as index from './index.js';
 import * as node from './node.js';
 import * as server from './server.js';
+import * as sqlite from './sqlite.js';
+import * as storage from './storage.js';
 
 /** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
 const NAMES = {
@@ -44,12 +46,26 @@ const NAMES = {
     'systemIds',
     'toFetch',
   ],
+  sqlite: ['SqliteStorage', 'openSqliteStorage'],
+  storage: [
+    'LogRecord',
+    'MemoryStorage',
+    'OptionsError',
+    'StorageError',
+    'TaskBuilder',
+    'TaskStore',
+    'TaskStoreError',
+    'createTaskStore',
+    'openStorage',
+  ],
 };
 
 it.each([
   ['index', index],
   ['node', node],
   ['server', server],
+  ['sqlite', sqlite],
+  ['storage', storage],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
 });
