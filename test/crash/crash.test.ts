@@ -11,8 +11,8 @@ import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
 import { Load, type Said } from './said.js';
 
-const kills = process.env.PARLEY_TEST_LONG ? 100 : 10;
-const seed = Number(process.env.PARLEY_SEED ?? Date.now() % 1_000_000);
+const kills = process.env.TEST_LONG ? 100 : 10;
+const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 const scope: Scope = { agent: '/', tenant: '', owner: null };
 /** The library as it is built: only that can start the store's threads. */
 const built = new URL('../../packages/parley/dist/exports/storage.js', import.meta.url).href;

@@ -103,7 +103,7 @@ function taskIdOf(event: StreamItem['event']): string {
   return 'artifactUpdate' in event ? event.artifactUpdate.taskId : '';
 }
 
-const runs = Number(process.env.PARLEY_TEST_LONG ? 20_000 : 1_500);
+const runs = Number(process.env.TEST_LONG ? 20_000 : 1_500);
 
 describe('the invariants of the engine', () => {
   it.each(['task', 'either'] as const)(
