@@ -118,11 +118,11 @@ export function appendingContract(open: OpenStorage): void {
       const stored = await tested.storage.task(ALICE, 't1');
       if (stored === undefined) throw new Error('The task was not created');
       const play = new TaskPlay(tested, stored);
-      expect(await play.send(play.draft(['TASK_STATE_CANCELED'], { authority: 'force' }))).toEqual({
-        kind: 'appended',
-        waiting: 0,
-      });
+      const written = { kind: 'appended', waiting: 0 };
+      expect(await play.send(play.draft([play.chunk('x', false)], { authority: 'force' }))).toEqual(written);
       expect(await tested.storage.task(ALICE, 't1')).toMatchObject({ seq: 2, epoch: 1 });
+      expect(await play.send(play.draft(['TASK_STATE_CANCELED'], { authority: 'force' }))).toEqual(written);
+      expect(await tested.storage.task(ALICE, 't1')).toMatchObject({ seq: 3, epoch: 2 });
     });
 
     it('can end the turn; the messages that wait are counted', async () => {

@@ -24,7 +24,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
     head = tables.headIn(scope, taskId);
     if (head === undefined) return ['not-found'];
     if (head.ended) return ['terminal', head.state];
-    if (contextId !== null && !isContext(tables, head, contextId)) return ['other-context'];
+    if (contextId !== null && contextId !== head.contextId) return ['other-context'];
     if (head.queue.length > limit) return ['full'];
     isNext &&= head.queue.length === 0;
     head.turns += 1;
@@ -35,14 +35,14 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
     tables.keep(scope[0], taskId, head);
   }
   const turn = head.turns;
-  const execution = { pk: tables.nextExecution(), turn, ready: !isNext && head.queue.length === 0 };
-  head.queue.push(execution);
+  const ready = !isNext && head.queue.length === 0;
+  head.queue.push({ turn, ready });
   tables.run(
     'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)',
-    execution.pk,
     head.pk,
     turn,
-    execution.ready ? 1 : 0,
+    tables.nextPlace(),
+    ready ? 1 : 0,
     isNext ? 1 : 0,
     message,
     caller,
@@ -90,9 +90,4 @@ function recalled(tables: WriteTables, scope: ScopeFields, key: string, now: num
   );
   if (row === undefined || row.task === null) return row;
   return tables.headIn(scope, row.task) === undefined ? undefined : row;
-}
-
-function isContext(tables: WriteTables, head: TaskHead, contextId: string): boolean {
-  const row = tables.get<{ pk: number }>('SELECT pk FROM context WHERE scope = ? AND id = ?', head.scope, contextId);
-  return row !== undefined && row.pk === head.context;
 }

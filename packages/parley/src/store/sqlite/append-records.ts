@@ -1,4 +1,5 @@
 import { type AppendOperation, type AppendResult, RECORD_FIELDS } from './operations.js';
+import { putSnapshot } from './put-snapshot.js';
 import { isEnded } from './state-numbers.js';
 import { dropTurn, dropTurns, isRunning, letGo, settleReady, waitingIn } from './task-turns.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
@@ -23,36 +24,22 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
     head.epoch += 1;
     letGo(head);
   }
-  if (isEnded(state)) {
-    end(tables, head, { now, state, statusTime, status, metadata, snapshot });
-    tables.forget(agent, taskId);
-    return ['appended', 0];
-  }
-  if (endsTurn !== null) dropTurn(tables, head, endsTurn);
-  const isChunk = head.held === held && head.status === status && head.metadata === metadata;
-  const isFirstSnapshot = snapshot !== null && !head.hasSnapshot;
-  if (snapshot !== null) {
-    head.hasSnapshot = true;
-    tables.run(
-      'INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?)',
-      head.pk,
-      head.seq,
-      status,
-      metadata,
-      snapshot[0],
-      snapshot[1],
-    );
-  }
-  if (isChunk && !isFirstSnapshot) {
+  if (isEnded(state)) dropTurns(tables, head);
+  else if (endsTurn !== null) dropTurn(tables, head, endsTurn);
+  const isSame = head.held === held && authority !== 'force';
+  if (isSame && head.status === status && head.metadata === metadata) {
     tables.run('UPDATE task SET seq = ?, began = ? WHERE pk = ?', head.seq, head.began, head.pk);
   } else {
-    setStatus(tables, head, { state, statusTime, status, metadata });
+    setStatus(tables, head, { now, state, statusTime, status, metadata });
   }
-  settleReady(tables, head);
+  if (snapshot !== null) putSnapshot(tables, head, snapshot);
+  if (head.ended) tables.forget(agent, taskId);
+  else settleReady(tables, head);
   return ['appended', waitingIn(head)];
 }
 
 interface Status {
+  readonly now: number;
   readonly state: number;
   readonly statusTime: number;
   readonly status: string;
@@ -68,14 +55,18 @@ function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOpera
 }
 
 function setStatus(tables: WriteTables, head: TaskHead, next: Status): void {
-  countChange(tables, head, next.state);
+  if (head.state !== next.state) {
+    tables.count(head.scope, head.state, -1);
+    tables.count(head.scope, next.state, 1);
+  }
   head.state = next.state;
+  head.ended = isEnded(next.state);
   head.statusTime = next.statusTime;
   head.status = next.status;
   head.metadata = next.metadata;
   tables.run(
     `UPDATE task SET state = ?, status_time = ?, seq = ?, epoch = ?, held = ?, node = ?, lease_end = ?, began = ?,
-      snapshot = ?, status = ?, metadata = ? WHERE pk = ?`,
+      ended = ?, status = ?, metadata = ? WHERE pk = ?`,
     head.state,
     head.statusTime,
     head.seq,
@@ -84,42 +75,9 @@ function setStatus(tables: WriteTables, head: TaskHead, next: Status): void {
     head.node,
     head.leaseEnd,
     head.began,
-    head.hasSnapshot ? 1 : 0,
+    head.ended ? tables.endTime(next.now) : null,
     head.status,
     head.metadata,
     head.pk,
   );
-}
-
-/** The last write to a task: its whole content moves into its row. */
-function end(
-  tables: WriteTables,
-  head: TaskHead,
-  last: Status & { readonly now: number; readonly snapshot: AppendOperation[10] },
-): void {
-  const [history, artifacts] = last.snapshot ?? [null, null];
-  countChange(tables, head, last.state);
-  dropTurns(tables, head);
-  if (head.hasSnapshot) tables.run('DELETE FROM snapshot WHERE task = ?', head.pk);
-  tables.run(
-    `UPDATE task SET state = ?, status_time = ?, seq = ?, epoch = ?, held = NULL, node = NULL, lease_end = NULL, began = ?,
-      ended = ?, snapshot = 0, status = ?, metadata = ?, history = ?, artifacts = ? WHERE pk = ?`,
-    last.state,
-    last.statusTime,
-    head.seq,
-    head.epoch,
-    head.began,
-    tables.endTime(last.now),
-    last.status,
-    last.metadata,
-    history,
-    artifacts,
-    head.pk,
-  );
-}
-
-function countChange(tables: WriteTables, head: TaskHead, state: number): void {
-  if (head.state === state) return;
-  tables.count(head.scope, head.state, -1);
-  tables.count(head.scope, state, 1);
 }

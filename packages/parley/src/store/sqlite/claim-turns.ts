@@ -19,7 +19,7 @@ interface Claimable {
   readonly tenant: string;
   readonly owner: string | null;
   readonly id: string;
-  readonly pk: number;
+  readonly place: number;
 }
 
 interface ExecutionRow {
@@ -30,7 +30,7 @@ interface ExecutionRow {
   readonly cancel: string | null;
 }
 
-const CLAIMABLE = `SELECT a.name AS agent, s.tenant, s.owner, t.id, e.pk FROM execution e
+const CLAIMABLE = `SELECT a.name AS agent, s.tenant, s.owner, t.id, e.place FROM execution e
   JOIN task t ON t.pk = e.task JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
   WHERE a.name IN (SELECT value FROM json_each(?))`;
 const WAITING = `${CLAIMABLE} AND e.ready = 1`;
@@ -47,9 +47,10 @@ export function claim(tables: WriteTables, operation: ClaimOperation): readonly 
     hold(tables, head, { node, end: now + leaseMs });
     first.ready = false;
     const execution = tables.get<ExecutionRow>(
-      `UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE pk = ?
+      `UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE task = ? AND turn = ?
         RETURNING attempt, message, caller, checkpoint, cancel`,
-      first.pk,
+      head.pk,
+      first.turn,
     );
     if (execution === undefined) continue;
     const { attempt, message, caller, checkpoint, cancel } = execution;
@@ -67,7 +68,7 @@ export function renew(tables: WriteTables, [, now, leaseMs, turns]: RenewOperati
     if (head === undefined) return false;
     head.leaseEnd = now + leaseMs;
     tables.run('UPDATE task SET lease_end = ? WHERE pk = ?', head.leaseEnd, head.pk);
-    return executionOf(tables, head)?.cancel ?? null;
+    return cancelOf(tables, head);
   });
 }
 
@@ -87,9 +88,9 @@ export function release(tables: WriteTables, [, turn, how]: ReleaseOperation): n
 /** Keeps a value for the next attempt; false for a turn that is no longer held. */
 export function saveCheckpoint(tables: WriteTables, [, turn, checkpoint]: CheckpointOperation): boolean {
   const head = heldBy(tables, turn);
-  const [first] = head?.queue ?? [];
-  if (first === undefined) return false;
-  return tables.run('UPDATE execution SET checkpoint = ? WHERE pk = ?', checkpoint, first.pk) === 1;
+  if (head === undefined) return false;
+  tables.run('UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?', checkpoint, head.pk, head.held);
+  return true;
 }
 
 /** Keeps a request to cancel with the running turn, if there is one. */
@@ -97,11 +98,10 @@ export function requestCancel(tables: WriteTables, [, scope, taskId, request]: C
   const head = tables.headIn(scope, taskId);
   if (head === undefined) return ['not-found'];
   if (head.ended) return ['terminal', head.state];
-  const [first] = head.queue;
-  if (first !== undefined && head.held !== null) {
-    const earlier = executionOf(tables, head)?.cancel ?? null;
+  if (head.held !== null) {
+    const earlier = cancelOf(tables, head);
     const merged = earlier === null ? request : JSON.stringify(mergedCancel(parsed(earlier), parsed(request)));
-    tables.run('UPDATE execution SET cancel = ? WHERE pk = ?', merged, first.pk);
+    tables.run('UPDATE execution SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, head.held);
   }
   return ['requested'];
 }
@@ -117,14 +117,14 @@ function claimable(tables: WriteTables, operation: ClaimOperation): readonly Cla
       ...tables.all<Claimable>(`${LOST} AND e.task = ?`, named, now, node, head.pk),
     ];
   }
-  const waiting = tables.all<Claimable>(`${WAITING} ORDER BY e.pk LIMIT ?`, named, Math.max(0, limit));
+  const waiting = tables.all<Claimable>(`${WAITING} ORDER BY e.place LIMIT ?`, named, Math.max(0, limit));
   if (now < tables.nextLeaseEnd) return waiting;
-  const lost = tables.all<Claimable>(`${LOST} ORDER BY e.pk LIMIT ?`, named, now, node, Math.max(0, limit));
+  const lost = tables.all<Claimable>(`${LOST} ORDER BY e.place LIMIT ?`, named, now, node, Math.max(0, limit));
   const next = tables.get<{ next: number | null }>(
     'SELECT min(t.lease_end) AS next FROM execution e JOIN task t ON t.pk = e.task AND t.held = e.turn',
   );
   tables.nextLeaseEnd = next?.next ?? Number.POSITIVE_INFINITY;
-  return [...waiting, ...lost].sort((a, b) => a.pk - b.pk).slice(0, Math.max(0, limit));
+  return [...waiting, ...lost].sort((a, b) => a.place - b.place).slice(0, Math.max(0, limit));
 }
 
 /** The task of a turn, if the turn is still held under this epoch. */
@@ -133,9 +133,9 @@ function heldBy(tables: WriteTables, [agent, taskId, turn, epoch]: HeldFields): 
   return head !== undefined && head.held === turn && head.epoch === epoch ? head : undefined;
 }
 
-function executionOf(tables: WriteTables, head: TaskHead): { cancel: string | null } | undefined {
-  const [first] = head.queue;
-  return first && tables.get<{ cancel: string | null }>('SELECT cancel FROM execution WHERE pk = ?', first.pk);
+function cancelOf(tables: WriteTables, head: TaskHead): string | null {
+  const sql = 'SELECT cancel FROM execution WHERE task = ? AND turn = ?';
+  return tables.get<{ cancel: string | null }>(sql, head.pk, head.held)?.cancel ?? null;
 }
 
 function parsed(request: string): CancelRequest {

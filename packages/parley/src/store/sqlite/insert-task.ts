@@ -1,4 +1,5 @@
 import type { NewTaskFields, ScopeFields } from './operations.js';
+import { putSnapshot } from './put-snapshot.js';
 import { isEnded } from './state-numbers.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
 
@@ -24,6 +25,7 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     pk: tables.nextTask(),
     scope: scopePk,
     context: contextId === null ? null : joinContext(tables, scopePk, contextId),
+    contextId,
     state,
     statusTime,
     seq: 1,
@@ -34,19 +36,19 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     leaseEnd: lease === null ? null : lease.end,
     began: 0,
     ended: ended !== null,
-    hasSnapshot: false,
     status,
     metadata,
     queue: [],
   };
   if (lease !== null) tables.nextLeaseEnd = Math.min(tables.nextLeaseEnd, lease.end);
   tables.run(
-    'INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 1, 0, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)',
+    'INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 0, ?, ?, ?)',
     head.pk,
     tables.agentOf(scope[0]),
     taskId,
     scopePk,
     head.context,
+    contextId,
     state,
     statusTime,
     now,
@@ -58,9 +60,8 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     ended,
     status,
     metadata,
-    history,
-    artifacts,
   );
+  if (ended !== null) putSnapshot(tables, head, [history, artifacts]);
   tables.run('INSERT INTO task_record VALUES (?, 1, 0, ?, NULL, NULL)', head.pk, event);
   tables.count(scopePk, state, 1);
   return head;
@@ -68,10 +69,11 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
 
 /** Counts one task more in a context, which may be new. */
 function joinContext(tables: WriteTables, scope: number, id: string): number {
-  const row = tables.get<{ pk: number }>(
-    'INSERT INTO context (scope, id, tasks) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET tasks = tasks + 1 RETURNING pk',
+  const row = tables.get<{ number: number }>(
+    'INSERT INTO context VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET tasks = tasks + 1 RETURNING number',
     scope,
     id,
+    tables.nextContext(),
   );
-  return row?.pk ?? 0;
+  return row?.number ?? 0;
 }

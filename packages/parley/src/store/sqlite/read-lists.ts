@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { TASK_STATES } from '../../model/task-state.js';
-import type { TaskQuery } from '../storage.js';
+import type { Scope, TaskQuery } from '../storage.js';
 import type { ReadTables } from './read-tables.js';
-import { type TaskRow, taskByPk, wholeTask } from './read-task.js';
+import { memberColumns, TASK_COLUMNS, type TaskRow, wholeTask } from './read-task.js';
 import { stateNumber } from './state-numbers.js';
 import { type TaskTexts, textOf } from './task-texts.js';
 
@@ -41,9 +41,9 @@ export function readPage(tables: ReadTables, query: TaskQuery): TextPage {
     if (scope === undefined) return { tasks: [], total: 0 };
     const context = contextOf(tables, scope, query.contextId);
     if (query.contextId !== undefined && context === undefined) return { tasks: [], total: 0 };
-    const source = sourceOf(query, scope, context?.pk);
+    const source = sourceOf(query, scope, context?.number);
     return {
-      tasks: pagePks(tables, query, source).map((pk) => textsOf(tables, pk, query)),
+      tasks: pageRows(tables, query, source).map((row) => textsOf(tables, { ...row, ...query.scope }, query)),
       total: totalOf(tables, query, { scope, context, source }),
     };
   });
@@ -56,26 +56,27 @@ export function readAbandoned(
 ): readonly TaskTexts[] {
   const { agents, before, limit } = options;
   return tables.together(() => {
-    const rows = tables.all<{ pk: number }>(
-      `SELECT t.pk FROM task t INDEXED BY task_interrupted JOIN agent a ON a.pk = t.agent
+    const rows = tables.all<TaskRow>(
+      `SELECT ${TASK_COLUMNS}, a.name AS agent, s.tenant, s.owner, NULL AS history, NULL AS artifacts
+        FROM task t INDEXED BY task_interrupted JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope
         WHERE t.state IN (6, 8) AND t.status_time < ? AND a.name IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM execution e WHERE e.task = t.pk) ORDER BY t.status_time, t.pk LIMIT ?`,
       before,
       JSON.stringify(agents),
       Math.max(0, limit),
     );
-    return rows.map(({ pk }) => textsOf(tables, pk, { artifacts: true, history: true }));
+    return rows.map((row) => textsOf(tables, row, { artifacts: true, history: true }));
   });
 }
 
 interface Context {
-  readonly pk: number;
+  readonly number: number;
   readonly tasks: number;
 }
 
 function contextOf(tables: ReadTables, scope: number, id: string | undefined): Context | undefined {
   if (id === undefined) return undefined;
-  return tables.get<Context>('SELECT pk, tasks FROM context WHERE scope = ? AND id = ?', scope, id);
+  return tables.get<Context>('SELECT number, tasks FROM context WHERE scope = ? AND id = ?', scope, id);
 }
 
 function statesOf(query: TaskQuery): readonly number[] {
@@ -107,23 +108,28 @@ function sourceOf(query: TaskQuery, scope: number, context: number | undefined):
   return { index: context === undefined ? 'task_state' : 'task_context', stretches, rest };
 }
 
-function pagePks(tables: ReadTables, query: TaskQuery, source: Source): readonly number[] {
+function pageRows(tables: ReadTables, query: TaskQuery, source: Source): readonly Omit<TaskRow, keyof Scope>[] {
   const { cursor, offset = 0, limit } = query;
+  if (limit <= 0) return [];
   const column = query.orderBy === 'status' ? 'status_time' : 'created';
-  const order = `ORDER BY ${column} DESC, id DESC LIMIT ?`;
+  const order = `ORDER BY ${column} DESC, id DESC`;
   const behind: Filter[] =
     cursor === undefined ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] }];
   const parts = source.stretches.map((stretch) => {
     const where = [stretch, ...behind, ...source.rest];
     return {
       sql: `SELECT * FROM (SELECT pk, ${column}, id FROM task INDEXED BY ${source.index}
-        WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order})`,
+        WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order} LIMIT ?)`,
       values: [...where.flatMap(({ values }) => values), offset + limit],
     };
   });
-  const sql = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} OFFSET ?`;
+  const found = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} LIMIT ? OFFSET ?`;
   const values = [...parts.flatMap((part) => part.values), limit, offset];
-  return tables.all<{ pk: number }>(sql, ...values).map(({ pk }) => pk);
+  const { columns, join } = memberColumns(query);
+  return tables.all(
+    `SELECT ${TASK_COLUMNS}, ${columns} FROM (${found}) f JOIN task t ON t.pk = f.pk ${join} ORDER BY f.${column} DESC, f.id DESC`,
+    ...values,
+  );
 }
 
 function totalOf(
@@ -150,16 +156,13 @@ function totalOf(
 
 function textsOf(
   tables: ReadTables,
-  pk: number,
+  row: TaskRow,
   wanted: { readonly artifacts: boolean; readonly history: boolean },
 ): TaskTexts {
-  const row = tables.get<TaskRow>(taskByPk(wanted), pk);
-  if (row === undefined) throw new Error(`The task ${pk} is in a list but not in its table`);
-  const { pk: _, ended, snapshot: __, ...texts } = row;
-  if (ended !== null || !(wanted.artifacts || wanted.history)) return texts;
+  if (row.ended !== null || !(wanted.artifacts || wanted.history)) return row;
   const { history, artifacts } = wholeTask(tables, row);
   return {
-    ...texts,
+    ...row,
     history: wanted.history ? textOf(history) : null,
     artifacts: wanted.artifacts ? textOf(artifacts) : null,
   };

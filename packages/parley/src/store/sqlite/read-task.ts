@@ -11,7 +11,6 @@ import { type MemberTexts, parseTask, type TaskTexts } from './task-texts.js';
 export interface TaskRow extends TaskTexts {
   readonly pk: number;
   readonly ended: number | null;
-  readonly snapshot: number;
 }
 
 interface RecordRow {
@@ -22,18 +21,27 @@ interface RecordRow {
   readonly metadata: string | null;
 }
 
-const HEAD = `t.pk, t.id, c.id AS contextId, a.name AS agent, s.tenant, s.owner, t.seq, t.epoch, t.created,
-  t.lease_end AS leaseEnd, t.ended, t.snapshot, t.status, t.metadata`;
-const FROM = `FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
-  LEFT JOIN context c ON c.pk = t.context`;
-const BY_ID = `SELECT ${HEAD}, t.history, t.artifacts ${FROM} WHERE t.id = ? AND t.agent = (SELECT pk FROM agent WHERE name = ?)`;
-const RECORDS = 'SELECT seq, turn, event, history, metadata FROM task_record WHERE task = ? AND seq > ? ORDER BY seq';
+/** The columns of a task `t` that every reader wants. */
+export const TASK_COLUMNS =
+  't.pk, t.id, t.context_id AS contextId, t.seq, t.epoch, t.created, t.lease_end AS leaseEnd, t.ended, t.status, t.metadata';
 
-/** The row of a task by its number, without the large members that are not wanted. */
-export function taskByPk({ artifacts, history }: { readonly artifacts: boolean; readonly history: boolean }): string {
-  const members = `${history ? 't.history' : 'NULL AS history'}, ${artifacts ? 't.artifacts' : 'NULL AS artifacts'}`;
-  return `SELECT ${HEAD}, ${members} ${FROM} WHERE t.pk = ?`;
+/** The columns for the large members of a task `t` that has ended, and the join they need; the unwanted ones are empty. */
+export function memberColumns(wanted: { readonly artifacts: boolean; readonly history: boolean }): {
+  readonly columns: string;
+  readonly join: string;
+} {
+  const { artifacts, history } = wanted;
+  return {
+    columns: `${history ? 'n.history' : 'NULL AS history'}, ${artifacts ? 'n.artifacts' : 'NULL AS artifacts'}`,
+    join: artifacts || history ? 'LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL' : '',
+  };
 }
+
+const ALL_MEMBERS = memberColumns({ artifacts: true, history: true });
+const BY_ID = `SELECT ${TASK_COLUMNS}, ${ALL_MEMBERS.columns}, a.name AS agent, s.tenant, s.owner FROM task t
+  JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent ${ALL_MEMBERS.join}
+  WHERE t.id = ? AND t.agent = (SELECT pk FROM agent WHERE name = ?)`;
+const RECORDS = 'SELECT seq, turn, event, history, metadata FROM task_record WHERE task = ? AND seq > ? ORDER BY seq';
 
 /** A task as it stands, if it is in this scope where one is given. */
 export function readTask(
@@ -51,7 +59,7 @@ export function readTask(
 /** The whole task of a row; must be read together with it. */
 export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   if (row.ended !== null) return parseTask(row);
-  const base = row.snapshot === 0 ? undefined : snapshotOf(tables, row);
+  const base = snapshotOf(tables, row);
   const records = tables.all<RecordRow>(RECORDS, row.pk, base?.seq ?? 0).map(recordOf);
   if (base !== undefined) return TaskBuilder.fold(base.task, records);
   const [first, ...rest] = records;

@@ -9,7 +9,7 @@ interface Removable {
   readonly id: string;
   readonly scope: number;
   readonly state: number;
-  readonly context: number | null;
+  readonly contextId: string | null;
 }
 
 interface Tail {
@@ -27,8 +27,8 @@ export function deleteTask(
   const head = tables.headIn(scope, taskId);
   if (head === undefined) return 'not-found';
   if (isRunning(head, now)) return 'running';
-  const { pk, state, context } = head;
-  remove(tables, { pk, agent: scope[0], id: taskId, scope: head.scope, state, context });
+  const { pk, state, contextId } = head;
+  remove(tables, { pk, agent: scope[0], id: taskId, scope: head.scope, state, contextId });
   return 'deleted';
 }
 
@@ -82,7 +82,7 @@ function sweepTails(tables: WriteTables, before: number, now: number, limit: num
 
 function sweepFinished(tables: WriteTables, before: number, limit: number): number {
   const finished = tables.all<Removable>(
-    `SELECT t.pk, a.name AS agent, t.id, t.scope, t.state, t.context FROM task t JOIN agent a ON a.pk = t.agent
+    `SELECT t.pk, a.name AS agent, t.id, t.scope, t.state, t.context_id AS contextId FROM task t JOIN agent a ON a.pk = t.agent
       WHERE t.ended < ? ORDER BY t.ended LIMIT ?`,
     before,
     Math.max(0, limit),
@@ -98,10 +98,12 @@ function remove(tables: WriteTables, task: Removable): void {
   tables.run('DELETE FROM task WHERE pk = ?', task.pk);
   tables.count(task.scope, task.state, -1);
   tables.forget(task.agent, task.id);
-  if (task.context === null) return;
+  if (task.contextId === null) return;
+  const { scope, contextId } = task;
   const left = tables.get<{ tasks: number }>(
-    'UPDATE context SET tasks = tasks - 1 WHERE pk = ? RETURNING tasks',
-    task.context,
+    'UPDATE context SET tasks = tasks - 1 WHERE scope = ? AND id = ? RETURNING tasks',
+    scope,
+    contextId,
   );
-  if (left?.tasks === 0) tables.run('DELETE FROM context WHERE pk = ?', task.context);
+  if (left?.tasks === 0) tables.run('DELETE FROM context WHERE scope = ? AND id = ?', scope, contextId);
 }

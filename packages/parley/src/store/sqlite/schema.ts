@@ -5,25 +5,28 @@ import { StorageError } from '../../errors/storage-error.js';
 export const SCHEMA_VERSION = 1;
 
 /**
- * Names of agents, scopes and contexts are kept once and stand as numbers everywhere else, so that the indexes of lists
- * stay small and their newest entries close together. States are the protocol's numbers.
+ * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes of
+ * lists, rows keep their size when a task goes on, and what belongs to one task lies together. States are the
+ * protocol's numbers.
  */
 const TABLES = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE agent (pk INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE scope (pk INTEGER PRIMARY KEY, agent INTEGER NOT NULL, tenant TEXT NOT NULL, owner TEXT) STRICT;
 CREATE INDEX scope_name ON scope (agent, tenant, owner);
-CREATE TABLE context (pk INTEGER PRIMARY KEY, scope INTEGER NOT NULL, id TEXT NOT NULL, tasks INTEGER NOT NULL) STRICT;
-CREATE UNIQUE INDEX context_id ON context (scope, id);
+CREATE TABLE context (
+  scope INTEGER, id TEXT, number INTEGER NOT NULL, tasks INTEGER NOT NULL, PRIMARY KEY (scope, id)
+) STRICT, WITHOUT ROWID;
 
--- status and metadata are those of the last record. history and artifacts are filled in when the task ends; until then
--- they follow from the table snapshot, or from the first record, and the records behind it.
+-- status and metadata are those of the last record. The rest of the task follows from its snapshot, or from its first
+-- record, and the records behind it. A task that has ended has a snapshot of its last record.
 CREATE TABLE task (
-  pk INTEGER PRIMARY KEY, agent INTEGER NOT NULL, id TEXT NOT NULL, scope INTEGER NOT NULL, context INTEGER,
+  pk INTEGER PRIMARY KEY, agent INTEGER NOT NULL, id TEXT NOT NULL, scope INTEGER NOT NULL,
+  context INTEGER, context_id TEXT,
   state INTEGER NOT NULL, status_time INTEGER NOT NULL, created INTEGER NOT NULL,
-  seq INTEGER NOT NULL, floor INTEGER NOT NULL, snapshot INTEGER NOT NULL, epoch INTEGER NOT NULL, turns INTEGER NOT NULL,
+  seq INTEGER NOT NULL, floor INTEGER NOT NULL, epoch INTEGER NOT NULL, turns INTEGER NOT NULL,
   held INTEGER, node TEXT, lease_end INTEGER, began INTEGER NOT NULL, ended INTEGER,
-  status TEXT NOT NULL, metadata TEXT, history TEXT, artifacts TEXT
+  status TEXT NOT NULL, metadata TEXT
 ) STRICT;
 CREATE UNIQUE INDEX task_id ON task (id, agent);
 CREATE INDEX task_state ON task (scope, state, status_time, id);
@@ -42,12 +45,12 @@ CREATE TABLE snapshot (
 ) STRICT;
 
 -- A turn that waits (ready = 1: the next one of its task, which nobody runs) or runs (task.held).
+-- place grows from one execution to the next.
 CREATE TABLE execution (
-  pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, turn INTEGER NOT NULL, ready INTEGER NOT NULL, attempt INTEGER NOT NULL,
-  message TEXT NOT NULL, caller TEXT NOT NULL, checkpoint TEXT, cancel TEXT
-) STRICT;
-CREATE INDEX execution_task ON execution (task, turn);
-CREATE INDEX execution_ready ON execution (pk) WHERE ready = 1;
+  task INTEGER, turn INTEGER, place INTEGER NOT NULL, ready INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  message TEXT NOT NULL, caller TEXT NOT NULL, checkpoint TEXT, cancel TEXT, PRIMARY KEY (task, turn)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX execution_ready ON execution (place) WHERE ready = 1;
 
 CREATE TABLE push_config (
   task INTEGER, id TEXT, config TEXT NOT NULL, PRIMARY KEY (task, id)

@@ -45,12 +45,12 @@ export function dropTurn(tables: WriteTables, head: TaskHead, turn: number): voi
   const [dropped] = at < 0 ? [] : head.queue.splice(at, 1);
   if (dropped === undefined) return;
   if (head.held === turn) letGo(head);
-  tables.run('DELETE FROM execution WHERE pk = ?', dropped.pk);
+  tables.run('DELETE FROM execution WHERE task = ? AND turn = ?', head.pk, turn);
 }
 
 /** Removes all turns of a task. */
 export function dropTurns(tables: WriteTables, head: TaskHead): void {
-  for (const { pk } of head.queue) tables.run('DELETE FROM execution WHERE pk = ?', pk);
+  if (head.queue.length > 0) tables.run('DELETE FROM execution WHERE task = ?', head.pk);
   head.queue = [];
   letGo(head);
 }
@@ -61,5 +61,5 @@ export function settleReady(tables: WriteTables, head: TaskHead): void {
   const ready = head.held === null;
   if (first === undefined || first.ready === ready) return;
   first.ready = ready;
-  tables.run('UPDATE execution SET ready = ? WHERE pk = ?', ready ? 1 : 0, first.pk);
+  tables.run('UPDATE execution SET ready = ? WHERE task = ? AND turn = ?', ready ? 1 : 0, head.pk, first.turn);
 }

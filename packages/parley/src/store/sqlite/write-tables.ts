@@ -3,7 +3,6 @@ import type { ScopeFields } from './operations.js';
 
 /** A turn that waits or runs. */
 export interface Queued {
-  readonly pk: number;
   readonly turn: number;
   ready: boolean;
 }
@@ -13,6 +12,7 @@ export interface TaskHead {
   readonly pk: number;
   readonly scope: number;
   readonly context: number | null;
+  readonly contextId: string | null;
   state: number;
   statusTime: number;
   seq: number;
@@ -25,7 +25,6 @@ export interface TaskHead {
   /** The last turn that has written a record. */
   began: number;
   ended: boolean;
-  hasSnapshot: boolean;
   status: string;
   metadata: string | null;
   /** In order of their turns; only the first one can be held. */
@@ -47,7 +46,8 @@ export class WriteTables {
   /** Changes to the counters that are still to be written, by `scope state`. */
   readonly #counts = new Map<string, number>();
   #lastTask: number;
-  #lastExecution: number;
+  #lastContext: number;
+  #lastPlace: number;
   #lastEnded: number;
   /** No lease ends before this. */
   nextLeaseEnd = Number.POSITIVE_INFINITY;
@@ -57,7 +57,8 @@ export class WriteTables {
     const last = (column: string, table: string) =>
       this.get<{ last: number | null }>(`SELECT max(${column}) AS last FROM ${table}`)?.last ?? 0;
     this.#lastTask = last('pk', 'task');
-    this.#lastExecution = last('pk', 'execution');
+    this.#lastContext = last('context', 'task WHERE context IS NOT NULL');
+    this.#lastPlace = last('place', 'execution');
     this.#lastEnded = Math.max(last('ended', 'task WHERE ended IS NOT NULL'), this.sweptUntil());
   }
 
@@ -107,9 +108,14 @@ export class WriteTables {
     return this.#lastTask;
   }
 
-  nextExecution(): number {
-    this.#lastExecution += 1;
-    return this.#lastExecution;
+  nextContext(): number {
+    this.#lastContext += 1;
+    return this.#lastContext;
+  }
+
+  nextPlace(): number {
+    this.#lastPlace += 1;
+    return this.#lastPlace;
   }
 
   /** The time at which a task that ends now has ended: never before one that ended earlier. */
@@ -185,11 +191,11 @@ export class WriteTables {
     if (row === undefined) return undefined;
     const head = headOf(row);
     if (!head.ended) {
-      const queued = this.all<{ pk: number; turn: number; ready: number }>(
-        'SELECT pk, turn, ready FROM execution WHERE task = ? ORDER BY turn',
+      const queued = this.all<{ turn: number; ready: number }>(
+        'SELECT turn, ready FROM execution WHERE task = ? ORDER BY turn',
         head.pk,
       );
-      head.queue = queued.map(({ pk, turn, ready }) => ({ pk, turn, ready: ready === 1 }));
+      head.queue = queued.map(({ turn, ready }) => ({ turn, ready: ready === 1 }));
       remember(this.#heads, key, head, CACHED_TASKS);
     }
     return head;
@@ -222,13 +228,14 @@ export class WriteTables {
 }
 
 const HEAD_COLUMNS =
-  'pk, scope, context, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, snapshot, status, metadata';
+  'pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, status, metadata';
 
 function headOf(row: Row): TaskHead {
   return {
     pk: row.pk as number,
     scope: row.scope as number,
     context: row.context as number | null,
+    contextId: row.context_id as string | null,
     state: row.state as number,
     statusTime: row.status_time as number,
     seq: row.seq as number,
@@ -239,7 +246,6 @@ function headOf(row: Row): TaskHead {
     leaseEnd: row.lease_end as number | null,
     began: row.began as number,
     ended: row.ended !== null,
-    hasSnapshot: row.ended === null && row.snapshot !== 0,
     status: row.status as string,
     metadata: row.metadata as string | null,
     queue: [],
