@@ -16,5 +16,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Much of the time is waiting for servers and timers: two files at once also where there are two cores.
+    maxWorkers: 2,
   },
 });

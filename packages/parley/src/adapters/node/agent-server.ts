@@ -62,9 +62,15 @@ export class AgentServer {
     return { url: this.url };
   }
 
-  /** Accepts nothing more, lets calls finish and turns end for `graceMs` each, then cuts what is left. */
+  /** Accepts nothing more, lets turns end for `graceMs` and with them their calls and streams, then cuts what is left. */
   close(graceMs: number): Promise<void> {
-    this.#closing ??= this.#http.close(graceMs).then(() => this.#host.close(graceMs));
+    this.#closing ??= this.#drain(graceMs);
     return this.#closing;
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    this.#http.stopAccepting();
+    await this.#host.close(graceMs);
+    await this.#http.close(graceMs);
   }
 }

@@ -30,7 +30,10 @@ export class HttpServer {
   readonly #stallMs: number;
   readonly #streams = new Set<ResponseStream>();
   readonly #calls = new Set<ServerResponse>();
-  #closing = false;
+  /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
+  #closed: Promise<void> | undefined;
+  /** Streams are ended, also those that begin only now. */
+  #ending = false;
   #idle: (() => void) | undefined;
 
   constructor(options: HttpServerOptions) {
@@ -61,12 +64,17 @@ export class HttpServer {
     });
   }
 
+  /** Accepts no more connections; what is open goes on, each connection until its answer is out. */
+  stopAccepting(): void {
+    this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
   /** Accepts nothing more, lets calls finish for `graceMs`, ends streams between two events, then cuts what is left. */
   async close(graceMs: number): Promise<void> {
-    if (this.#closing) return;
-    this.#closing = true;
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.stopAccepting();
+    const closed = this.#closed;
     await this.#within(graceMs, this.#callsDone());
+    this.#ending = true;
     for (const stream of this.#streams) stream.stop();
     this.#server.closeIdleConnections();
     await this.#within(Math.min(graceMs, 1_000), closed);
@@ -98,7 +106,7 @@ export class HttpServer {
     }
     try {
       if (request.leavesBody) sendEarly({ incoming, response, clock: this.#options.clock }, answer);
-      else sendWhole(response, answer, this.#closing);
+      else sendWhole(response, answer, this.#closed !== undefined);
     } catch (error) {
       this.#options.logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
@@ -109,17 +117,17 @@ export class HttpServer {
   }
 
   #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
-    response.writeHead(answer.status, headOf(answer, undefined, this.#closing));
+    response.writeHead(answer.status, headOf(answer, undefined, this.#closed !== undefined));
     const { clock, logger } = this.#options;
     const done = () => this.#streams.delete(stream);
     const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });
     this.#streams.add(stream);
-    if (this.#closing) stream.stop();
+    if (this.#ending) stream.stop();
   }
 
   #callDone(response: ServerResponse): void {
     this.#calls.delete(response);
-    if (this.#closing && this.#calls.size === 0) this.#idle?.();
+    if (this.#closed && this.#calls.size === 0) this.#idle?.();
   }
 
   #callsDone(): Promise<void> {
@@ -129,10 +137,10 @@ export class HttpServer {
     });
   }
 
-  #within(ms: number, done: Promise<void>): Promise<void> {
+  #within(ms: number, done: Promise<void> | undefined): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(ms, resolve);
-      done.then(() => {
+      void done?.then(() => {
         cancel();
         resolve();
       });
