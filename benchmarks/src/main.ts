@@ -1,0 +1,74 @@
+// `npm run bench`: measures, prints one table, and exits with 1 if a single answer was wrong.
+import { writeFile } from 'node:fs/promises';
+import { readOptions, USAGE } from './bench-options.js';
+import { thisMachine } from './report/machine.js';
+import { summarize } from './report/summary.js';
+import { table } from './report/table.js';
+import { findCores } from './run/cores.js';
+import type { Measurement } from './run/measure.js';
+import { type RoundsOptions, runRounds } from './run/run-rounds.js';
+import { SUBJECTS } from './subjects.js';
+import { WORKLOADS } from './workloads.js';
+
+/** A server without a disk that is less busy than this was held back: by the generator, or by whatever else runs here. */
+const BUSY_ENOUGH = 0.85;
+
+try {
+  process.exitCode = await bench(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function bench(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  if (options === undefined) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const cores = findCores();
+  const began = performance.now();
+  const rounds = await runRounds({ ...options, cores, done: progress(options) });
+  const took = Math.round((performance.now() - began) / 1000);
+  const rows = summarize(rounds);
+  const machine = thisMachine();
+  const { cpu, cores: coreCount, memoryGb, system, versions } = machine;
+  const pinning = cores ? `pinned: server on core ${cores.subject}, load on core ${cores.load}` : 'NOT pinned to cores';
+  print(`\n${table(rows)}\n`);
+  for (const name of new Set(rows.map(({ workload }) => workload))) print(`${name}: ${WORKLOADS[name].title}`);
+  print(
+    `JSON-RPC, ${options.connections} connections; ${options.rounds} rounds of ${options.seconds} s after up to ${options.warmUpSeconds.max} s of warm-up, a fresh process each; ${took} s in all`,
+  );
+  print(`${cpu}, ${coreCount} cores, ${memoryGb} GB, ${system}; ${pinning}`);
+  print(
+    Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(', '),
+  );
+  for (const { workload, subject, busy } of rows) {
+    if (busy >= BUSY_ENOUGH || SUBJECTS[subject].storage?.startsWith('sqlite')) continue;
+    print(
+      `${workload} of ${subject} used ${(busy * 100).toFixed(0)} % of its core only: the machine was busy with other work`,
+    );
+  }
+  const wrong = rows.filter(({ faults }) => faults > 0);
+  for (const row of wrong)
+    print(`${row.workload} of ${row.subject}: ${row.faults} faults, such as\n${row.examples[0]}`);
+  if (options.json !== undefined) {
+    await writeFile(options.json, `${JSON.stringify({ options, cores, machine, rows, rounds }, undefined, 1)}\n`);
+  }
+  return wrong.length === 0 ? 0 : 1;
+}
+
+function progress({ rounds }: { readonly rounds: number }): NonNullable<RoundsOptions['done']> {
+  return ({ workload, subject, rate, faults }: Measurement, round: number) => {
+    const wrong = faults > 0 ? `, ${faults} FAULTS` : '';
+    print(
+      `round ${round + 1}/${rounds}  ${workload.padEnd(6)}  ${SUBJECTS[subject].title.padEnd(33)}  ${Math.round(rate)} ${WORKLOADS[workload].unit}${wrong}`,
+    );
+  };
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

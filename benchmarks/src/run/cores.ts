@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+
+/** The cores of a run: one for the subject, another for the load. */
+export interface Cores {
+  readonly subject: number;
+  readonly load: number;
+}
+
+/** Two cores to pin processes to; `undefined` where the machine cannot do that. */
+export function findCores(): Cores | undefined {
+  const { status, stdout } = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' });
+  if (status !== 0) return undefined;
+  const [load, subject] = listed(stdout.slice(stdout.lastIndexOf(':') + 1));
+  return load === undefined || subject === undefined ? undefined : { load, subject };
+}
+
+/** The numbers in a list such as `0,2-5`. */
+function listed(list: string): number[] {
+  return list.split(',').flatMap((range) => {
+    const [first = Number.NaN, last = first] = range.trim().split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+/** A command that runs another on one core. */
+export function onCore(core: number | undefined, command: readonly string[]): readonly string[] {
+  return core === undefined ? command : ['taskset', '-c', String(core), ...command];
+}

@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { GeneratorMessage } from '../load/generator.js';
+import type { LoadOrder, LoadResult } from '../load/load-run.js';
+import type { SubjectMessage } from '../subjects/subject-host.js';
+import { SUBJECTS, type SubjectName } from '../subjects.js';
+import { WORKLOADS, type WorkloadName } from '../workloads.js';
+import { ChildProgram } from './child-program.js';
+import type { Cores } from './cores.js';
+
+/** One measurement: a fresh process of a subject under one workload. */
+export interface Measurement extends LoadResult {
+  readonly workload: WorkloadName;
+  readonly subject: SubjectName;
+  /** In the unit of the workload. */
+  readonly rate: number;
+  /** CPU time of the subject per answer, µs. */
+  readonly cpuMicros: number;
+  /** Part of one core that the subject used: near 1, nothing else held it back. */
+  readonly busy: number;
+}
+
+/** What is measured, and how long. */
+export interface MeasureOptions extends Omit<LoadOrder, 'port'> {
+  readonly subject: SubjectName;
+  readonly generator: ChildProgram<GeneratorMessage>;
+  readonly cores: Cores | undefined;
+}
+
+/** Databases stand on a real disk, where a flush costs what it costs. */
+const DATA_FOLDER = fileURLToPath(new URL('../../../.cache/bench/', import.meta.url));
+
+/** Starts a subject, loads it, and ends it. Throws if it does not even start. */
+export async function measure(options: MeasureOptions): Promise<Measurement> {
+  const { subject, generator, cores, ...order } = options;
+  const { program, storage } = SUBJECTS[subject];
+  const folder = storage?.startsWith('sqlite') ? await dataFolder() : undefined;
+  try {
+    await using server = new ChildProgram<SubjectMessage>({
+      program: `subjects/${program}`,
+      args: [order.workload, storage ?? '', folder ?? ''],
+      core: cores?.subject,
+    });
+    const { port } = await server.next('ready');
+    return await load({ server, generator, subject, order: { ...order, port } });
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Loading {
+  readonly server: ChildProgram<SubjectMessage>;
+  readonly generator: ChildProgram<GeneratorMessage>;
+  readonly subject: SubjectName;
+  readonly order: LoadOrder;
+}
+
+async function load({ server, generator, subject, order }: Loading): Promise<Measurement> {
+  const patienceMs = (order.warmUpSeconds.max + order.seconds + 30) * 1000;
+  const begun = generator.next('begun', patienceMs);
+  const ended = generator.next('ended', patienceMs);
+  const finished = generator.next('result', patienceMs);
+  generator.send(order);
+  await begun;
+  const before = await cpuMicrosOf(server);
+  await ended;
+  const after = await cpuMicrosOf(server);
+  const { result } = await finished;
+  const { workload } = order;
+  const rate = (result.answers * WORKLOADS[workload].countPerAnswer) / result.seconds;
+  const printed = server.output === '' ? result : withFault(result, `the subject printed: ${server.output}`);
+  const cpuMicros = (after - before) / Math.max(1, result.answers);
+  const busy = (after - before) / 1e6 / result.seconds;
+  return { workload, subject, rate, cpuMicros, busy, ...printed };
+}
+
+function withFault(result: LoadResult, fault: string): LoadResult {
+  return { ...result, faults: result.faults + 1, examples: [...result.examples, fault] };
+}
+
+async function cpuMicrosOf(server: ChildProgram<SubjectMessage>): Promise<number> {
+  const usage = server.next('usage');
+  server.send({ kind: 'usage' });
+  return (await usage).usage.cpuMicros;
+}
+
+async function dataFolder(): Promise<string> {
+  await mkdir(DATA_FOLDER, { recursive: true });
+  return mkdtemp(join(DATA_FOLDER, 'data-'));
+}

@@ -1,0 +1,59 @@
+import type { WorkloadName } from './workloads.js';
+
+export const SUBJECT_NAMES = ['ceiling', 'peer', 'memory', 'sqlite', 'sqlite-process'] as const;
+export type SubjectName = (typeof SUBJECT_NAMES)[number];
+
+/** What has to be true for a target to be reached. */
+export interface Target {
+  readonly against: SubjectName;
+  readonly ratio: number;
+}
+
+/** One server that is measured. */
+export interface Subject {
+  readonly title: string;
+  /** What survives when. */
+  readonly durability: string;
+  /** The program, beside this file. */
+  readonly program: 'ceiling' | 'peer' | 'parley';
+  /** Storage of a program that has a choice. */
+  readonly storage?: 'memory' | 'sqlite' | 'sqlite-process';
+  readonly targets: { readonly [Name in WorkloadName]?: readonly Target[] };
+}
+
+/** The servers of the benchmark, in the order of the table. */
+export const SUBJECTS: { readonly [Name in SubjectName]: Subject } = {
+  ceiling: { title: 'node:http, fixed answers', durability: 'nothing stored', program: 'ceiling', targets: {} },
+  peer: { title: '@a2a-js/sdk on Express', durability: 'memory', program: 'peer', targets: {} },
+  memory: {
+    title: 'parley, memory',
+    durability: 'memory',
+    program: 'parley',
+    storage: 'memory',
+    targets: {
+      call: [{ against: 'ceiling', ratio: 0.7 }],
+      task: [
+        { against: 'ceiling', ratio: 0.6 },
+        { against: 'peer', ratio: 5 },
+      ],
+      stream: [
+        { against: 'ceiling', ratio: 0.8 },
+        { against: 'peer', ratio: 7 },
+      ],
+    },
+  },
+  sqlite: {
+    title: 'parley, SQLite',
+    durability: 'power loss (default)',
+    program: 'parley',
+    storage: 'sqlite',
+    targets: { task: [{ against: 'peer', ratio: 2 }] },
+  },
+  'sqlite-process': {
+    title: 'parley, SQLite ?durability=process',
+    durability: 'crash of the process',
+    program: 'parley',
+    storage: 'sqlite-process',
+    targets: {},
+  },
+};

@@ -1,0 +1,80 @@
+// The ceiling: what node:http can do when there is nothing to do but read a request, parse its JSON and write an answer
+// of the right shape. The answer is fixed but for the id of the request; a stream is one write for each of its chunks.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { CHUNKS, chunkText, nextTurn, QUESTION } from '../workloads.js';
+import { portOf, ready, workloadArgument } from './subject-host.js';
+
+const TASK = '0190b7c2-1111-7abc-8def-0123456789ab';
+const CONTEXT = '5e0c2f0a-6f0e-4a54-9c3d-0123456789ab';
+const ARTIFACT = '7d1f3b1c-2a2b-4c4d-8e8f-0123456789ab';
+const MESSAGE = '9a9b9c9d-3a3b-4c4d-8e8f-0123456789ab';
+const TIME = '2026-01-01T00:00:00.000Z';
+
+const ids = { taskId: TASK, contextId: CONTEXT };
+const submitted = {
+  id: TASK,
+  contextId: CONTEXT,
+  status: { state: 'TASK_STATE_SUBMITTED', timestamp: TIME },
+  history: [{ messageId: MESSAGE, role: 'ROLE_USER', parts: [{ text: QUESTION }], ...ids }],
+};
+const status = (state: string) => ({ statusUpdate: { ...ids, status: { state, timestamp: TIME } } });
+const chunk = (index: number) => ({
+  artifactUpdate: {
+    ...ids,
+    artifact: { artifactId: ARTIFACT, parts: [{ text: chunkText(index) }] },
+    ...(index > 0 && { append: true }),
+  },
+});
+
+const MESSAGE_RESULT = JSON.stringify({
+  message: { messageId: MESSAGE, role: 'ROLE_AGENT', contextId: CONTEXT, parts: [{ text: QUESTION }] },
+});
+const TASK_RESULT = JSON.stringify({
+  task: {
+    ...submitted,
+    status: { state: 'TASK_STATE_COMPLETED', timestamp: TIME },
+    artifacts: [{ artifactId: ARTIFACT, name: 'response', parts: [{ text: QUESTION }] }],
+  },
+});
+const EVENTS = [
+  { task: submitted },
+  status('TASK_STATE_WORKING'),
+  ...Array.from({ length: CHUNKS }, (_, index) => chunk(index)),
+  status('TASK_STATE_COMPLETED'),
+].map((event) => JSON.stringify(event));
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+
+const result = workloadArgument() === 'call' ? MESSAGE_RESULT : TASK_RESULT;
+
+const server = createServer((request, response) => {
+  readBody(request, (body) => {
+    const { id, method } = JSON.parse(body) as { id: unknown; method: string };
+    const opening = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
+    if (method === 'SendStreamingMessage') void answerStream(response, opening);
+    else answer(response, `${opening}${result}}`);
+  });
+});
+server.listen(0, '127.0.0.1', () => ready(portOf(server.address())));
+
+function readBody(request: IncomingMessage, then: (body: string) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (data: Buffer) => chunks.push(data));
+  request.on('end', () => then((chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString()));
+}
+
+function answer(response: ServerResponse, body: string): void {
+  response.writeHead(200, { ...JSON_HEADERS, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Each chunk comes in a turn of its own, like the tokens of a model, and is written at once; so is what frames them. */
+async function answerStream(response: ServerResponse, opening: string): Promise<void> {
+  response.writeHead(200, STREAM_HEADERS);
+  for (let index = 0; index < EVENTS.length; index++) {
+    if (index >= 2 && index < EVENTS.length - 1) await nextTurn();
+    response.write(`id: ${index + 1}\ndata: ${opening}${EVENTS[index]}}\n\n`);
+  }
+  response.end();
+}

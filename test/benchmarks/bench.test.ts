@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../benchmarks/dist/main.js', import.meta.url));
+const run = promisify(execFile);
+
+interface Report {
+  readonly rows: readonly { workload: string; subject: string; rate: number; faults: number; examples: string[] }[];
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What a run of the command says, in short rounds over few connections. */
+async function bench(...args: string[]): Promise<{ output: string; report: Report }> {
+  const json = join(folder, 'report.json');
+  const short = ['--rounds', '1', '--seconds', '0.2', '--warm-up', '0.1', '--connections', '4'];
+  const { stdout } = await run(process.execPath, [MAIN, ...short, '--json', json, ...args]);
+  return { output: stdout, report: JSON.parse(await readFile(json, 'utf8')) as Report };
+}
+
+describe('npm run bench', () => {
+  it('measures every row and finds no wrong answer', { timeout: 90_000 }, async () => {
+    const { output, report } = await bench('--only', 'ceiling,memory,sqlite,sqlite-process');
+    const rows = report.rows.map(({ workload, subject }) => `${workload} ${subject}`);
+    const servers = ['ceiling', 'memory', 'sqlite', 'sqlite-process'];
+    expect(rows).toEqual(['call', 'task', 'stream'].flatMap((name) => servers.map((server) => `${name} ${server}`)));
+    for (const { rate, faults, examples } of report.rows) {
+      expect({ faults, examples }).toEqual({ faults: 0, examples: [] });
+      expect(rate).toBeGreaterThan(0);
+    }
+    expect(output).toContain('power loss (default)');
+    expect(output).toMatch(/[✔✘] \d+ % \(≥ 70 %\)/);
+  });
+
+  it('says what is wrong with its arguments', async () => {
+    await expect(run(process.execPath, [MAIN, '--only', 'everything'])).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--only: everything is none of call, task, stream'),
+    });
+    await expect(run(process.execPath, [MAIN, '--rounds', '0'])).rejects.toMatchObject({ code: 1 });
+  });
+});
