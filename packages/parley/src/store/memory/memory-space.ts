@@ -1,4 +1,4 @@
-import type { Remembered, Scope } from '../storage.js';
+import type { Scope } from '../storage.js';
 import { TaskLists } from './task-lists.js';
 
 /** What is remembered under a key. */
@@ -6,7 +6,8 @@ export interface RememberedKey {
   readonly space: MemorySpace;
   readonly key: string;
   readonly expiresAt: number;
-  readonly entry: Remembered;
+  /** The entry as JSON: it is looked at seldom, and text costs less to keep. */
+  readonly text: string;
 }
 
 /** What one scope has. */

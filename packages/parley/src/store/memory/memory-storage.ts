@@ -40,7 +40,11 @@ import type { Execution, TaskEntry } from './task-entry.js';
 /** What a memory storage needs. */
 export interface MemoryStorageOptions {
   readonly clock: Clock;
+  /** How much memory the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
+  readonly tailBytes?: number;
 }
+
+const TAIL_BYTES = 67_108_864;
 
 /** Keeps everything in this process; nothing survives it. What it is given is kept as it is, not copied. */
 export class MemoryStorage implements Storage {
@@ -48,14 +52,15 @@ export class MemoryStorage implements Storage {
   readonly durability = 'none';
   readonly #clock: Clock;
   readonly #spaces = new MemorySpaces();
-  readonly #tasks = new MemoryTasks(this.#spaces);
+  readonly #tasks: MemoryTasks;
   readonly #keys = new RememberedKeys(this.#spaces, REMEMBERED_LIMIT);
   readonly #queue = new ExecutionQueue();
   #order = 0;
   #closed = false;
 
-  constructor(options: MemoryStorageOptions) {
-    this.#clock = options.clock;
+  constructor({ clock, tailBytes = TAIL_BYTES }: MemoryStorageOptions) {
+    this.#clock = clock;
+    this.#tasks = new MemoryTasks(this.#spaces, tailBytes);
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -179,7 +184,7 @@ export class MemoryStorage implements Storage {
     const entry = this.#tasks.get(key);
     if (entry === undefined) return { records: [], floor: 1, last: 0 };
     const { floor, seq, content } = entry;
-    const records = firstBytes(content.records, Math.max(0, after + 1 - floor), maxBytes);
+    const records = firstBytes(content.records(Math.max(0, after + 1 - floor)), maxBytes);
     return { records, floor, last: seq };
   }
 
@@ -330,13 +335,13 @@ function putConfig(entry: TaskEntry, config: TaskPushNotificationConfig & { read
   entry.pushConfigs.set(config.id, config);
 }
 
-function firstBytes(records: readonly LogRecord[], start: number, maxBytes: number): readonly LogRecord[] {
+function firstBytes(records: Iterable<LogRecord>, maxBytes: number): readonly LogRecord[] {
+  const first: LogRecord[] = [];
   let bytes = 0;
-  let end = start;
-  while (end < records.length) {
-    bytes += records[end]?.text.length ?? 0;
-    if (bytes > maxBytes && end > start) break;
-    end += 1;
+  for (const record of records) {
+    bytes += record.text.length;
+    if (bytes > maxBytes && first.length > 0) break;
+    first.push(record);
   }
-  return records.slice(start, end);
+  return first;
 }

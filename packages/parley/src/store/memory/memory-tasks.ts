@@ -6,7 +6,7 @@ import { statusTime } from '../../task/status-time.js';
 import type { Retention, Scope, TaskKey } from '../storage.js';
 import { EndedTasks } from './ended-tasks.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
-import { LiveTask } from './task-content.js';
+import { MemoryTails } from './memory-tails.js';
 import { TaskEntry } from './task-entry.js';
 
 /** All tasks by agent and id, and the orders in which they grow old. */
@@ -14,11 +14,12 @@ export class MemoryTasks {
   readonly #spaces: MemorySpaces;
   readonly #agents = new Map<string, Map<string, TaskEntry>>();
   readonly #ended = new EndedTasks();
-  readonly #withTail = new EndedTasks();
+  readonly #tails: MemoryTails;
   readonly #interrupted = new Set<TaskEntry>();
 
-  constructor(spaces: MemorySpaces) {
+  constructor(spaces: MemorySpaces, tailBytes: number) {
     this.#spaces = spaces;
+    this.#tails = new MemoryTails(tailBytes);
   }
 
   get({ agent, id }: TaskKey): TaskEntry | undefined {
@@ -53,13 +54,14 @@ export class MemoryTasks {
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
     else this.#interrupted.delete(entry);
     if (!isTerminal(status.state)) return;
-    entry.endedAt = now;
+    entry.end(now);
     this.#ended.add(entry);
-    this.#withTail.add(entry);
+    this.#tails.add(entry);
   }
 
   remove(entry: TaskEntry): void {
-    entry.deleted = true;
+    this.#tails.remove(entry);
+    entry.delete();
     this.#agents.get(entry.space.scope.agent)?.delete(entry.id);
     this.#interrupted.delete(entry);
     entry.space.lists.remove(entry);
@@ -79,31 +81,16 @@ export class MemoryTasks {
 
   /** Drops records of finished tasks, and finished tasks with theirs; at most so many of both together. */
   sweep(retention: Retention, limit: number): { readonly tasks: number; readonly records: number } {
-    const tailsBefore = Math.max(retention.tailsBefore, retention.finishedBefore);
-    let records = 0;
+    const { tailsBefore, finishedBefore } = retention;
+    const records = this.#tails.sweep(Math.max(tailsBefore, finishedBefore), limit);
     let tasks = 0;
-    for (;;) {
-      const entry = this.#withTail.oldest(tailsBefore);
-      if (entry === undefined || records >= limit) break;
-      records += forget(entry, limit - records);
-      if (entry.content.records.length === 0) this.#withTail.shift();
-    }
-    for (;;) {
-      const entry = this.#ended.oldest(retention.finishedBefore);
-      if (entry === undefined || records + tasks >= limit) break;
+    while (records + tasks < limit) {
+      const entry = this.#ended.oldest(finishedBefore);
+      if (entry === undefined) break;
       this.remove(entry);
       this.#ended.shift();
       tasks += 1;
     }
     return { tasks, records };
   }
-}
-
-function forget(entry: TaskEntry, limit: number): number {
-  const { content } = entry;
-  if (!(content instanceof LiveTask)) return 0;
-  const count = Math.min(limit, content.records.length);
-  if (count === content.records.length) entry.content = content.pack();
-  else content.forget(count);
-  return count;
 }

@@ -14,13 +14,13 @@ export class RememberedKeys {
 
   find(space: MemorySpace | undefined, key: string, now: number): Remembered | undefined {
     const found = space?.keys.get(key);
-    return found !== undefined && found.expiresAt > now ? found.entry : undefined;
+    return found !== undefined && found.expiresAt > now ? (JSON.parse(found.text) as Remembered) : undefined;
   }
 
   put(space: MemorySpace, { key, expiresAt }: IdempotencyKey, entry: Remembered): void {
     const before = space.keys.get(key);
     if (before !== undefined) this.#oldestFirst.delete(before);
-    const added = { space, key, expiresAt, entry };
+    const added = { space, key, expiresAt, text: JSON.stringify(entry) };
     space.keys.set(key, added);
     this.#oldestFirst.add(added);
     if (this.#oldestFirst.size <= this.#limit) return;

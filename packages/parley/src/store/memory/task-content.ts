@@ -1,9 +1,11 @@
 import type { Artifact } from '../../model/artifact.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
+import { eventBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { shapeTask } from '../../task/shape-task.js';
 import { TaskBuilder, type TaskHead } from '../../task/task-builder.js';
+import { PackedTail } from './packed-tail.js';
 
 /** Which of the large members a reader wants. */
 export interface Wanted {
@@ -11,7 +13,11 @@ export interface Wanted {
   readonly history: boolean;
 }
 
-const NO_RECORDS: readonly LogRecord[] = [];
+/** Text of a task that takes longer to parse than to look up. */
+const LARGE = 16_384;
+
+/** So much of a task's log is kept while it goes on; what is older is in the task only. */
+const LOG_BYTES = 16_777_216;
 
 /** A task with its log, folded up to the last record when somebody reads it. */
 export class LiveTask {
@@ -20,6 +26,8 @@ export class LiveTask {
   #pending = 0;
   #head: TaskHead;
   #records: LogRecord[];
+  /** About how much the records take. */
+  #bytes = 0;
 
   constructor(task: Task, first: LogRecord) {
     this.#task = task;
@@ -27,25 +35,28 @@ export class LiveTask {
     this.#records = [first];
   }
 
-  get records(): readonly LogRecord[] {
-    return this.#records;
+  get recordCount(): number {
+    return this.#records.length;
+  }
+
+  /** The records kept, without so many of the oldest. */
+  records(from: number): Iterable<LogRecord> {
+    return this.#records.slice(from);
   }
 
   append(records: readonly LogRecord[], head: TaskHead, snapshot: Task | undefined): void {
-    for (const record of records) this.#records.push(record);
+    for (const record of records) {
+      this.#records.push(record);
+      this.#bytes += eventBytes(record.event);
+    }
     this.#head = head;
     if (snapshot === undefined) {
       this.#pending += records.length;
     } else {
       this.#task = snapshot;
       this.#pending = 0;
+      if (this.#bytes > LOG_BYTES) this.#forget();
     }
-  }
-
-  /** Drops so many of the oldest records; the task itself stays as it is. */
-  forget(count: number): void {
-    this.read();
-    this.#records = this.#records.slice(count);
   }
 
   read(): Task {
@@ -68,33 +79,69 @@ export class LiveTask {
     });
   }
 
+  /** Drops the oldest records, so that an agent that goes on and on does not fill the memory. */
+  #forget(): void {
+    let count = 0;
+    for (const { event } of this.#records) {
+      if (this.#bytes <= LOG_BYTES / 2) break;
+      this.#bytes -= eventBytes(event);
+      count += 1;
+    }
+    this.#records = this.#records.slice(count);
+  }
+
+  /** The same with its log as text: what a finished task is kept as. */
   pack(): PackedTask {
-    return new PackedTask(this.read());
+    return new PackedTask(this.read(), this.#records);
   }
 }
 
-/** A finished task without its log, as text: a few strings cost far less than the objects they stand for. */
+/** A finished task as text: a few strings cost far less than the many objects they stand for. */
 export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
   readonly #head: string;
   readonly #artifacts: string | undefined;
   readonly #history: string | undefined;
+  #tail: PackedTail | undefined;
+  /** A large task that was read lately, as long as nobody needs the memory. */
+  #lately: WeakRef<Task> | undefined = undefined;
 
-  constructor(task: Task) {
+  constructor(task: Task, records: readonly LogRecord[]) {
     this.#id = task.id;
     this.#contextId = task.contextId;
     this.#head = JSON.stringify({ status: task.status, metadata: task.metadata });
     this.#artifacts = task.artifacts && JSON.stringify(task.artifacts);
     this.#history = task.history && JSON.stringify(task.history);
+    this.#tail = PackedTail.of(records);
   }
 
-  get records(): readonly LogRecord[] {
-    return NO_RECORDS;
+  get recordCount(): number {
+    return this.#tail?.count ?? 0;
+  }
+
+  /** About how much memory the records take. */
+  get tailBytes(): number {
+    return this.#tail?.bytes ?? 0;
+  }
+
+  /** The records kept, without so many of the oldest. */
+  records(from: number): Iterable<LogRecord> {
+    return this.#tail?.records(from) ?? [];
+  }
+
+  /** Drops so many of the oldest records. */
+  forget(count: number): void {
+    this.#tail = this.#tail?.without(count);
   }
 
   read(): Task {
-    return this.readPart({ artifacts: true, history: true });
+    const lately = this.#lately?.deref();
+    if (lately !== undefined) return lately;
+    const task = this.readPart({ artifacts: true, history: true });
+    const length = (this.#artifacts?.length ?? 0) + (this.#history?.length ?? 0);
+    if (length > LARGE) this.#lately = new WeakRef(task);
+    return task;
   }
 
   readPart(wanted: Wanted): Task {

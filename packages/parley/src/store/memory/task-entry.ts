@@ -7,7 +7,7 @@ import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Append, CallerContext, CancelRequest, Lease, StoredTask } from '../storage.js';
 import type { MemorySpace } from './memory-space.js';
-import { LiveTask, type PackedTask } from './task-content.js';
+import { LiveTask, PackedTask } from './task-content.js';
 
 /** A turn that waits or runs. */
 export interface Execution {
@@ -26,6 +26,7 @@ export interface Execution {
 }
 
 const NONE: readonly Execution[] = [];
+const NOTHING = new PackedTask({ id: '', status: { state: 'TASK_STATE_UNSPECIFIED' } }, []);
 
 /** One task with all that hangs on it. */
 export class TaskEntry {
@@ -74,7 +75,7 @@ export class TaskEntry {
 
   /** The lowest sequence number still kept. */
   get floor(): number {
-    return this.seq - this.content.records.length + 1;
+    return this.seq - this.content.recordCount + 1;
   }
 
   isRunning(now: number): boolean {
@@ -113,6 +114,18 @@ export class TaskEntry {
   append({ records, head, snapshot }: Append): void {
     if (this.content instanceof LiveTask) this.content.append(records, head, snapshot);
     this.seq += records.length;
+  }
+
+  /** The task is gone. Those that may still hold this entry see that, and keep nothing of the task alive. */
+  delete(): void {
+    this.deleted = true;
+    this.content = NOTHING;
+  }
+
+  /** The task has ended: nothing of it changes any more. */
+  end(now: number): void {
+    this.endedAt = now;
+    if (this.content instanceof LiveTask) this.content = this.content.pack();
   }
 
   stored(task: Task, now: number): StoredTask {

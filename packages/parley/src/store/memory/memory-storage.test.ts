@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { Task } from '../../model/task.js';
+import { LogRecord } from '../../task/log-record.js';
+import { TaskBuilder } from '../../task/task-builder.js';
+import type { Scope } from '../storage.js';
+import { MemoryStorage } from './memory-storage.js';
+
+const clock = { now: () => 1_767_225_600_000, monotonic: () => 0, after: () => () => {}, soon: () => {} };
+const scope: Scope = { agent: 'a', tenant: '', owner: null };
+const lease = { node: 'n', leaseMs: 10_000 };
+const timestamp = '2026-01-01T00:00:00.000Z';
+
+function taskOf(id: string): Task {
+  return { id, contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED', timestamp } };
+}
+
+/** Writes chunks of so many characters that replace each other, with a snapshot each, and ends the task. */
+async function write(storage: MemoryStorage, id: string, options: { chunks: number; size: number; ends: boolean }) {
+  const create = taskOf(id);
+  const message = { messageId: id, role: 'ROLE_USER' as const, parts: [{ text: id }] };
+  const caller = { extensions: [], version: '1.0' };
+  await storage.accept({ scope, message, caller, task: { create }, claim: lease, waitingLimit: 0 });
+  const builder = TaskBuilder.from(create);
+  const append = (record: LogRecord) => {
+    builder.apply(record);
+    return storage.append({
+      key: { agent: 'a', id },
+      authority: 1,
+      after: record.seq - 1,
+      records: [record],
+      head: builder.head,
+      snapshot: builder.view(),
+    });
+  };
+  for (let seq = 2; seq < 2 + options.chunks; seq += 1) {
+    const artifact = { artifactId: 'x', parts: [{ text: 'x'.repeat(options.size) }] };
+    await append(LogRecord.of(seq, 1, { artifactUpdate: { taskId: id, contextId: 'c', artifact } }));
+  }
+  const status = { state: 'TASK_STATE_COMPLETED' as const, timestamp };
+  const end = LogRecord.of(options.chunks + 2, 1, { statusUpdate: { taskId: id, contextId: 'c', status } });
+  if (options.ends) await append(end);
+  return builder.view();
+}
+
+describe('a storage in memory', () => {
+  it('answers without waiting for anything but promises', async () => {
+    const storage = new MemoryStorage({ clock });
+    let settled = false;
+    void storage.create(scope, taskOf('t')).then(() => {
+      settled = true;
+    });
+    for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+    expect(settled).toBe(true);
+  });
+
+  it('drops the logs of the tasks that ended first when they take too much; the tasks stay', async () => {
+    const storage = new MemoryStorage({ clock, tailBytes: 25_000 });
+    for (const id of ['1', '2', '3']) await write(storage, id, { chunks: 1, size: 10_000, ends: true });
+    const kept = await Promise.all(['1', '2', '3'].map((id) => storage.records({ agent: 'a', id }, 0, 1_000_000)));
+    expect(kept.map(({ records, floor }) => [records.length, floor])).toEqual([
+      [0, 4],
+      [3, 1],
+      [3, 1],
+    ]);
+    expect((await storage.task(scope, '1'))?.task.artifacts?.[0]?.parts).toEqual([{ text: 'x'.repeat(10_000) }]);
+    await storage.delete(scope, '2');
+    await write(storage, '4', { chunks: 1, size: 10_000, ends: true });
+    expect((await storage.records({ agent: 'a', id: '3' }, 0, 1_000_000)).floor).toBe(1);
+  });
+
+  it('keeps a bounded stretch of the log of a task that goes on and on', async () => {
+    const storage = new MemoryStorage({ clock });
+    const task = await write(storage, 't', { chunks: 40, size: 1_000_000, ends: false });
+    const { records, floor, last } = await storage.records({ agent: 'a', id: 't' }, 0, Number.MAX_SAFE_INTEGER);
+    expect(last).toBe(41);
+    expect(floor).toBeGreaterThan(20);
+    expect(records.map(({ seq }) => seq)).toEqual(Array.from({ length: 42 - floor }, (_, at) => floor + at));
+    expect((await storage.task(scope, 't'))?.task).toEqual(task);
+  });
+
+  it('gives a large finished task out again without parsing it again', async () => {
+    const storage = new MemoryStorage({ clock });
+    await write(storage, 't', { chunks: 1, size: 100_000, ends: true });
+    const first = await storage.task(scope, 't');
+    expect((await storage.task(scope, 't'))?.task).toBe(first?.task);
+  });
+});

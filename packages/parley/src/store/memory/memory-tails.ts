@@ -1,0 +1,55 @@
+import { EndedTasks } from './ended-tasks.js';
+import { PackedTask } from './task-content.js';
+import type { TaskEntry } from './task-entry.js';
+
+/** The logs of finished tasks. When they take too much memory together, the oldest go before their time. */
+export class MemoryTails {
+  readonly #limit: number;
+  readonly #tasks = new EndedTasks();
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Takes note of a task that has ended. */
+  add(entry: TaskEntry): void {
+    this.#tasks.add(entry);
+    this.#bytes += bytesOf(entry);
+    while (this.#bytes > this.#limit) {
+      const oldest = this.#tasks.oldest(Number.POSITIVE_INFINITY);
+      if (oldest === undefined) return;
+      this.#forget(oldest, Number.POSITIVE_INFINITY);
+    }
+  }
+
+  /** Takes note of a task that is about to be deleted. */
+  remove(entry: TaskEntry): void {
+    this.#bytes -= bytesOf(entry);
+  }
+
+  /** Drops records of tasks that ended before a time, at most so many; how many went. */
+  sweep(before: number, limit: number): number {
+    let dropped = 0;
+    while (dropped < limit) {
+      const entry = this.#tasks.oldest(before);
+      if (entry === undefined) break;
+      dropped += this.#forget(entry, limit - dropped);
+    }
+    return dropped;
+  }
+
+  #forget(entry: TaskEntry, limit: number): number {
+    const { content } = entry;
+    const count = Math.min(limit, content.recordCount);
+    const before = bytesOf(entry);
+    if (content instanceof PackedTask) content.forget(count);
+    this.#bytes -= before - bytesOf(entry);
+    if (content.recordCount === 0) this.#tasks.shift();
+    return count;
+  }
+}
+
+function bytesOf({ content }: TaskEntry): number {
+  return content instanceof PackedTask ? content.tailBytes : 0;
+}
