@@ -27,6 +27,7 @@ it('holds what a sorted array would hold, whatever is added and removed', () => 
       expect([...list.descending()].map(({ key }) => key)).toEqual(sorted.toReversed());
       const behind = [...list.descending(({ key }) => key < from)].map(({ key }) => key);
       expect(behind).toEqual(sorted.filter((key) => key < from).reverse());
+      expect(list.count(({ key }) => key < from)).toBe(behind.length);
     }),
     { numRuns: 60 },
   );

@@ -63,6 +63,15 @@ export class SortedList<T> {
     }
   }
 
+  /** How many items there are for which `before` holds. */
+  count(before: (item: T) => boolean): number {
+    const at = this.#blockFor(before);
+    let count = 0;
+    for (const block of this.#blocks.slice(0, at)) count += block.length;
+    const partial = this.#blocks[at];
+    return partial === undefined ? count : count + firstNot(partial, before);
+  }
+
   #addLast(item: T): void {
     const last = this.#blocks.at(-1);
     if (last !== undefined && last.length < BLOCK) last.push(item);

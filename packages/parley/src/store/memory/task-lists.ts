@@ -69,8 +69,15 @@ export class TaskLists {
 
   #total(query: TaskQuery): number {
     const { contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
-    if (statusAfter !== undefined || createdAfter !== undefined || createdBefore !== undefined) {
-      return this.#counted(query);
+    if (createdAfter !== undefined || createdBefore !== undefined) return this.#counted(query);
+    if (statusAfter !== undefined) {
+      if (contextId !== undefined) return this.#counted(query);
+      const isOld = (entry: TaskEntry) => entry.listedTime < statusAfter;
+      if (states.length === 0) return this.#byStatus.size - this.#byStatus.count(isOld);
+      return sum(states, (state) => {
+        const list = this.#byState.get(state);
+        return list === undefined ? 0 : list.size - list.count(isOld);
+      });
     }
     if (contextId !== undefined) {
       const context = this.#byContext.get(contextId);
