@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root, runOwn } from './processes.mjs';
+import { ownNode, root, run, runOwn } from './processes.mjs';
 
 /** A test whose loop never ends cannot be ended by its own time limit. */
 const LIMIT_MS = 20 * 60_000;
@@ -12,13 +12,13 @@ const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
 /** Runs test files with vitest, all of them unless told which, and counts its tests from its own report. */
-export async function runVitest(files = [], env = {}) {
+export async function runVitest(files = [], env = {}, node = ownNode) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-vitest-'));
   const report = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
     const plain = process.stdout.isTTY ? {} : { NO_COLOR: '1', FORCE_COLOR: '0' };
-    const { code } = await runOwn([vitest, 'run', ...reporters, ...files], {
+    const { code } = await run(node, [vitest, 'run', ...reporters, ...files], {
       env: { ...plain, ...env },
       limitMs: limitOf(env),
     });
