@@ -28,7 +28,11 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds }: AgentCard
   return async (request) => {
     if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return errorAnswer(405, 'The agent card can only be read', { allow: 'GET, HEAD, OPTIONS' });
+      return errorAnswer({
+        status: 405,
+        message: 'The agent card can only be read',
+        headers: { allow: 'GET, HEAD, OPTIONS' },
+      });
     }
     whole ??= makeWhole();
     const answer = await whole;

@@ -9,6 +9,11 @@ import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
 
+const NOTHING_HERE = errorAnswer({
+  status: 404,
+  message: 'No agent is served here. GET / lists the agents of this server',
+});
+
 /** The agents of an origin, and what they are run with. */
 export interface AgentHostOptions extends AgentPorts {
   /** By path. The same options under two paths are one agent with one task space. */
@@ -34,7 +39,7 @@ export class AgentHost {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
     this.#mounts = Object.entries(options.agents).map(([path, agentOptions]) => {
-      const agent = agents.get(agentOptions) ?? new ServedAgent(path, agentOptions, options);
+      const agent = agents.get(agentOptions) ?? new ServedAgent({ path, options: agentOptions, ports: options });
       agents.set(agentOptions, agent);
       return new AgentMount({ agent, path, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
     });
@@ -79,7 +84,7 @@ export class AgentHost {
       await this.start();
     } catch (error) {
       this.#logger.error('The agents could not be started', { error });
-      return errorAnswer(503, 'The agents cannot be reached now', { 'retry-after': '5' });
+      return errorAnswer({ status: 503, message: 'The agents cannot be reached now', headers: { 'retry-after': '5' } });
     }
     return this.#answer(request);
   }
@@ -90,7 +95,7 @@ export class AgentHost {
     if (path === '/' && method !== 'POST') return Promise.resolve(this.#origin(method, base));
     const mount = this.#route(path);
     if (mount === undefined) {
-      return Promise.resolve(errorAnswer(404, 'No agent is served here. GET / lists the agents of this server'));
+      return Promise.resolve(NOTHING_HERE);
     }
     return mount.exchange(base)(request);
   }
@@ -99,6 +104,6 @@ export class AgentHost {
     if (method === 'GET' || method === 'HEAD') return originListing(this.#mounts, base);
     const allow = this.#route('/') === undefined ? 'GET, HEAD, OPTIONS' : 'GET, HEAD, POST, OPTIONS';
     if (method === 'OPTIONS') return { status: 204, headers: { allow } };
-    return errorAnswer(405, 'This method means nothing here', { allow });
+    return errorAnswer({ status: 405, message: 'This method means nothing here', headers: { allow } });
   }
 }

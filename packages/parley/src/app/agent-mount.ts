@@ -117,13 +117,14 @@ function mountExchange(paths: MountPaths, { card, jsonRpc, httpJson }: MountExch
       return request.method === 'POST' ? jsonRpc(request) : notPosted(request, paths.card);
     }
     if (path === paths.card) return card(request);
-    return path.startsWith(routes) ? httpJson(request) : Promise.resolve(errorAnswer(404, 'Nothing is served here'));
+    return path.startsWith(routes)
+      ? httpJson(request)
+      : Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));
   };
 }
 
 async function notPosted(request: ExchangeRequest, card: string) {
   if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'POST, OPTIONS' } };
-  return errorAnswer(405, `JSON-RPC is served here: it takes POST. The agent card is at ${card}`, {
-    allow: 'POST, OPTIONS',
-  });
+  const message = `JSON-RPC is served here: it takes POST. The agent card is at ${card}`;
+  return errorAnswer({ status: 405, message, headers: { allow: 'POST, OPTIONS' } });
 }

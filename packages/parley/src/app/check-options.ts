@@ -2,11 +2,18 @@ import type { z } from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import { closestName } from './closest-name.js';
 
+/** What is checked, against what, and how it is called. */
+export interface OptionsCheck {
+  readonly subject: string;
+  readonly schema: z.ZodObject;
+  readonly options: unknown;
+}
+
 /**
  * Checks what an application gave.
  * @throws OptionsError naming every option at fault, unknown ones with what was probably meant.
  */
-export function checkOptions(subject: string, schema: z.ZodObject, options: unknown): void {
+export function checkOptions({ subject, schema, options }: OptionsCheck): void {
   const result = schema.safeParse(options);
   if (result.success) return;
   const known = Object.keys(schema.shape);

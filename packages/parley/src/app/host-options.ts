@@ -51,12 +51,24 @@ const path = z
   .regex(/^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/, 'must be "/" or a path such as "/agents/echo", without a slash at the end');
 const agentSchema = z.strictObject(agentOptionsShape);
 
+/** The options of a host, what they may be beside those of agents, and who takes them. */
+export interface HostCheck<Options> {
+  readonly subject: string;
+  readonly shape: z.ZodRawShape;
+  readonly options: Options;
+}
+
+/** Agents by path. */
+export interface HostAgents {
+  readonly agents: Readonly<Record<string, AgentOptions>>;
+}
+
 /**
  * Checks the options of one agent together with those of its server.
  * @throws OptionsError naming every option at fault.
  */
-export function checkPlacedAgent(subject: string, shape: z.ZodRawShape, options: AgentOptions): void {
-  checkOptions(subject, z.strictObject({ ...agentOptionsShape, path: path.optional(), ...shape }), options);
+export function checkPlacedAgent({ subject, shape, options }: HostCheck<AgentOptions>): void {
+  checkOptions({ subject, schema: z.strictObject({ ...agentOptionsShape, path: path.optional(), ...shape }), options });
   const problem = agentProblem(options);
   if (problem !== undefined) throw new OptionsError(subject, [problem]);
 }
@@ -65,21 +77,17 @@ export function checkPlacedAgent(subject: string, shape: z.ZodRawShape, options:
  * Checks the options of a server with several agents.
  * @throws OptionsError naming every option at fault, and its agent.
  */
-export function checkHost(
-  subject: string,
-  shape: z.ZodRawShape,
-  options: { readonly agents: Readonly<Record<string, AgentOptions>> },
-): void {
+export function checkHost({ subject, shape, options }: HostCheck<HostAgents>): void {
   const agents = z.custom(
     (value) => typeof value === 'object' && value !== null,
     'must be an object of agents by path',
   );
-  checkOptions(subject, z.strictObject({ agents, ...shape }), options);
+  checkOptions({ subject, schema: z.strictObject({ agents, ...shape }), options });
   const problems: string[] = [];
   const spaces = new Map<string, AgentOptions>();
   for (const [place, agent] of Object.entries(options.agents)) {
     if (!path.safeParse(place).success) problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
-    checkOptions(`${subject}: the agent at ${place}`, agentSchema, agent);
+    checkOptions({ subject: `${subject}: the agent at ${place}`, schema: agentSchema, options: agent });
     const problem = agentProblem(agent);
     if (problem !== undefined) problems.push(`the agent at ${place} ${problem}`);
     const space = agent.id ?? place;

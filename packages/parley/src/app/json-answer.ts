@@ -1,11 +1,14 @@
 import type { ExchangeResponse } from '../bindings/http/exchange.js';
 
+/** An answer that no binding gives. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly value: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A JSON answer for what no binding answers. */
-export function jsonAnswer(
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): ExchangeResponse {
+export function jsonAnswer({ status, value, headers }: JsonAnswer): ExchangeResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
@@ -24,11 +27,15 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
+/** What went wrong outside of any binding. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** An error outside of any binding, in the form of the HTTP+JSON errors (spec §11.6). */
-export function errorAnswer(
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): ExchangeResponse {
-  return jsonAnswer(status, { error: { code: status, status: STATUS_NAMES[status] ?? 'UNKNOWN', message } }, headers);
+export function errorAnswer({ status, message, headers = {} }: ErrorAnswer): ExchangeResponse {
+  const error = { code: status, status: STATUS_NAMES[status] ?? 'UNKNOWN', message };
+  return jsonAnswer({ status, value: { error }, headers });
 }

@@ -9,5 +9,5 @@ export function originListing(mounts: readonly AgentMount[], base: string): Exch
     const interfaces = supportedInterfaces.map(({ protocolBinding, url }) => `${protocolBinding} ${url}`);
     return { name, description, agentCard: `${base}${mount.cardPath}`, interfaces };
   });
-  return jsonAnswer(200, { protocol: 'Agent2Agent (A2A)', agents });
+  return jsonAnswer({ status: 200, value: { protocol: 'Agent2Agent (A2A)', agents } });
 }

@@ -21,6 +21,14 @@ export interface AgentPorts {
   readonly heartbeatMs: number;
 }
 
+/** What a served agent is made of. */
+export interface ServedAgentParts {
+  /** Names the task space unless the options do. */
+  readonly path: string;
+  readonly options: AgentOptions;
+  readonly ports: AgentPorts;
+}
+
 /** One agent with its task space, wherever it is mounted. */
 export class ServedAgent {
   readonly #options: AgentOptions;
@@ -29,15 +37,14 @@ export class ServedAgent {
   readonly #engine: DefaultRequestHandler | undefined;
   readonly #capabilities: ServedCapabilities;
 
-  /** `id` names the task space unless the options do. */
-  constructor(id: string, options: AgentOptions, ports: AgentPorts) {
+  constructor({ path, options, ports }: ServedAgentParts) {
     this.#options = options;
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(options);
     if (options.handler !== undefined) {
       this.#handler = options.handler;
     } else {
-      this.#engine = this.#makeEngine(options.id ?? id, executorOf(options.agent));
+      this.#engine = this.#makeEngine(options.id ?? path, executorOf(options.agent));
       this.#handler = this.#engine;
     }
   }

@@ -51,7 +51,7 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards'> {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AServer(options: A2AServerOptions): A2AServer {
-  checkPlacedAgent('createA2AServer', serverOptionsShape, options);
+  checkPlacedAgent({ subject: 'createA2AServer', shape: serverOptionsShape, options });
   const { path = '/' } = options;
   const server = serverOf({ [path]: options }, options);
   return {
@@ -70,7 +70,7 @@ export function createA2AServer(options: A2AServerOptions): A2AServer {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
-  checkHost('createA2AHost', serverOptionsShape, options);
+  checkHost({ subject: 'createA2AHost', shape: serverOptionsShape, options });
   const server = serverOf(options.agents, options);
   return {
     get agentCards() {

@@ -64,7 +64,7 @@ export interface AgentHandler {
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const { url } = hostOptionsShape;
-  checkPlacedAgent('createAgentHandler', { ...hostOptionsShape, url: url.unwrap() }, options);
+  checkPlacedAgent({ subject: 'createAgentHandler', shape: { ...hostOptionsShape, url: url.unwrap() }, options });
   const { path = '/' } = options;
   const host = new AgentHost({
     agents: { [path]: options },

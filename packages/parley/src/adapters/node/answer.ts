@@ -5,8 +5,31 @@ import type { Clock } from '../../runtime/clock.js';
 /** How long a peer may go on sending a body that nobody reads, so that it gets to see why. */
 const LINGER_MS = 1_000;
 
+/** What goes before the body. */
+export interface Head {
+  readonly answer: ExchangeResponse;
+  readonly length?: number | undefined;
+  /** Whether the connection ends with this answer. */
+  readonly closing: boolean;
+}
+
+/** An answer whose body is complete, and where it goes. */
+export interface WholeAnswer {
+  readonly response: ServerResponse;
+  readonly answer: ExchangeResponse;
+  readonly closing: boolean;
+}
+
+/** An answer before all of its request has arrived. */
+export interface EarlyAnswer {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly answer: ExchangeResponse;
+  readonly clock: Clock;
+}
+
 /** The head of an answer as the flat list that node:http writes without looking at it again. */
-export function headOf(answer: ExchangeResponse, length: number | undefined, closing: boolean): string[] {
+export function headOf({ answer, length, closing }: Head): string[] {
   const head: string[] = [];
   for (const name in answer.headers) head.push(name, answer.headers[name] as string);
   if (length !== undefined) head.push('content-length', String(length));
@@ -15,9 +38,9 @@ export function headOf(answer: ExchangeResponse, length: number | undefined, clo
 }
 
 /** Writes an answer whose body is complete, in one write. */
-export function sendWhole(response: ServerResponse, answer: ExchangeResponse, closing: boolean): void {
+export function sendWhole({ response, answer, closing }: WholeAnswer): void {
   const body = answer.body as string | Uint8Array | undefined;
-  response.writeHead(answer.status, headOf(answer, lengthOf(answer.status, body), closing));
+  response.writeHead(answer.status, headOf({ answer, length: lengthOf(answer.status, body), closing }));
   response.end(body);
 }
 
@@ -26,12 +49,9 @@ export function sendWhole(response: ServerResponse, answer: ExchangeResponse, cl
  * arriving is dropped for a moment, then the connection ends. To close at once would reset it, and the peer
  * might never see the answer.
  */
-export function sendEarly(
-  { incoming, response, clock }: { incoming: IncomingMessage; response: ServerResponse; clock: Clock },
-  answer: ExchangeResponse,
-): void {
+export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): void {
   const body = answer.body as string | Uint8Array | undefined;
-  response.writeHead(answer.status, headOf(answer, lengthOf(answer.status, body), true));
+  response.writeHead(answer.status, headOf({ answer, length: lengthOf(answer.status, body), closing: true }));
   if (body === undefined || body.length === 0 || incoming.method === 'HEAD') response.flushHeaders();
   else response.write(body);
   const end = () => {

@@ -49,7 +49,7 @@ const limited =
       return text(`got ${(await request.body(limit)).length}`);
     } catch (error) {
       if (!(error instanceof A2AError)) throw error;
-      return errorAnswer(error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400, error.message);
+      return errorAnswer({ status: error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400, message: error.message });
     }
   };
 
@@ -66,7 +66,7 @@ describe('requests', () => {
     const { url, port } = await serve(async (request) => {
       const { method, path, query, peer, local } = request;
       const header = request.header('x-two');
-      return jsonAnswer(200, {
+      const value = {
         method,
         path,
         query,
@@ -75,7 +75,8 @@ describe('requests', () => {
         header,
         none: request.header('x-none'),
         body: await decoded(request),
-      });
+      };
+      return jsonAnswer({ status: 200, value });
     });
     const response = await fetch(`${url}/a/b%20c?x=1&y=2`, {
       method: 'POST',
@@ -301,7 +302,7 @@ describe('a peer that goes away', () => {
       } catch (error) {
         code = error instanceof A2AError ? error.code : String(error);
         failed.open();
-        return errorAnswer(400, 'too late');
+        return errorAnswer({ status: 400, message: 'too late' });
       }
     });
     const connection = await open(port, post('/', 'only a part', { 'content-length': '1000' }));

@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { headOf, sendEarly, sendWhole } from './answer.js';
 import { malformedRequest } from './malformed-request.js';
-import { NodeExchangeRequest } from './node-exchange-request.js';
+import { type Arrival, NodeExchangeRequest } from './node-exchange-request.js';
 import { ResponseStream } from './response-stream.js';
 
 /** What an HTTP server needs. */
@@ -46,8 +46,10 @@ export class HttpServer {
       connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? 15_000),
       joinDuplicateHeaders: true,
     });
-    this.#server.on('request', (incoming, response) => this.#serve(incoming, response, false));
-    this.#server.on('checkContinue', (incoming, response) => this.#serve(incoming, response, true));
+    this.#server.on('request', (incoming, response) => this.#serve({ incoming, response, expectsContinue: false }));
+    this.#server.on('checkContinue', (incoming, response) =>
+      this.#serve({ incoming, response, expectsContinue: true }),
+    );
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
 
@@ -82,14 +84,14 @@ export class HttpServer {
     await closed;
   }
 
-  #serve(incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+  #serve({ incoming, response, expectsContinue }: Arrival): void {
     this.#calls.add(response);
-    const request = new NodeExchangeRequest(incoming, response, expectsContinue);
+    const request = new NodeExchangeRequest({ incoming, response, expectsContinue });
     this.#options.exchange(request).then(
       (answer) => this.#answer({ incoming, response, request, answer }),
       (error: unknown) => {
         this.#options.logger.error('An exchange failed', { error, method: request.method, path: request.path });
-        this.#answer({ incoming, response, request, answer: errorAnswer(500, 'Internal error') });
+        this.#answer({ incoming, response, request, answer: errorAnswer({ status: 500, message: 'Internal error' }) });
       },
     );
   }
@@ -105,8 +107,8 @@ export class HttpServer {
       return this.#callDone(response);
     }
     try {
-      if (request.leavesBody) sendEarly({ incoming, response, clock: this.#options.clock }, answer);
-      else sendWhole(response, answer, this.#closed !== undefined);
+      if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
+      else sendWhole({ response, answer, closing: this.#closed !== undefined });
     } catch (error) {
       this.#options.logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
@@ -117,7 +119,7 @@ export class HttpServer {
   }
 
   #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
-    response.writeHead(answer.status, headOf(answer, undefined, this.#closed !== undefined));
+    response.writeHead(answer.status, headOf({ answer, closing: this.#closed !== undefined }));
     const { clock, logger } = this.#options;
     const done = () => this.#streams.delete(stream);
     const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });

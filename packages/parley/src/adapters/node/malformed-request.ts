@@ -3,7 +3,7 @@ import { errorAnswer } from '../../app/json-answer.js';
 /** The raw answer to bytes that are no HTTP request, by the code of the parser's error. */
 export function malformedRequest(code: string | undefined): string {
   const { status, reason, message } = causeOf(code);
-  const { headers, body } = errorAnswer(status, message);
+  const { headers, body } = errorAnswer({ status, message });
   return [
     `HTTP/1.1 ${status} ${reason}`,
     `content-type: ${headers['content-type']}`,

@@ -5,6 +5,14 @@ import { hasBody, readBody } from './request-body.js';
 /** Up to this much of a body that nobody asked for is read and dropped to keep the connection. */
 const UNREAD_KEPT = 65_536;
 
+/** A request as node:http announces it. */
+export interface Arrival {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the peer waits for a go-ahead before it sends its body. */
+  readonly expectsContinue: boolean;
+}
+
 /** A request of a node:http server as the bindings see it. Headers, signal and body are made when looked at. */
 export class NodeExchangeRequest implements ExchangeRequest {
   readonly method: string;
@@ -16,7 +24,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
   #body: Promise<Uint8Array> | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+  constructor({ incoming, response, expectsContinue }: Arrival) {
     const target = pathOf(incoming.url ?? '/');
     const mark = target.indexOf('?');
     this.method = incoming.method ?? 'GET';
