@@ -82,6 +82,25 @@ describe('a SQLite file', () => {
     }
   });
 
+  it('gives a new task nothing of one that was deleted before a restart', async () => {
+    const path = files.fresh();
+    const before = { clock, storage: await files.open(clock, path) };
+    const play = await TaskPlay.begin(before, 'old');
+    await play.write(['TASK_STATE_WORKING', play.chunk('old', false)], { withSnapshot: true });
+    await before.storage.putPushConfig(ALICE, { id: 'p', taskId: 'old', url: 'https://example.com' });
+    await before.storage.release(play.held, 'again');
+    await before.storage.delete(ALICE, 'old');
+    await before.storage.close();
+    const storage = await files.open(clock, path);
+    const created = newTask({ clock, storage }, 'new');
+    await storage.create(ALICE, created);
+    expect((await storage.task(ALICE, 'new'))?.task).toEqual(created);
+    expect(await storage.pushConfigs(ALICE, 'new', { limit: 9 })).toEqual([]);
+    expect((await storage.records({ agent: 'test', id: 'new' }, 0, 10_000)).records).toHaveLength(1);
+    expect(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
+    await storage.close();
+  });
+
   it('belongs to one storage at a time, which a second one is told', async () => {
     const path = files.fresh();
     const first = await files.open(clock, path);

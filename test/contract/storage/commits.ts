@@ -10,26 +10,26 @@ export function commitsContract(open: OpenStorage): void {
     it('do not disturb each other: a refused or a failed one fails alone', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 'taken'));
-      const outcomes = await Promise.allSettled(
+      const play = await TaskPlay.begin(tested, 'running');
+      const append = play.write(['TASK_STATE_WORKING']);
+      const outcomes = Promise.allSettled(
         Array.from({ length: 60 }, (_, at) => {
-          if (at % 3 === 0) return storage.accept(acceptance(said('m'), newTask(tested, 'taken')));
+          if (at % 3 === 0) return storage.accept(acceptance(said('m'), newTask(tested, `t${at}`), { claim: LEASE }));
           if (at % 3 === 1) return storage.accept(acceptance(said('m'), 'unknown'));
-          return storage.accept(acceptance(said('m'), newTask(tested, `t${at}`), { claim: LEASE }));
+          return storage.accept(acceptance(said('m'), newTask(tested, 'taken')));
         }),
       );
-      for (const [at, outcome] of outcomes.entries()) {
-        if (at % 3 === 0) expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StorageError' } });
+      expect(await append).toBe(0);
+      for (const [at, outcome] of (await outcomes).entries()) {
+        if (at % 3 === 2) expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StorageError' } });
         else expect(outcome).toMatchObject({ value: { kind: at % 3 === 1 ? 'not-found' : 'accepted' } });
       }
-      for (let at = 2; at < 60; at += 3) expect(await storage.task(ALICE, `t${at}`)).toMatchObject({ running: true });
-      const { total } = await storage.tasks({
-        scope: ALICE,
-        orderBy: 'status',
-        limit: 0,
-        artifacts: false,
-        history: false,
-      });
-      expect(total).toBe(21);
+      for (let at = 0; at < 60; at += 3) expect(await storage.task(ALICE, `t${at}`)).toMatchObject({ running: true });
+      expect(await storage.task(ALICE, 'running')).toMatchObject({ seq: 2, task: play.task });
+      await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
+      const page = { scope: ALICE, orderBy: 'status' as const, limit: 0, artifacts: false, history: false };
+      expect((await storage.tasks(page)).total).toBe(22);
+      expect((await storage.tasks({ ...page, states: ['TASK_STATE_SUBMITTED'] })).total).toBe(21);
     });
 
     it('to one task take effect in the order of the calls', async () => {
