@@ -35,8 +35,9 @@ describe('after a crash', () => {
       logger: new CapturingLogger(),
     });
     await clock.advance(15_001);
-    await handler.start();
+    const started = handler.start();
     await clock.settle();
+    await started;
     return handler;
   }
 

@@ -38,8 +38,11 @@ export class Executions implements TurnOwner {
     return this.#turns.get(taskId);
   }
 
-  /** Runs a claimed turn; or ends its task where running it again is not possible. */
-  start(claim: Claim): void {
+  /**
+   * Runs a claimed turn; or ends its task where running it again is not possible, or leaves it waiting where it had asked.
+   * The promise is there for a turn that is not run: it resolves when its end is committed.
+   */
+  start(claim: Claim): Promise<void> | undefined {
     const turn = new Turn(this.#around, this, { claim });
     this.#turns.set(turn.taskId, turn);
     const { executor, limits } = this.#around;
@@ -48,7 +51,11 @@ export class Executions implements TurnOwner {
     else if (claim.began && isInterrupted(claim.task.status.state)) turn.leave();
     else if (claim.began && !executor.resumable) turn.conclude('TASK_STATE_FAILED', SAYS.interrupted);
     else if (claim.attempt > limits.maxAttempts) turn.conclude('TASK_STATE_FAILED', SAYS.exhausted);
-    else turn.run();
+    else {
+      turn.run();
+      return undefined;
+    }
+    return turn.left;
   }
 
   /** Runs an agent that has yet to decide whether its answer is a task. */
@@ -73,9 +80,19 @@ export class Executions implements TurnOwner {
     if (this.running === 0) this.#idle?.();
   }
 
-  /** Takes over what nobody runs, now and, where other processes share the storage, from time to time. */
+  /**
+   * Takes over what nobody runs, now and, where other processes share the storage, from time to time. Resolves when the
+   * tasks that end with that have ended, so that no caller sees them at work; a storage that fails is not waited for.
+   */
   async recover(): Promise<void> {
-    await this.#claimAll();
+    const { clock, limits } = this.#around;
+    const ended = Promise.all(await this.#claimAll());
+    let stopTimer = () => {};
+    const patience = new Promise<void>((resolve) => {
+      stopTimer = clock.after(limits.cancelGraceMs, resolve);
+    });
+    await Promise.race([ended, patience]);
+    stopTimer();
     if (this.#around.storage.shared) this.#beat();
   }
 
@@ -96,12 +113,13 @@ export class Executions implements TurnOwner {
     this.#around.feeds.shutDown();
   }
 
-  async #claimAll(): Promise<void> {
+  async #claimAll(): Promise<(Promise<void> | undefined)[]> {
     const { storage, lease, agent } = this.#around;
+    const ends: (Promise<void> | undefined)[] = [];
     for (;;) {
       const claims = await storage.claim({ ...lease, agents: [agent], limit: CLAIM_BATCH });
-      for (const claim of claims) this.start(claim);
-      if (claims.length < CLAIM_BATCH) return;
+      for (const claim of claims) ends.push(this.start(claim));
+      if (claims.length < CLAIM_BATCH) return ends;
     }
   }
 
@@ -121,7 +139,9 @@ export class Executions implements TurnOwner {
     const { clock, limits, logger } = this.#around;
     this.#stopBeat = clock.after(limits.heartbeatMs, () => {
       this.#renew()
-        .then(() => (++this.#beats % 3 === 0 ? this.#claimAll() : undefined))
+        .then(async () => {
+          if (++this.#beats % 3 === 0) await this.#claimAll();
+        })
         .catch((error: unknown) => logger.error('heartbeat failed', { error }))
         .finally(() => {
           if (!this.#closing) this.#beat();

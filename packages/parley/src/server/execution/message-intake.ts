@@ -107,7 +107,7 @@ export class MessageIntake {
     switch (outcome.kind) {
       case 'accepted': {
         const { turn, claim } = outcome;
-        return { kind: 'turn', turn, claim, start: () => claim && this.#executions.start(claim) };
+        return { kind: 'turn', turn, claim, start: () => void (claim && this.#executions.start(claim)) };
       }
       case 'repeated':
         this.#idempotency.check(outcome.first, message);
