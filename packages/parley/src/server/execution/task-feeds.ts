@@ -1,4 +1,5 @@
 import type { Task } from '../../model/task.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { LogRecord } from '../../task/log-record.js';
 
 /** Somebody who wants the records of a task as they are committed. */
@@ -17,7 +18,8 @@ export interface FeedListener {
  * commit only, so nothing is shown that a crash could take back.
  */
 export class TaskFeeds {
-  readonly #listeners = new Map<string, Set<FeedListener>>();
+  /** Most tasks have one watcher, who then takes no set. */
+  readonly #listeners = new TransientMap<string, FeedListener | Set<FeedListener>>();
 
   /** Number of tasks that are watched. */
   get size(): number {
@@ -25,26 +27,32 @@ export class TaskFeeds {
   }
 
   attach(taskId: string, listener: FeedListener): void {
-    const listeners = this.#listeners.get(taskId);
-    if (listeners) listeners.add(listener);
-    else this.#listeners.set(taskId, new Set([listener]));
+    const present = this.#listeners.get(taskId);
+    if (present === undefined) this.#listeners.set(taskId, listener);
+    else if (present instanceof Set) present.add(listener);
+    else if (present !== listener) this.#listeners.set(taskId, new Set([present, listener]));
   }
 
   detach(taskId: string, listener: FeedListener): void {
-    const listeners = this.#listeners.get(taskId);
-    if (listeners?.delete(listener) && listeners.size === 0) this.#listeners.delete(taskId);
+    const present = this.#listeners.get(taskId);
+    if (present === listener) this.#listeners.delete(taskId);
+    else if (present instanceof Set && present.delete(listener) && present.size === 0) this.#listeners.delete(taskId);
   }
 
   publish(taskId: string, records: readonly LogRecord[], snapshot: Task | undefined): void {
-    const listeners = this.#listeners.get(taskId);
-    if (!listeners) return;
-    for (const listener of listeners) listener.offer(records, snapshot);
+    const present = this.#listeners.get(taskId);
+    if (present === undefined) return;
+    if (present instanceof Set) for (const listener of present) listener.offer(records, snapshot);
+    else present.offer(records, snapshot);
   }
 
   /** Sends everybody away. */
   shutDown(): void {
-    const all = [...this.#listeners.values()];
+    const all = this.#listeners.values();
     this.#listeners.clear();
-    for (const listeners of all) for (const listener of listeners) listener.shutDown();
+    for (const present of all) {
+      if (present instanceof Set) for (const listener of present) listener.shutDown();
+      else present.shutDown();
+    }
   }
 }
