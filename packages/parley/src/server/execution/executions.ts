@@ -1,4 +1,5 @@
 import { isInterrupted } from '../../model/task-state.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim } from '../../store/storage.js';
 import { Turn, type TurnOwner } from './turn.js';
 import type { Draft, Surroundings } from './turn-host.js';
@@ -13,8 +14,9 @@ const SAYS = {
 /** The turns that run in this process, and what becomes of those that nobody runs. */
 export class Executions implements TurnOwner {
   readonly #around: Surroundings;
-  readonly #turns = new Map<string, Turn>();
-  readonly #drafts = new Set<Turn>();
+  /** By the ids of their tasks. */
+  readonly #turns = new TransientMap<string, Turn>();
+  readonly #drafts = new TransientMap<string, Turn>();
   #closing = false;
   #idle: (() => void) | undefined;
   #stopBeat: (() => void) | undefined;
@@ -61,20 +63,20 @@ export class Executions implements TurnOwner {
   /** Runs an agent that has yet to decide whether its answer is a task. */
   draft(draft: Draft): Turn {
     const turn = new Turn(this.#around, this, { draft });
-    this.#drafts.add(turn);
+    this.#drafts.set(turn.taskId, turn);
     turn.opening?.then(
       (opening) => {
         // Watched like any other from here on; one that has ended meanwhile is in neither list.
-        if (this.#drafts.delete(turn) && 'claim' in opening) this.#turns.set(turn.taskId, turn);
+        if (this.#drafts.delete(turn.taskId) && 'claim' in opening) this.#turns.set(turn.taskId, turn);
       },
-      () => this.#drafts.delete(turn),
+      () => this.#drafts.delete(turn.taskId),
     );
     turn.run();
     return turn;
   }
 
   ended(turn: Turn, waiting: number): void {
-    this.#drafts.delete(turn);
+    this.#drafts.delete(turn.taskId);
     if (this.#turns.get(turn.taskId) === turn) this.#turns.delete(turn.taskId);
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn);
     if (this.running === 0) this.#idle?.();
@@ -109,7 +111,7 @@ export class Executions implements TurnOwner {
         };
       });
     }
-    await Promise.all([...this.#turns.values(), ...this.#drafts].map((turn) => turn.handOver()));
+    await Promise.all([...this.#turns.values(), ...this.#drafts.values()].map((turn) => turn.handOver()));
     this.#around.feeds.shutDown();
   }
 
@@ -150,7 +152,7 @@ export class Executions implements TurnOwner {
   }
 
   async #renew(): Promise<void> {
-    const turns = [...this.#turns.values()].flatMap((turn) => (turn.held ? [{ turn, held: turn.held }] : []));
+    const turns = this.#turns.values().flatMap((turn) => (turn.held ? [{ turn, held: turn.held }] : []));
     if (turns.length === 0) return;
     const { storage, lease } = this.#around;
     const renewals = await storage.renew({ ...lease, turns: turns.map(({ held }) => held) });
