@@ -63,6 +63,7 @@ export function logsContract(open: OpenStorage): void {
         );
       }
       expect((await storage.records(KEY, 0, 100_000_000)).records).toHaveLength(201);
+      expect(await wholeLog(storage, 1_200_000)).toHaveLength(201);
       expect(await wholeLog(storage, 600_000)).toHaveLength(201);
       expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
     });

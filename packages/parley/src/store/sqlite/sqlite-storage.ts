@@ -63,7 +63,7 @@ export interface SqliteStorageOptions {
 }
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
-const SMALL_READ = 262_144;
+const SMALL_READ = 1_048_576;
 
 /**
  * Keeps everything in one file, for one server process at a time. One thread writes, with one transaction for all calls
