@@ -69,7 +69,7 @@ export interface CancelRequest {
   readonly metadata?: JsonObject;
 }
 
-/** Who claims and for how long. */
+/** Who claims and for how long. A lease that has ended can be renewed as long as nobody has taken the turn over. */
 export interface Lease {
   /** Id of the process; a node never takes over its own leases. */
   readonly node: string;
@@ -85,9 +85,10 @@ export interface Acceptance {
   readonly task: { readonly create: Task } | { readonly id: string; readonly contextId?: string };
   /** Claims the turn in the same commit if no other turn of the task runs or waits. */
   readonly claim?: Lease;
+  /** Kept under its id, or that of the task if it has none. */
   readonly pushConfig?: TaskPushNotificationConfig;
   readonly idempotency?: IdempotencyKey;
-  /** Messages that may wait on one task, beside the running one. */
+  /** Messages that may wait on one task, beside the one whose turn runs or is next. */
   readonly waitingLimit: number;
 }
 
@@ -122,7 +123,8 @@ export interface Append {
   readonly key: TaskKey;
   /**
    * The epoch of a running turn; or `idle`: from outside, only while no turn holds a lease; or `force`: from
-   * outside, overtaking whatever runs (the epoch grows).
+   * outside, overtaking whatever runs (the epoch grows). A turn that is overtaken waits to be claimed again, unless
+   * this append ends it.
    */
   readonly authority: number | 'idle' | 'force';
   /** Sequence number of the last record the writer knows. */
@@ -167,8 +169,9 @@ export type CancelOutcome =
 export interface TaskQuery {
   readonly scope: Scope;
   readonly contextId?: string;
+  /** Any of these; none: any at all. */
   readonly states?: readonly TaskState[];
-  /** Inclusive, ms since the epoch. */
+  /** Inclusive, ms since the epoch (`statusTime`, as for the order and the cursor). */
   readonly statusAfter?: number;
   /** Exclusive bounds, ms since the epoch. */
   readonly createdAfter?: number;
@@ -201,7 +204,7 @@ export interface RecordPage {
 
 /** What may go; all times in ms since the epoch. */
 export interface Retention {
-  /** Tasks that ended before this are deleted. */
+  /** Tasks that ended before this, by the storage's own clock, are deleted with all that hangs on them. */
   readonly finishedBefore: number;
   /** Records of tasks that ended before this are deleted, the task stays. */
   readonly tailsBefore: number;
@@ -245,21 +248,24 @@ export interface Storage {
   release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }>;
   /** Keeps what the agent wants to find after a takeover; refused (false) once overtaken. */
   saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean>;
+  /** The metadata of several requests for one turn is merged. */
   requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome>;
 
   task(scope: Scope, taskId: string): Promise<StoredTask | undefined>;
   tasks(query: TaskQuery): Promise<TaskPage>;
-  /** Records after a sequence number, in order, until `maxBytes` of JSON (at least one record). */
+  /** Records after a sequence number, in order, until their events have `maxBytes` of JSON (at least one record). */
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage>;
-  /** Tasks of these agents that have waited in an interrupted state since before a time. */
+  /** Tasks of these agents that have waited in an interrupted state since before a time, and have no execution. */
   abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]>;
 
-  /** Puts a task there from outside, with one record that shows it. False if the id is taken. */
+  /** Puts a task there from outside, with one record that shows it. False if the agent has a task of this id. */
   create(scope: Scope, task: Task): Promise<boolean>;
+  /** Deletes a task with all that hangs on it, unless a turn holds a lease on it. */
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;
 
   /** Keeps a direct reply for repeats of its message. */
   remember(scope: Scope, key: IdempotencyKey, entry: Remembered): Promise<void>;
+  /** What is known under a key, unless it has expired or its task is gone. */
   recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined>;
 
   /** Adds or replaces by `config.id`; false if the scope has no such task. */
