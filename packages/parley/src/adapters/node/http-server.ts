@@ -4,6 +4,7 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { HttpServerTimes } from '../../app/server-options.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { headOf, sendEarly, sendWhole } from './answer.js';
 import { malformedRequest } from './malformed-request.js';
@@ -28,8 +29,10 @@ export class HttpServer {
   readonly #server: Server;
   readonly #options: HttpServerOptions;
   readonly #stallMs: number;
-  readonly #streams = new Set<ResponseStream>();
-  readonly #calls = new Set<ServerResponse>();
+  /** By the number of their request. */
+  readonly #streams = new TransientMap<number, ResponseStream>();
+  readonly #calls = new TransientMap<number, ServerResponse>();
+  #requests = 0;
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
   #closed: Promise<void> | undefined;
   /** Streams are ended, also those that begin only now. */
@@ -77,7 +80,7 @@ export class HttpServer {
     const closed = this.#closed;
     await this.#within(graceMs, this.#callsDone());
     this.#ending = true;
-    for (const stream of this.#streams) stream.stop();
+    for (const stream of this.#streams.values()) stream.stop();
     this.#server.closeIdleConnections();
     await this.#within(Math.min(graceMs, 1_000), closed);
     this.#server.closeAllConnections();
@@ -85,26 +88,28 @@ export class HttpServer {
   }
 
   #serve({ incoming, response, expectsContinue }: Arrival): void {
-    this.#calls.add(response);
+    const number = ++this.#requests;
+    this.#calls.set(number, response);
     const request = new NodeExchangeRequest({ incoming, response, expectsContinue });
     this.#options.exchange(request).then(
-      (answer) => this.#answer({ incoming, response, request, answer }),
+      (answer) => this.#answer({ number, incoming, response, request, answer }),
       (error: unknown) => {
         this.#options.logger.error('An exchange failed', { error, method: request.method, path: request.path });
-        this.#answer({ incoming, response, request, answer: errorAnswer({ status: 500, message: 'Internal error' }) });
+        const answer = errorAnswer({ status: 500, message: 'Internal error' });
+        this.#answer({ number, incoming, response, request, answer });
       },
     );
   }
 
-  #answer({ incoming, response, request, answer }: Answering): void {
+  #answer({ number, incoming, response, request, answer }: Answering): void {
     if (response.destroyed) {
       release(answer);
-      return this.#callDone(response);
+      return this.#callDone(number);
     }
     const { body } = answer;
     if (typeof body === 'object' && Symbol.asyncIterator in body) {
-      this.#stream(response, answer, body);
-      return this.#callDone(response);
+      this.#stream({ number, response, answer, frames: body });
+      return this.#callDone(number);
     }
     try {
       if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
@@ -114,21 +119,21 @@ export class HttpServer {
       response.destroy();
     }
     // Until it has left, a shutdown must not take the connection for an idle one.
-    if (response.writableLength === 0) this.#callDone(response);
-    else response.once('close', () => this.#callDone(response));
+    if (response.writableLength === 0) this.#callDone(number);
+    else response.once('close', () => this.#callDone(number));
   }
 
-  #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
+  #stream({ number, response, answer, frames }: Streaming): void {
     response.writeHead(answer.status, headOf({ answer, closing: this.#closed !== undefined }));
     const { clock, logger } = this.#options;
-    const done = () => this.#streams.delete(stream);
+    const done = () => this.#streams.delete(number);
     const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });
-    this.#streams.add(stream);
+    this.#streams.set(number, stream);
     if (this.#ending) stream.stop();
   }
 
-  #callDone(response: ServerResponse): void {
-    this.#calls.delete(response);
+  #callDone(number: number): void {
+    this.#calls.delete(number);
     if (this.#closed && this.#calls.size === 0) this.#idle?.();
   }
 
@@ -151,18 +156,23 @@ export class HttpServer {
 
   #onMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     let answering = false;
-    for (const response of this.#calls) answering ||= response.socket === socket;
-    for (const stream of this.#streams) answering ||= stream.isOn(socket);
+    for (const response of this.#calls.values()) answering ||= response.socket === socket;
+    for (const stream of this.#streams.values()) answering ||= stream.isOn(socket);
     if (answering || !socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else socket.end(malformedRequest(error.code));
   }
 }
 
 interface Answering {
+  readonly number: number;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly request: NodeExchangeRequest;
   readonly answer: ExchangeResponse;
+}
+
+interface Streaming extends Pick<Answering, 'number' | 'response' | 'answer'> {
+  readonly frames: AsyncIterable<string>;
 }
 
 /** Lets go of a stream that nobody is left to read. */
