@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
+import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from './sqlite-files.js';
 import { ALICE, acceptance, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
@@ -185,6 +186,31 @@ describe('a SQLite file', () => {
     } else {
       expect(storage).toMatchObject({ name: 'StorageError', message: expect.stringContaining(path) });
     }
+  });
+});
+
+describe('the thread that writes', () => {
+  const openWith = (worker: URL, logger: Logger = silentLogger) =>
+    SqliteStorage.open({ path: files.fresh(), clock, logger, worker });
+
+  it('that cannot be started is told', async () => {
+    const worker = new URL('missing.mjs', files.worker);
+    await expect(openWith(worker)).rejects.toMatchObject({ name: 'StorageError' });
+  });
+
+  it('that dies fails what was asked and what comes later, and the log says so', async () => {
+    const worker = new URL('dying.mjs', files.worker);
+    const text = readFileSync(files.worker, 'utf8');
+    writeFileSync(worker, text.replace('role.answer(request)', 'process.exit(3) || role.answer(request)'));
+    const logged: string[] = [];
+    const storage = await openWith(worker, { ...silentLogger, error: (message) => logged.push(message) });
+    const task = newTask({ clock, storage }, 't');
+    for (const call of [storage.create(ALICE, task), storage.create(ALICE, task)]) {
+      await expect(call).rejects.toMatchObject({ name: 'StorageError' });
+    }
+    await expect(storage.create(ALICE, task)).rejects.toMatchObject({ name: 'StorageError' });
+    expect(logged).toEqual(['a thread of the storage has died']);
+    await storage.close();
   });
 });
 

@@ -90,7 +90,7 @@ export class MemoryStorage implements Storage {
       this.#queue.update(entry);
       return { kind: 'accepted', taskId: entry.id, turn };
     }
-    return { kind: 'accepted', taskId: entry.id, turn, claim: this.#claim(entry, execution, acceptance.claim, now) };
+    return { kind: 'accepted', taskId: entry.id, turn, claim: this.#claim(entry, acceptance.claim, now) };
   }
 
   async append(append: Append): Promise<AppendOutcome> {
@@ -121,8 +121,7 @@ export class MemoryStorage implements Storage {
     const now = this.#open();
     const claims: Claim[] = [];
     for (const entry of this.#claimable(request, now)) {
-      const [execution] = entry.executions;
-      if (execution !== undefined) claims.push(this.#claim(entry, execution, request, now));
+      claims.push(this.#claim(entry, request, now));
     }
     return claims;
   }
@@ -311,8 +310,8 @@ export class MemoryStorage implements Storage {
     return entry !== undefined && request.limit > 0 && isClaimable(entry, request, now) ? [entry] : [];
   }
 
-  #claim(entry: TaskEntry, execution: Execution, lease: Lease, now: number): Claim {
-    entry.hold(execution, lease, now);
+  #claim(entry: TaskEntry, lease: Lease, now: number): Claim {
+    const execution = entry.hold(lease, now);
     this.#queue.update(entry);
     const { turn, attempt, message, caller, began, checkpoint, cancel } = execution;
     const { seq, epoch } = entry;

@@ -96,12 +96,15 @@ export class TaskEntry {
     this.executions = NONE;
   }
 
-  /** Gives the execution to a node; whoever had it before is overtaken. */
-  hold(execution: Execution, lease: Lease, now: number): void {
+  /** Gives the first execution to a node; whoever had it before is overtaken. */
+  hold(lease: Lease, now: number): Execution {
+    const [execution] = this.executions;
+    if (execution === undefined) throw new TypeError('A task without an execution cannot be held');
     this.epoch += 1;
     execution.attempt += 1;
     execution.node = lease.node;
     execution.leaseEnd = now + lease.leaseMs;
+    return execution;
   }
 
   /** Lets the held execution wait again; whoever had it is overtaken. */

@@ -15,7 +15,7 @@ interface KeyRow {
 export function accept(tables: WriteTables, operation: AcceptOperation): AcceptResult {
   const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit] = operation;
   if (idempotency !== null) {
-    const first = recalled(tables, scope, idempotency[0], now);
+    const first = recalled(tables, { scope, key: idempotency[0], now });
     if (first !== undefined) return ['repeated', first.message, first.task, first.turn, first.reply];
   }
   let head: TaskHead | undefined;
@@ -48,7 +48,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
     caller,
   );
   if (create === null && isNext && claim !== null) hold(tables, head, { node: claim[0], end: now + claim[1] });
-  if (pushConfig !== null) putConfig(tables, head, pushConfig[0], pushConfig[1]);
+  if (pushConfig !== null) putConfig(tables, head, pushConfig);
   if (idempotency !== null) {
     const [key, expiresAt] = idempotency;
     rememberKey(tables, ['remember', scope, key, expiresAt, message, taskId, turn, null]);
@@ -79,7 +79,10 @@ export function rememberKey(tables: WriteTables, operation: RememberOperation): 
 }
 
 /** A key whose time is not over and whose task is still there. */
-function recalled(tables: WriteTables, scope: ScopeFields, key: string, now: number): KeyRow | undefined {
+function recalled(
+  tables: WriteTables,
+  { scope, key, now }: { readonly scope: ScopeFields; readonly key: string; readonly now: number },
+): KeyRow | undefined {
   const scopePk = tables.scope(scope);
   if (scopePk === undefined) return undefined;
   const row = tables.get<KeyRow>(

@@ -4,7 +4,7 @@ import type { TaskHead, WriteTables } from './write-tables.js';
 /** Adds or replaces a push configuration; false if the scope has no such task. */
 export function putPushConfig(tables: WriteTables, [, scope, taskId, id, config]: PutPushConfigOperation): boolean {
   const head = tables.headIn(scope, taskId);
-  if (head !== undefined) putConfig(tables, head, id, config);
+  if (head !== undefined) putConfig(tables, head, [id, config]);
   return head !== undefined;
 }
 
@@ -16,6 +16,10 @@ export function deletePushConfig(tables: WriteTables, [, scope, taskId, id]: Del
 }
 
 /** Adds or replaces a push configuration of a task. */
-export function putConfig(tables: WriteTables, head: TaskHead, id: string, config: string): void {
+export function putConfig(
+  tables: WriteTables,
+  head: TaskHead,
+  [id, config]: readonly [id: string, config: string],
+): void {
   tables.run('INSERT OR REPLACE INTO push_config VALUES (?, ?, ?)', head.pk, id, config);
 }

@@ -38,7 +38,7 @@ export function sweep(
   [, finishedBefore, tailsBefore, now, limit]: SweepOperation,
 ): readonly [tasks: number, records: number, keys: number, more: boolean] {
   const keys = sweepKeys(tables, now, limit);
-  const records = sweepTails(tables, Math.max(tailsBefore, finishedBefore), now, limit - keys);
+  const records = sweepTails(tables, { before: Math.max(tailsBefore, finishedBefore), now, limit: limit - keys });
   const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
   return [tasks, records, keys, keys + records + tasks >= limit];
 }
@@ -52,7 +52,10 @@ function sweepKeys(tables: WriteTables, now: number, limit: number): number {
   return surplus > 0 ? expired + tables.run(drop, Number.MAX_SAFE_INTEGER, surplus) : expired;
 }
 
-function sweepTails(tables: WriteTables, before: number, now: number, limit: number): number {
+function sweepTails(
+  tables: WriteTables,
+  { before, now, limit }: { readonly before: number; readonly now: number; readonly limit: number },
+): number {
   const from = tables.sweptUntil();
   let dropped = 0;
   let until = Math.max(from, Math.min(before, now));

@@ -94,10 +94,10 @@ export class SqliteStorage implements Storage {
    */
   static async open(options: SqliteStorageOptions): Promise<SqliteStorage> {
     const path = resolve(options.path);
-    const { durability = 'power-loss', worker } = options;
-    const writer = await WorkerLink.start(worker, { role: 'writer', path, durability });
+    const { durability = 'power-loss', worker, logger } = options;
+    const writer = await WorkerLink.start({ worker, logger, task: { role: 'writer', path, durability } });
     if (durability === 'process') {
-      options.logger.warn('tasks survive the end of the process, but not the loss of power', { path });
+      logger.warn('tasks survive the end of the process, but not the loss of power', { path });
     }
     try {
       return new SqliteStorage({ ...options, path }, writer, new ReadTables(openForReading(path)));
@@ -295,7 +295,8 @@ export class SqliteStorage implements Storage {
     _kind: K,
     request: ReadRequest & { readonly read: K },
   ): Promise<ReadResults[K]> {
-    this.#reader ??= WorkerLink.start(this.#options.worker, { role: 'reader', path: this.#options.path });
+    const { worker, path, logger } = this.#options;
+    this.#reader ??= WorkerLink.start({ worker, logger, task: { role: 'reader', path } });
     const reader = await this.#reader;
     const [failed, answer] = (await reader.ask(request)) as readonly [boolean, unknown];
     if (failed) throw new StorageError(`The storage failed: ${String(answer)}`);

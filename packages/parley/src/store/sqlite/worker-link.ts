@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StorageError } from '../../errors/storage-error.js';
+import type { Logger } from '../../telemetry/logger.js';
 import type { Operation, Settled } from './operations.js';
 import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-messages.js';
 
@@ -8,16 +9,27 @@ interface Waiter {
   readonly reject: (error: StorageError) => void;
 }
 
+/** What a worker is started with. */
+export interface WorkerOptions {
+  /** The compiled `sqlite-worker.js`. */
+  readonly worker: URL;
+  readonly task: WorkerTask;
+  readonly logger: Logger;
+}
+
 /** A worker thread of this storage: what is asked of it is answered in order. An idle one keeps no process alive. */
 export class WorkerLink {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
   readonly #waiting = new Map<number, Waiter>();
+  readonly #logger: Logger;
   #nextId = 0;
+  #closing = false;
   #broken: StorageError | undefined;
 
-  private constructor(worker: Worker) {
+  private constructor(worker: Worker, logger: Logger) {
     this.#worker = worker;
+    this.#logger = logger;
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
     worker.on('message', (message: FromWorker) => {
       if (message[0] === 'answer') this.#answered(message[1], message[2]);
@@ -27,11 +39,12 @@ export class WorkerLink {
   }
 
   /**
-   * Starts a worker; resolves when it has opened its file.
+   * Starts a worker; resolves when it has opened its file. Should it die later, the log says so.
    * @throws StorageError when it cannot.
    */
-  static async start(url: URL, task: WorkerTask): Promise<WorkerLink> {
-    const worker = new Worker(url, { workerData: task, name: `sqlite ${task.role}` });
+  static async start(options: WorkerOptions): Promise<WorkerLink> {
+    const { task, logger } = options;
+    const worker = new Worker(options.worker, { workerData: task, name: `sqlite ${task.role}` });
     await new Promise<void>((resolve, reject) => {
       worker.once('message', ([kind, reason]: FromWorker) => {
         if (kind === 'ready') resolve();
@@ -41,7 +54,7 @@ export class WorkerLink {
         reject(new StorageError('The thread of the storage failed', { cause: error })),
       );
     });
-    const link = new WorkerLink(worker);
+    const link = new WorkerLink(worker, logger);
     worker.unref();
     return link;
   }
@@ -60,6 +73,7 @@ export class WorkerLink {
 
   /** Resolves when everything asked before is answered and the worker has closed its file. */
   async close(): Promise<void> {
+    this.#closing = true;
     if (this.#broken === undefined) {
       this.#worker.ref();
       this.#post('close');
@@ -79,7 +93,10 @@ export class WorkerLink {
   }
 
   #fail(reason: string): void {
-    this.#broken ??= new StorageError(`The storage has failed: ${reason}`);
+    if (this.#broken === undefined) {
+      this.#broken = new StorageError(`The storage has failed: ${reason}`);
+      if (!this.#closing) this.#logger.error('a thread of the storage has died', { error: this.#broken });
+    }
     for (const { reject } of this.#waiting.values()) reject(this.#broken);
     this.#waiting.clear();
   }

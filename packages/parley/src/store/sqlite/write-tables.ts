@@ -33,8 +33,8 @@ export interface TaskHead {
 
 type Row = Readonly<Record<string, SQLInputValue>>;
 
-const CACHED_TASKS = 5_000;
-const CACHED_NAMES = 10_000;
+/** Entries kept in each of the caches. */
+const CACHED = 5_000;
 
 /** The tables as the one writer sees them: its statements, and what it remembers to spare itself most reads. */
 export class WriteTables {
@@ -143,7 +143,7 @@ export class WriteTables {
     const known = this.#agents.get(name);
     if (known !== undefined) return known;
     const row = this.get<{ pk: number }>('SELECT pk FROM agent WHERE name = ?', name);
-    if (row !== undefined) remember(this.#agents, name, row.pk, CACHED_NAMES);
+    if (row !== undefined) remember(this.#agents, name, row.pk);
     return row?.pk;
   }
 
@@ -167,7 +167,7 @@ export class WriteTables {
       tenant,
       owner,
     );
-    if (row !== undefined) remember(this.#scopes, key, row.pk, CACHED_NAMES);
+    if (row !== undefined) remember(this.#scopes, key, row.pk);
     return row?.pk;
   }
 
@@ -196,7 +196,7 @@ export class WriteTables {
         head.pk,
       );
       head.queue = queued.map(({ turn, ready }) => ({ turn, ready: ready === 1 }));
-      remember(this.#heads, key, head, CACHED_TASKS);
+      remember(this.#heads, key, head);
     }
     return head;
   }
@@ -209,7 +209,7 @@ export class WriteTables {
 
   /** Keeps the head of a task that was just made. */
   keep(agent: string, id: string, head: TaskHead): void {
-    remember(this.#heads, `${this.agentOf(agent)} ${id}`, head, CACHED_TASKS);
+    remember(this.#heads, `${this.agentOf(agent)} ${id}`, head);
   }
 
   /** Forgets a task that has ended or was deleted. */
@@ -253,9 +253,9 @@ function headOf(row: Row): TaskHead {
 }
 
 /** Keeps a bounded number: the oldest goes when one more comes. */
-function remember<V>(cache: Map<string, V>, key: string, value: V, limit: number): void {
+function remember<V>(cache: Map<string, V>, key: string, value: V): void {
   cache.set(key, value);
-  if (cache.size <= limit) return;
+  if (cache.size <= CACHED) return;
   for (const oldest of cache.keys()) {
     cache.delete(oldest);
     return;
