@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Storage } from '../../../packages/parley/src/store/storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
-import { ALICE, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const KEY = { agent: 'test', id: 't1' };
@@ -66,6 +66,20 @@ export function logsContract(open: OpenStorage): void {
       expect(await wholeLog(storage, 1_200_000)).toHaveLength(201);
       expect(await wholeLog(storage, 600_000)).toHaveLength(201);
       expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
+    });
+
+    it('goes on behind statuses and metadata of any size', async () => {
+      const { storage } = tested;
+      const metadata = { large: 'm'.repeat(20_000) };
+      const play = await TaskPlay.begin(tested, 't1');
+      for (const size of [10, 20_000, 10]) {
+        const event = play.status('TASK_STATE_WORKING', { message: said(`s${play.seq}`, 's'.repeat(size)) });
+        await play.write([{ event, extras: { metadata } }, play.chunk('x')]);
+        await play.write([play.chunk('y')]);
+        expect(await storage.task(ALICE, 't1')).toMatchObject({ seq: play.seq, task: play.task, running: true });
+      }
+      await storage.accept(acceptance(said('m2'), 't1'));
+      expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
     });
 
     it('keeps every character', async () => {

@@ -2,7 +2,7 @@ import { type AppendOperation, type AppendResult, RECORD_FIELDS } from './operat
 import { putSnapshot } from './put-snapshot.js';
 import { isEnded } from './state-numbers.js';
 import { dropTurn, dropTurns, isRunning, letGo, settleReady, waitingIn } from './task-turns.js';
-import type { TaskHead, WriteTables } from './write-tables.js';
+import { isLarge, type TaskHead, type WriteTables } from './write-tables.js';
 
 /** Adds records to the log of a task, if the writer has the right to. */
 export function append(tables: WriteTables, operation: AppendOperation): AppendResult {
@@ -33,8 +33,8 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
     setStatus(tables, head, { now, state, statusTime, status, metadata });
   }
   if (snapshot !== null) putSnapshot(tables, head, snapshot);
-  if (head.ended) tables.forget(agent, taskId);
-  else settleReady(tables, head);
+  if (!head.ended) settleReady(tables, head);
+  if (head.ended || isLarge(head)) tables.forget(agent, taskId);
   return ['appended', waitingIn(head)];
 }
 

@@ -35,6 +35,7 @@ type Row = Readonly<Record<string, SQLInputValue>>;
 
 /** Entries kept in each of the caches. */
 const CACHED = 5_000;
+const LARGE = 8_192;
 
 /** The tables as the one writer sees them: its statements, and what it remembers to spare itself most reads. */
 export class WriteTables {
@@ -196,7 +197,7 @@ export class WriteTables {
         head.pk,
       );
       head.queue = queued.map(({ turn, ready }) => ({ turn, ready: ready === 1 }));
-      remember(this.#heads, key, head);
+      if (!isLarge(head)) remember(this.#heads, key, head);
     }
     return head;
   }
@@ -209,7 +210,7 @@ export class WriteTables {
 
   /** Keeps the head of a task that was just made. */
   keep(agent: string, id: string, head: TaskHead): void {
-    remember(this.#heads, `${this.agentOf(agent)} ${id}`, head);
+    if (!isLarge(head)) remember(this.#heads, `${this.agentOf(agent)} ${id}`, head);
   }
 
   /** Forgets a task that has ended or was deleted. */
@@ -250,6 +251,11 @@ function headOf(row: Row): TaskHead {
     metadata: row.metadata as string | null,
     queue: [],
   };
+}
+
+/** Whether the texts of a task are too large to be remembered for thousands of tasks. */
+export function isLarge({ status, metadata }: TaskHead): boolean {
+  return status.length + (metadata?.length ?? 0) > LARGE;
 }
 
 /** Keeps a bounded number: the oldest goes when one more comes. */
