@@ -1,4 +1,4 @@
-import { OptionsError, StorageError } from 'parley-a2a';
+import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { systemClock } from './agent-clock.js';
@@ -19,7 +19,7 @@ try {
 /** Serves the example agents until a signal asks to stop. */
 async function serve(): Promise<void> {
   const config = readExampleConfig(process.env);
-  const logger = pinoLogger(config.logLevel);
+  const logger = loggerFor(config.logLevel);
   const storage = await openStorage(config.databaseUrl);
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);
@@ -59,6 +59,12 @@ async function serve(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+/** Lines for people on a terminal, JSON for everything that collects logs. */
+function loggerFor(level: LogLevel): Logger {
+  if (!process.stdout.isTTY) return pinoLogger(level);
+  return textLogger({ write: (line) => process.stdout.write(line), now: Date.now, level });
 }
 
 /** One line for what an operator can put right; anything else is a bug and shows where. */

@@ -67,8 +67,12 @@ export class ExtensionSupportRequiredError extends A2AError {
 /** The protocol version asked for is not offered here. */
 export class VersionNotSupportedError extends A2AError {
   override readonly name = 'VersionNotSupportedError';
-  constructor(requested: string, supported: readonly string[]) {
-    super('VERSION_NOT_SUPPORTED', `A2A version ${requested} is not supported`, {
+  /** `assumed`: the caller named no version, and this is the one that means. */
+  constructor(requested: string, supported: readonly string[], { assumed = false } = {}) {
+    const wrong = assumed
+      ? `A call without A2A-Version is for A2A version ${requested}, which is not supported`
+      : `A2A version ${requested} is not supported`;
+    super('VERSION_NOT_SUPPORTED', `${wrong} here; supported: ${supported.join(', ') || 'none'}`, {
       metadata: { requestedVersion: requested, supportedVersions: supported.join(',') },
     });
   }

@@ -24,9 +24,12 @@ export function chooseVersion<T>(
   offered: ReadonlyMap<string, T>,
   whenAbsent: string = VERSION_WHEN_ABSENT,
 ): T {
-  const wish = asked?.trim() || whenAbsent;
+  const named = asked?.trim();
+  const wish = named || whenAbsent;
   const chosen = offered.get(wish) ?? offered.get(majorMinor(wish));
-  if (chosen === undefined) throw new VersionNotSupportedError(wish.slice(0, 32), [...offered.keys()]);
+  if (chosen === undefined) {
+    throw new VersionNotSupportedError(wish.slice(0, 32), [...offered.keys()], { assumed: !named });
+  }
   return chosen;
 }
 
