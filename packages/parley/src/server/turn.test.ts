@@ -116,16 +116,57 @@ describe('a turn', () => {
   });
 
   it('keeps what was published, not what the agent makes of its objects afterwards', async () => {
+    const metadata = { k: 'before' };
+    const extensions = ['before'];
+    const part = { text: 'before', metadata };
+    const parts = [part];
     const { handler, clock } = engine((_context, events) => {
-      const parts = [{ text: 'before' }];
-      events.artifact(parts, { artifactId: 'a' });
-      if (parts[0]) parts[0].text = 'after';
-      parts.push({ text: 'more' });
+      events.artifact(parts, { artifactId: 'parts' });
+      events.artifact(part, { artifactId: 'part' });
+      events.artifact('text', { artifactId: 'about', name: 'n', metadata, extensions });
+      events.append('about', 'more', { metadata, lastChunk: true });
+      events.publish({ artifactUpdate: { artifact: { artifactId: 'raw', parts } } });
+      events.working({ messageId: 'w', parts, metadata }, { metadata });
+      events.working({ messageId: 'w2', parts, metadata });
+      events.complete('text', { metadata });
+      metadata.k = 'after';
+      part.text = 'after';
+      extensions.push('after');
+      parts.push({ text: 'more', metadata });
+    });
+    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    expect(seen.shown.at(-1)).toBe('COMPLETED');
+    const shown = JSON.stringify(seen.items.map(({ event }) => event));
+    expect(shown).toContain('before');
+    expect(shown).not.toContain('after');
+    const seenParts = [{ text: 'before', metadata: { k: 'before' } }];
+    const [first] = seen.items;
+    const id = first && 'task' in first.event ? first.event.task.id : '';
+    const { artifacts } = await handler.getTask({ id }, call());
+    expect(artifacts).toEqual([
+      { artifactId: 'parts', parts: seenParts },
+      { artifactId: 'part', parts: seenParts },
+      {
+        artifactId: 'about',
+        name: 'n',
+        metadata: { k: 'before' },
+        extensions: ['before'],
+        parts: [{ text: 'text' }, { text: 'more' }],
+      },
+      { artifactId: 'raw', parts: seenParts },
+    ]);
+  });
+
+  it('leaves out what an agent left undefined', async () => {
+    const { handler, clock } = engine((_context, events) => {
+      const about = { artifactId: 'a', name: undefined } as unknown as { artifactId: string };
+      events.artifact('text', about);
       events.complete();
     });
     const sent = send(handler);
     await clock.settle();
-    expect(sent.task?.artifacts).toEqual([{ artifactId: 'a', parts: [{ text: 'before' }] }]);
+    expect(Object.keys(sent.task?.artifacts?.[0] ?? {})).toEqual(['artifactId', 'parts']);
   });
 
   it('turns a direct message on a task into COMPLETED with that message (LIFE-4)', async () => {

@@ -3,7 +3,6 @@ import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
 import { isStreamResponse, violationsOf } from '../../model/validation.js';
-import { ownCopy } from './own-copy.js';
 
 /** The task an event is about. */
 export interface TaskAddress {
@@ -12,11 +11,10 @@ export interface TaskAddress {
 }
 
 /**
- * An event as agent code published it: copied, valid, and about the task it may write to.
- * @throws InvalidAgentResponseError with the fault as its cause; TypeError for what JSON cannot hold.
+ * An event as agent code published it, if it is valid and about the task it may write to.
+ * @throws InvalidAgentResponseError with the fault as its cause.
  */
-export function readAgentEvent(raw: unknown, address: TaskAddress): StreamResponse {
-  const event = ownCopy(raw);
+export function readAgentEvent(event: unknown, address: TaskAddress): StreamResponse {
   if (!isStreamResponse(event)) {
     const faults = violationsOf('StreamResponse', event).map(({ field, description }) => `${field}: ${description}`);
     throw new InvalidAgentResponseError(undefined, { cause: new TypeError(faults.join('; ')) });

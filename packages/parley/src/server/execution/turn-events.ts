@@ -9,8 +9,11 @@ import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent
 export interface EventSink {
   readonly taskId: string;
   readonly contextId: string;
-  /** Never throws; what is wrong with an event comes as a rejection. */
-  accept(event: unknown): Promise<void>;
+  /**
+   * Never throws; what is wrong with an event comes as a rejection. `isOwn`: the agent holds no part of the event that it
+   * could still change.
+   */
+  accept(event: unknown, isOwn?: boolean): Promise<void>;
   flush(): Promise<void>;
 }
 
@@ -52,17 +55,17 @@ export class TurnEvents implements EventQueue {
     return this.#status('TASK_STATE_CANCELED', content, info);
   }
 
-  artifact(content: ArtifactContent, info: ArtifactInfo = {}): Promise<string> {
-    const artifactId = info.artifactId ?? this.#ids.random();
+  artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
+    const artifactId = info?.artifactId ?? this.#ids.random();
     return quiet(this.#artifact(artifactId, content, info, false).then(() => artifactId));
   }
 
-  append(artifactId: string, content: ArtifactContent, info: Omit<ArtifactInfo, 'artifactId'> = {}): Promise<void> {
+  append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void> {
     return this.#artifact(artifactId, content, info, true);
   }
 
   message(content: StatusContent): Promise<void> {
-    return quiet(this.#sink.accept({ message: this.#message(content) }));
+    return quiet(this.#sink.accept({ message: this.#message(content) }, isText(content)));
   }
 
   publish(event: RawEvent): Promise<void> {
@@ -76,27 +79,35 @@ export class TurnEvents implements EventQueue {
   #status(state: TaskState, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
     const { taskId, contextId } = this.#sink;
     const status = content === undefined ? { state } : { state, message: this.#message(content) };
+    const metadata = info?.metadata;
     return quiet(
-      this.#sink.accept({
-        statusUpdate:
-          info?.metadata === undefined
-            ? { taskId, contextId, status }
-            : { taskId, contextId, status, metadata: info.metadata },
-      }),
+      metadata === undefined
+        ? this.#sink.accept({ statusUpdate: { taskId, contextId, status } }, isText(content ?? ''))
+        : this.#sink.accept({ statusUpdate: { taskId, contextId, status, metadata } }),
     );
   }
 
-  #artifact(artifactId: string, content: ArtifactContent, info: ArtifactInfo, append: boolean): Promise<void> {
+  #artifact(
+    artifactId: string,
+    content: ArtifactContent,
+    info: ArtifactInfo | undefined,
+    append: boolean,
+  ): Promise<void> {
     const { taskId, contextId } = this.#sink;
-    const { lastChunk, ...about } = info;
-    const update: Record<string, unknown> = {
-      taskId,
-      contextId,
-      artifact: { ...about, artifactId, parts: partsOf(content) },
-    };
-    if (append) update.append = true;
+    const parts = partsOf(content);
+    let artifact: Record<string, unknown> = { artifactId, parts };
+    let lastChunk: boolean | undefined;
+    if (info !== undefined) {
+      const { lastChunk: last, ...about } = info;
+      artifact = { ...about, artifactId, parts };
+      lastChunk = last;
+    }
+    const update: Record<string, unknown> = append
+      ? { taskId, contextId, artifact, append }
+      : { taskId, contextId, artifact };
     if (lastChunk !== undefined) update.lastChunk = lastChunk;
-    return quiet(this.#sink.accept({ artifactUpdate: update }));
+    const isOwn = isText(content) && isFlat(info);
+    return quiet(this.#sink.accept({ artifactUpdate: update }, isOwn));
   }
 
   #message(content: StatusContent): Partial<Message> {
@@ -133,6 +144,20 @@ export class TurnEvents implements EventQueue {
 function partsOf(content: ArtifactContent): readonly Part[] {
   if (typeof content === 'string') return [{ text: content }];
   return Array.isArray(content) ? (content as readonly Part[]) : [content as Part];
+}
+
+function isText(content: unknown): content is string {
+  return typeof content === 'string';
+}
+
+/** Whether what describes an artifact holds no objects: then a copy of its members is a copy of all of it. */
+function isFlat(info: ArtifactInfo | undefined): boolean {
+  if (info === undefined) return true;
+  for (const name in info) {
+    const member = info[name as keyof ArtifactInfo];
+    if (typeof member !== 'string' && typeof member !== 'boolean') return false;
+  }
+  return true;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> & JsonObject {

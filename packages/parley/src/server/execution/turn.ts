@@ -185,11 +185,11 @@ export class Turn implements EventSink {
     this.#leave(0);
   }
 
-  accept(raw: unknown): Promise<void> {
+  accept(raw: unknown, isOwn = false): Promise<void> {
     if (this.#over) return Promise.reject(new TurnOverError());
     let event: StreamResponse;
     try {
-      event = readAgentEvent(raw, this);
+      event = readAgentEvent(isOwn ? raw : ownCopy(raw), this);
     } catch (error) {
       this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
       this.#end('TASK_STATE_FAILED', SAYS.invalid);
