@@ -149,6 +149,19 @@ export function keepingContract(open: OpenStorage): void {
       expect(await storage.abandoned([], edge, 10)).toEqual([]);
     });
 
+    it('comes the sooner the longer it has waited, whatever came before', async () => {
+      const { storage, clock } = tested;
+      const plays = [await TaskPlay.begin(tested, 't1'), await TaskPlay.begin(tested, 't2')];
+      for (const play of plays) {
+        clock.pass(1);
+        await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      }
+      clock.pass(1);
+      await plays[0]?.write(['TASK_STATE_INPUT_REQUIRED'], { authority: 'idle' });
+      const found = await storage.abandoned(['test'], clock.pass(1), 10);
+      expect(found.map(({ task }) => task.id)).toEqual(['t2', 't1']);
+    });
+
     it('is none any more once it goes on', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');

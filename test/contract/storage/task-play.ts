@@ -143,7 +143,7 @@ export class TaskPlay {
   ): Promise<number> {
     const { withSnapshot, ...rest } = more;
     const append = this.draft(steps, rest);
-    const outcome = await this.send(withSnapshot ? { ...append, snapshot: this.#after(append) } : append);
+    const outcome = await this.send(withSnapshot ? { ...append, snapshot: this.whole(append) } : append);
     if (outcome.kind !== 'appended') throw new Error(`The append was refused: ${outcome.kind}`);
     return outcome.waiting;
   }
@@ -158,7 +158,8 @@ export class TaskPlay {
     return outcome;
   }
 
-  #after(append: Append): Task {
+  /** The whole task after an append. */
+  whole(append: Append): Task {
     return TaskBuilder.fold(this.#builder.view(), append.records);
   }
 

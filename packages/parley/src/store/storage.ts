@@ -255,7 +255,7 @@ export interface Storage {
   tasks(query: TaskQuery): Promise<TaskPage>;
   /** Records after a sequence number, in order, until their events have `maxBytes` of JSON (at least one record). */
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage>;
-  /** Tasks of these agents that have waited in an interrupted state since before a time, and have no execution. */
+  /** Tasks of these agents that have waited in an interrupted state since before a time, and have no execution; oldest first. */
   abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]>;
 
   /** Puts a task there from outside, with one record that shows it. False if the agent has a task of this id. */

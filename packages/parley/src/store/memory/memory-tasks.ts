@@ -15,6 +15,7 @@ export class MemoryTasks {
   readonly #agents = new Map<string, Map<string, TaskEntry>>();
   readonly #ended = new EndedTasks();
   readonly #tails: MemoryTails;
+  /** Tasks that wait for their caller, those that have waited longest first. */
   readonly #interrupted = new Set<TaskEntry>();
 
   constructor(spaces: MemorySpaces, tailBytes: number) {
@@ -48,11 +49,12 @@ export class MemoryTasks {
 
   /** Takes note of a new status in every order that depends on it. */
   setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
+    const since = statusTime(status);
+    if (entry.state !== status.state || entry.statusTime !== since) this.#interrupted.delete(entry);
     entry.state = status.state;
-    entry.statusTime = statusTime(status);
+    entry.statusTime = since;
     entry.space.lists.touch(entry);
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
-    else this.#interrupted.delete(entry);
     if (!isTerminal(status.state)) return;
     entry.end(now);
     this.#ended.add(entry);
