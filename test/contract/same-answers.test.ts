@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Task } from '../../packages/parley/src/model/task.js';
+import type { TaskState } from '../../packages/parley/src/model/task-state.js';
+import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
+import type { Scope, Storage } from '../../packages/parley/src/store/storage.js';
+import { LogRecord } from '../../packages/parley/src/task/log-record.js';
+import { SqliteFiles } from './sqlite-files.js';
+import { acceptance, said, TaskPlay } from './storage/task-play.js';
+import { StorageClock } from './storage/tested-storage.js';
+
+// Two storages that are asked the same must answer the same: where they differ, one of them is wrong or the contract has
+// a hole. Time passes with every write: of two things of the same age either may be swept first.
+
+const files = new SqliteFiles();
+const clock = new StorageClock();
+const memory = new MemoryStorage({ clock });
+let sqlite: SqliteStorage;
+
+beforeAll(async () => {
+  sqlite = await files.open(clock);
+});
+afterAll(async () => {
+  await sqlite.close();
+  files.remove();
+});
+
+/** Asks both and compares; gives the answer. */
+async function both<R>(ask: (storage: Storage) => Promise<R>): Promise<R | undefined> {
+  const [mine, other] = await Promise.all(
+    [memory, sqlite].map((storage) =>
+      ask(storage).then(
+        (answer) => ({ answer, plain: plain(answer) }),
+        (error: Error) => ({ answer: undefined, plain: error.name }),
+      ),
+    ),
+  );
+  expect(other?.plain).toEqual(mine?.plain);
+  return mine?.answer;
+}
+
+function plain(answer: unknown): unknown {
+  const text = JSON.stringify(answer ?? null, (_, value: unknown) => {
+    if (!(value instanceof LogRecord)) return value;
+    const { seq, turn, event, history, metadata } = value;
+    return { seq, turn, event, history, metadata };
+  });
+  return JSON.parse(text) as unknown;
+}
+
+/** The tasks of one run, under an agent of their own. */
+class World {
+  readonly agent: string;
+  readonly #turns = new Map<string, { turn: number; epoch: number }>();
+
+  constructor(run: number) {
+    this.agent = `agent ${run}`;
+  }
+
+  scope(owner: string | null): Scope {
+    return { agent: this.agent, tenant: '', owner };
+  }
+
+  key(id: string): { agent: string; id: string } {
+    return { agent: this.agent, id };
+  }
+
+  /** The turn last claimed, or one that nobody has. */
+  held(id: string, off: number): { key: { agent: string; id: string }; turn: number; epoch: number } {
+    const { turn, epoch } = this.#turns.get(id) ?? { turn: 1, epoch: 1 };
+    return { key: this.key(id), turn, epoch: epoch - off };
+  }
+
+  claimed(id: string, claim: { readonly turn: number; readonly epoch: number } | undefined): void {
+    if (claim !== undefined) this.#turns.set(id, { turn: claim.turn, epoch: claim.epoch });
+  }
+
+  async stored(id: string): Promise<{ scope: Scope; task: Task; seq: number } | undefined> {
+    return (await memory.task(this.scope('alice'), id)) ?? (await memory.task(this.scope(null), id));
+  }
+
+  /** Everything both can tell of the run. */
+  async compare(): Promise<void> {
+    for (const owner of ['alice', null]) {
+      const scope = this.scope(owner);
+      for (const orderBy of ['status', 'created'] as const) {
+        await both((storage) => storage.tasks({ scope, orderBy, limit: 10, artifacts: true, history: true }));
+      }
+      for (const id of ['t0', 't1', 't2']) {
+        await both((storage) => storage.task(scope, id));
+        await both((storage) => storage.recall(scope, `key ${id}`, clock.now()));
+        await both((storage) => storage.pushConfigs(scope, id, { limit: 10 }));
+      }
+    }
+    for (const id of ['t0', 't1', 't2']) await both((storage) => storage.records(this.key(id), 0, 400));
+    await both((storage) => storage.abandoned([this.agent], clock.now() - 5, 10));
+  }
+}
+
+interface Step {
+  readonly name: string;
+  run(world: World): Promise<unknown>;
+}
+
+const id = fc.constantFrom('t0', 't1', 't2');
+const node = fc.constantFrom('n0', 'n1');
+const owner = fc.constantFrom(null, 'alice');
+const state = fc.constantFrom<TaskState>('TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED');
+const off = fc.constantFrom(0, 0, 0, 0, 1);
+let messages = 0;
+
+function steps<A extends unknown[]>(
+  name: string,
+  args: { readonly [K in keyof A]: fc.Arbitrary<A[K]> },
+  run: (world: World, ...args: A) => Promise<unknown>,
+): fc.Arbitrary<Step> {
+  return fc.tuple<A>(...args).map((values) => ({
+    name: `${name} ${JSON.stringify(values)}`,
+    run: (world: World) => run(world, ...values),
+  }));
+}
+
+const accept = steps(
+  'accept',
+  [id, owner, node, fc.boolean(), fc.boolean()],
+  async (world, taskId, who, by, claims, keyed) => {
+    messages += 1;
+    clock.pass(1);
+    const message = said(`m${messages}`);
+    const scope = world.scope(who);
+    const stored = await world.stored(taskId);
+    const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: new Date(clock.now()).toISOString() };
+    const task = stored ? taskId : { id: taskId, contextId: 'c', status, history: [message] };
+    const outcome = await both((storage) =>
+      storage.accept(
+        acceptance(message, task, {
+          scope,
+          waitingLimit: 2,
+          ...(claims && { claim: { node: by, leaseMs: 8 } }),
+          ...(keyed && { idempotency: { key: `key ${taskId}`, expiresAt: clock.now() + 20 } }),
+          ...(claims && keyed && { pushConfig: { id: `p${messages}`, url: 'https://example.com' } }),
+        }),
+      ),
+    );
+    if (outcome?.kind === 'accepted') world.claimed(taskId, outcome.claim);
+  },
+);
+
+const append = steps(
+  'append',
+  [id, fc.option(state), fc.constantFrom('own', 'own', 'own', 'idle', 'force'), off, fc.boolean(), fc.boolean()],
+  async (world, taskId, next, authority, behind, withSnapshot, ends) => {
+    const stored = await world.stored(taskId);
+    if (stored === undefined) return;
+    clock.pass(1);
+    const held = world.held(taskId, behind);
+    const play = new TaskPlay({ storage: memory, clock }, { ...stored, ...held });
+    const more = {
+      authority: authority === 'own' ? held.epoch : (authority as 'idle' | 'force'),
+      ...(ends && { endsTurn: held.turn }),
+    };
+    const draft = play.draft(next === null ? [play.chunk('x')] : [play.chunk('y'), next], more);
+    const whole = withSnapshot ? { snapshot: play.whole(draft) } : {};
+    await both((storage) => storage.append({ ...draft, ...whole }));
+  },
+);
+
+const anyStep = fc.oneof(
+  { weight: 5, arbitrary: accept },
+  { weight: 7, arbitrary: append },
+  {
+    weight: 3,
+    arbitrary: steps('claim', [node, fc.nat({ max: 3 }), fc.option(id)], async (world, by, limit, only) => {
+      const task = only === null ? {} : { task: world.key(only) };
+      const request = { node: by, leaseMs: 8, agents: [world.agent], limit, ...task };
+      for (const claim of (await both((storage) => storage.claim(request))) ?? []) world.claimed(claim.task.id, claim);
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('renew', [node, off], (world, by, behind) => {
+      const turns = ['t0', 't1', 't2'].map((taskId) => world.held(taskId, behind));
+      return both((storage) => storage.renew({ node: by, leaseMs: 8, turns }));
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: steps(
+      'release',
+      [id, fc.constantFrom('done' as const, 'again' as const), off],
+      (world, taskId, how, behind) => both((storage) => storage.release(world.held(taskId, behind), how)),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('checkpoint', [id, off], (world, taskId, behind) =>
+      both((storage) => storage.saveCheckpoint(world.held(taskId, behind), { at: taskId })),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('cancel', [id, owner, fc.constantFrom('a', 'b')], (world, taskId, who, reason) =>
+      both((storage) => storage.requestCancel(world.scope(who), taskId, { metadata: { [reason]: true } })),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('create', [id, owner, state], (world, taskId, who, first) => {
+      clock.pass(1);
+      const status = { state: first, timestamp: new Date(clock.now()).toISOString() };
+      return both((storage) => storage.create(world.scope(who), { id: taskId, contextId: 'c', status }));
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('delete', [id, owner], (world, taskId, who) =>
+      both((storage) => storage.delete(world.scope(who), taskId)),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('sweep', [fc.integer({ min: 1, max: 6 }), fc.nat({ max: 30 })], (_, limit, age) => {
+      const now = clock.now();
+      return both((storage) => storage.sweep({ now, finishedBefore: now - age, tailsBefore: now - 5, limit }));
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: steps('wait', [fc.constantFrom(1, 4, 8)], async (_, ms) => {
+      clock.pass(ms);
+    }),
+  },
+);
+
+it('memory and SQLite answer the same to any sequence of calls', async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 60, size: 'max' }), async (script) => {
+      run += 1;
+      const world = new World(run);
+      for (const step of script) await step.run(world);
+      await world.compare();
+    }),
+    { numRuns: 150 },
+  );
+});
