@@ -12,6 +12,7 @@ import type { AcceptOutcome, CallerContext, Claim, IdempotencyKey, Remembered, S
 import type { Idempotency } from '../idempotency.js';
 import type { ServerCallContext } from '../server-call-context.js';
 import type { Executions } from './executions.js';
+import { timestampAt } from './timestamp.js';
 import type { Surroundings } from './turn-host.js';
 
 const BUSY_RETRY_MS = 1_000;
@@ -79,16 +80,21 @@ export class MessageIntake {
     const task = {
       id: taskId,
       contextId,
-      status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: new Date(clock.now()).toISOString() },
+      status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
     };
     return { scope, message, caller, taskId, task, key };
   }
 
   /** Stores the message, or runs the agent first where that decides; the turn starts when the caller says so. */
-  async submit(envelope: Envelope): Promise<Submission> {
-    const { storage, lease, limits, executor } = this.#around;
-    if (envelope.task && executor.replies === 'either') return this.#either(envelope, envelope.task);
+  submit(envelope: Envelope): Promise<Submission> {
+    const { task, key } = envelope;
+    if (!task || this.#around.executor.replies !== 'either') return this.#accept(envelope);
+    return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
+  }
+
+  async #accept(envelope: Envelope): Promise<Submission> {
+    const { storage, lease, limits } = this.#around;
     const { scope, message, caller, taskId, task, key } = envelope;
     const outcome = await storage.accept({
       scope,
@@ -128,9 +134,12 @@ export class MessageIntake {
     }
   }
 
-  async #either(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
-    const { key } = envelope;
-    if (!key) return this.#decide(envelope, task);
+  /** A repeat that comes while the first is being answered gets the same answer. */
+  async #decideOnce(
+    envelope: Envelope,
+    task: Task & { readonly contextId: string },
+    key: IdempotencyKey,
+  ): Promise<Submission> {
     const place = JSON.stringify([envelope.scope, key.key]);
     const running = this.#pending.get(place);
     if (running) {
@@ -138,7 +147,7 @@ export class MessageIntake {
       const first = await running.result;
       return first.kind === 'turn' ? { kind: 'repeat', taskId: first.claim?.task.id ?? '', turn: first.turn } : first;
     }
-    const result = this.#decideOnce(envelope, task, key);
+    const result = this.#recallOrDecide(envelope, task, key);
     this.#pending.set(place, { message: envelope.message, result });
     try {
       return await result;
@@ -147,7 +156,7 @@ export class MessageIntake {
     }
   }
 
-  async #decideOnce(
+  async #recallOrDecide(
     envelope: Envelope,
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,

@@ -4,6 +4,7 @@ import type { StoredTask } from '../../store/storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
+import { timestampAt } from './timestamp.js';
 import type { Surroundings } from './turn-host.js';
 
 /** How a task is to end, and what may stand against it. */
@@ -23,7 +24,7 @@ export async function endFromOutside(
 ): Promise<Task | undefined> {
   const { storage, feeds, clock, agent } = around;
   const { task, seq } = stored;
-  const timestamp = new Date(Math.max(clock.now(), statusTime(task.status))).toISOString();
+  const timestamp = timestampAt(Math.max(clock.now(), statusTime(task.status)));
   const event = {
     statusUpdate: { taskId: task.id, contextId: task.contextId ?? '', status: { ...end.status, timestamp } },
   };

@@ -13,6 +13,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { EngineLimits } from '../engine-limits.js';
 import { stateOf } from './record-state.js';
 import type { TaskFeeds } from './task-feeds.js';
+import { timestampAt } from './timestamp.js';
 
 /** What a writer needs of its surroundings. */
 export interface TurnWriterOptions {
@@ -93,7 +94,7 @@ export class TurnWriter {
   /** Now, but never before the task's last status (the fence makes it the only clock of the task). */
   timestamp(): string {
     this.#lastTimestamp = Math.max(this.#options.clock.now(), this.#lastTimestamp);
-    return new Date(this.#lastTimestamp).toISOString();
+    return timestampAt(this.#lastTimestamp);
   }
 
   /** Takes over a valid event whose status, if any, has its timestamp. Resolves when there is room for the next one. */
