@@ -22,8 +22,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** What a run of the command says, in short rounds over few connections. */
 async function bench(...args: string[]): Promise<{ output: string; report: Report }> {
   const json = join(folder, 'report.json');
-  const short = ['--rounds', '1', '--seconds', '0.2', '--warm-up', '0.1', '--connections', '4'];
-  const { stdout } = await run(process.execPath, [MAIN, ...short, '--json', json, ...args]);
+  // Long enough for an answer from every server also where others keep the machine busy.
+  const short = ['--rounds', '1', '--seconds', '1', '--warm-up', '0.2', '--connections', '4'];
+  const command = [MAIN, ...short, '--json', json, ...args];
+  const { stdout } = await run(process.execPath, command).catch((error: { stdout?: string; stderr?: string }) => {
+    throw new Error(`the command failed:\n${error.stdout}\n${error.stderr}`);
+  });
   return { output: stdout, report: JSON.parse(await readFile(json, 'utf8')) as Report };
 }
 
