@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+/**
+ * What one call costs over the exchange, with tasks in memory: bytes on the heap, and promises. Counts, unlike times, are the same on
+ * every machine; they belong to the Node.js that the repository brings.
+ *
+ * A change that costs more on purpose, or that saves much: run this file, and write here the figures it prints. The commit
+ * says why they grew.
+ */
+const FIGURES: Readonly<Record<string, Cost>> = {
+  'SendMessage → Message': { bytes: 16_073, promises: 26 },
+  'SendMessage → task': { bytes: 30_943, promises: 35 },
+  'a streamed chunk': { bytes: 4_132, promises: 8.1 },
+  GetTask: { bytes: 10_146, promises: 20 },
+};
+
+/** Ten runs differ by less than 0.1 %; beyond that is room for small changes, but not for one more copy of the message. */
+const BYTES_ALLOWED = 1.02;
+
+interface Cost {
+  readonly bytes: number;
+  readonly promises: number;
+}
+
+// Without the optimizing compilers, whose moment to start varies, every run allocates the same.
+const FLAGS = ['--expose-gc', '--no-opt', '--no-maglev', '--min-semi-space-size=256', '--max-semi-space-size=256'];
+
+let measured: Readonly<Record<string, Cost>>;
+beforeAll(async () => {
+  const script = fileURLToPath(new URL('measure-paths.mjs', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [...FLAGS, script]);
+  measured = JSON.parse(stdout) as typeof measured;
+}, 120_000);
+
+describe('the hot path', () => {
+  it.each(Object.entries(FIGURES))('%s allocates no more than it did', (name, { bytes, promises }) => {
+    const found = measured[name];
+    if (found === undefined) throw new Error(`${name} was not measured`);
+    const limits = `${name}: ${Math.round(found.bytes)} bytes (was ${bytes}), ${found.promises} promises (was ${promises})`;
+    expect(found.bytes, limits).toBeLessThanOrEqual(bytes * BYTES_ALLOWED);
+    expect(found.promises, limits).toBeLessThanOrEqual(promises);
+    process.stdout.write(`${limits}\n`);
+  });
+});
