@@ -117,7 +117,7 @@ const LONG = 40;
 export class World {
   readonly clock = new ManualClock();
   readonly memory = new MemoryStorage({ clock: this.clock });
-  readonly storage = new ScheduledStorage(this.memory);
+  readonly storage: ScheduledStorage;
   readonly readers: Reader[] = [];
   readonly senders: Sender[] = [];
   readonly executing = new Map<string, RequestContext>();
@@ -127,7 +127,10 @@ export class World {
   #handler: DefaultRequestHandler;
   readonly #executor: AgentExecutor;
 
-  constructor(replies: 'task' | 'either', resumable: boolean) {
+  constructor(replies: 'task' | 'either', resumable: boolean, commands: readonly Command[]) {
+    // Other processes come only to a storage that is shared: what they leave there is found when its lease ends.
+    const shared = commands.some((each) => each.do === 'restart');
+    this.storage = new ScheduledStorage(this.memory, shared);
     this.#executor = { replies, resumable, execute: (context, events) => this.#run(context, events) };
     this.#handler = this.#boot();
   }

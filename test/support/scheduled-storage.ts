@@ -12,17 +12,20 @@ interface Operation {
 
 /**
  * Storage operations that wait until they are picked, in any order: every interleaving of commits a real store could
- * give. `view` is how one process sees it; a dead process can only go on with appends, as a zombie would.
+ * give. `view` is how one process sees it, alone or with others; a dead process can only go on with appends, as a zombie
+ * would.
  */
 export class ScheduledStorage {
   readonly #storage: Storage;
+  readonly #shared: boolean;
   #operations: Operation[] = [];
   readonly #epochs = new Map<string, number>();
   /** Appends that were accepted from a turn after a newer claim of its task: there must be none. */
   readonly overtaken: Append[] = [];
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, shared: boolean) {
     this.#storage = storage;
+    this.#shared = shared;
   }
 
   get pending(): number {
@@ -38,10 +41,12 @@ export class ScheduledStorage {
   }
 
   view(process: { readonly dead: boolean }): Storage {
+    const shared = this.#shared;
     const operations = () => this.#operations;
     const observed = this.#observed.bind(this);
     return new Proxy(this.#storage, {
       get(target, name) {
+        if (name === 'shared') return shared;
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {

@@ -26,7 +26,7 @@ import { trimTask } from '../task/trim-task.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { BaseRequestHandler } from './base-request-handler.js';
-import { DEFAULT_LIMITS, type EngineLimits } from './engine-limits.js';
+import { DEFAULT_LIMITS, type EngineLimits, UNENDING_MS } from './engine-limits.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
 import { Executions } from './execution/executions.js';
@@ -77,7 +77,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     super();
     const { agent, executor, storage, clock, ids, logger } = options;
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const lease = { node: ids.random(), leaseMs: limits.leaseMs };
+    // What only this process can run is never lost to another one: not while its event loop is held, not when its clock is set.
+    const lease = { node: ids.random(), leaseMs: storage.shared ? limits.leaseMs : UNENDING_MS };
     const feeds = new TaskFeeds();
     this.#around = { agent, executor, storage, feeds, clock, ids, logger, limits, lease };
     this.#executions = new Executions(this.#around);

@@ -114,7 +114,7 @@ describe('the invariants of the engine', () => {
           fc.boolean(),
           fc.array(command, { minLength: 4, maxLength: 40 }),
           async (resumable, commands) => {
-            const world = new World(replies, resumable);
+            const world = new World(replies, resumable, commands);
             for (const each of commands) await world.apply(each);
             await world.finish();
             const logs = new Map<string, Map<number, string>>();

@@ -18,7 +18,7 @@ export interface EngineLimits {
   readonly readerBufferBytes: number;
   /** A reader that is behind and takes nothing for this long is dropped; it can resume. */
   readonly readerStallMs: number;
-  /** How long a claim lasts without a heartbeat. */
+  /** How long a claim lasts without a heartbeat, where other processes share the storage; elsewhere it has no end. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
   /** How often a turn is tried when processes die under it. */
@@ -30,6 +30,9 @@ export interface EngineLimits {
   /** Messages of the history in a list whose request does not say how many. */
   readonly listedHistory: number;
 }
+
+/** A hundred years. */
+export const UNENDING_MS = 3_155_760_000_000;
 
 /** What holds where nothing else is said. */
 export const DEFAULT_LIMITS: EngineLimits = {

@@ -229,7 +229,10 @@ export interface Swept {
  * StorageError when the storage itself fails; nothing was written then.
  */
 export interface Storage {
-  /** Whether other processes may use the same storage at the same time. */
+  /**
+   * Whether other processes may use the same storage at the same time. Where they may not, whoever opens it finds no
+   * lease on it: what held one is gone.
+   */
   readonly shared: boolean;
   /** What a resolved promise survives. */
   readonly durability: 'none' | 'process' | 'power-loss';

@@ -32,8 +32,9 @@ export class Cancellation {
       const outcome = await storage.requestCancel(scope, taskId, request);
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(taskId);
       if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
-      if (!outcome.stored.running) return await this.#cancelNow(outcome.stored, metadata, 'idle');
+      // A turn of this process runs, also when the process was held for so long that its lease has ended.
       const turn = this.#executions.of(taskId);
+      if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, metadata, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.
       const gone =

@@ -95,7 +95,7 @@ export class Executions implements TurnOwner {
     });
     await Promise.race([ended, patience]);
     stopTimer();
-    if (this.#around.storage.shared) this.#beat();
+    if (this.#around.storage.shared && !this.#closing) this.#beat();
   }
 
   /** Lets running turns finish for a while, then hands the rest over; nothing new starts. */
@@ -160,7 +160,7 @@ export class Executions implements TurnOwner {
       const renewal = renewals[index];
       // A turn that has ended meanwhile is not overtaken.
       if (!renewal || this.#turns.get(turn.taskId) !== turn) continue;
-      if (!renewal.held) turn.overtaken();
+      if (!renewal.held) turn.lost();
       else if (renewal.cancel) turn.cancel(renewal.cancel);
     }
   }

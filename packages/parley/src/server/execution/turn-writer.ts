@@ -67,6 +67,7 @@ export class TurnWriter {
   #state: TaskState;
   /** The execution has returned: the turn may leave the storage. */
   #returned = false;
+  #leaving = false;
   #closed = false;
   #roomWaiters: { resolve: () => void; promise: Promise<void> } | undefined;
   #flushWaiters: { seq: number; resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -89,6 +90,11 @@ export class TurnWriter {
   /** Whether the turn has left the storage or was overtaken: nothing more will be written. */
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Whether the storage has been told that the turn is over: its answer says what became of it. */
+  get leaving(): boolean {
+    return this.#leaving;
   }
 
   /** Now, but never before the task's last status (the fence makes it the only clock of the task). */
@@ -186,6 +192,7 @@ export class TurnWriter {
       if (tooLong) this.#snapshotBytes = taskBytes(snapshot);
     }
     const endsTurn = this.#returned || terminal;
+    this.#leaving = endsTurn;
     this.#send({
       key,
       authority: epoch,
@@ -243,6 +250,7 @@ export class TurnWriter {
 
   #release(): void {
     this.#inFlight = true;
+    this.#leaving = true;
     const { key, turn, epoch, storage, logger, clock, onClosed } = this.#options;
     storage.release({ key, turn, epoch }, 'done').then(
       ({ waiting }) => {

@@ -177,6 +177,11 @@ export class Turn implements EventSink {
     this.#leave(0);
   }
 
+  /** The storage says that the turn is not held: by its own doing, or because it belongs to somebody else now. */
+  lost(): void {
+    if (!this.#writer?.leaving) this.overtaken();
+  }
+
   /** Stops without a trace: the turn belongs to somebody else now. */
   overtaken(): void {
     this.#returned = true;
