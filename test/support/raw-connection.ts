@@ -15,17 +15,21 @@ export class RawConnection implements Disposable {
     socket.on('error', () => {});
   }
 
-  static async open(port: number, text = ''): Promise<RawConnection> {
+  static async open(port: number, text: string | Uint8Array = ''): Promise<RawConnection> {
     const socket = connect({ port, host: '127.0.0.1' });
     await once(socket, 'connect');
     const connection = new RawConnection(socket);
-    if (text !== '') socket.write(text);
+    if (text.length > 0) socket.write(text);
     return connection;
   }
 
   get received(): string {
-    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
-    return String(this.#chunks[0] ?? '');
+    return String(this.bytes);
+  }
+
+  get bytes(): Buffer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0] as Buffer;
   }
 
   get ended(): boolean {
@@ -39,6 +43,16 @@ export class RawConnection implements Disposable {
       await this.#change();
     }
     return this.received;
+  }
+
+  /** Resolves with what `read` makes of all that has come, once it makes something of it. */
+  async take<T>(read: (bytes: Buffer) => T | undefined): Promise<T> {
+    for (;;) {
+      const found = read(this.bytes);
+      if (found !== undefined) return found;
+      if (this.#ended) throw new Error(`the connection ended after: ${this.received.slice(0, 2_000)}`);
+      await this.#change();
+    }
   }
 
   /** Resolves with all that has come once the other side has closed. */

@@ -1,0 +1,166 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RawConnection } from '../support/raw-connection.js';
+import { httpJsonBytes, rpcBytes } from './calls.js';
+import { type HttpAnswer, readAnswer } from './http-answer.js';
+
+const MAIN = fileURLToPath(new URL('hardening-server.mjs', import.meta.url));
+const RECOVERY_MS = 60_000;
+const MIB = 1024 * 1024;
+
+/** How a server to be attacked differs from one with defaults; `limits`, `http` and so on as `createA2AServer` takes them. */
+export interface AttackedServerOptions {
+  readonly storage?: 'memory' | 'sqlite';
+  readonly options?: object;
+}
+
+/** What the server process holds. */
+export interface Holdings {
+  readonly heapUsed: number;
+  readonly external: number;
+  readonly rss: number;
+  /** Open handles by kind. */
+  readonly resources: Readonly<Record<string, number>>;
+  readonly log: readonly LogLine[];
+}
+
+/** A warning or an error that the server logged. */
+export interface LogLine {
+  readonly level: 'warn' | 'error';
+  readonly message: string;
+  readonly error?: string;
+}
+
+/** What an attack may leave behind. */
+export interface Allowance {
+  /** Growth of the heap; what callers made the server store in memory is part of it. */
+  readonly heapMiB?: number;
+  /** Growth of the process beyond it: allocators keep some of what was free once. */
+  readonly rssMiB?: number;
+}
+
+/** A real server process, with SQLite in a folder of its own unless it is to use memory. */
+export class AttackedServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #process: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(port: number, child: ChildProcess, folder: string) {
+    this.port = port;
+    this.#process = child;
+    this.#folder = folder;
+  }
+
+  static async start({ storage = 'sqlite', options = {} }: AttackedServerOptions = {}): Promise<AttackedServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-hardening-'));
+    const databaseUrl = storage === 'memory' ? 'memory:' : `sqlite:${join(folder, 'tasks.db')}`;
+    const child = fork(MAIN, [JSON.stringify({ databaseUrl, ...options })], { execArgv: ['--expose-gc'] });
+    // Whatever becomes of the tests, no server outlives them.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    const { port } = await answerOf<{ readonly port: number }>(child);
+    const server = new AttackedServer(port, child, folder);
+    // What is made once and stays is made before anything is measured.
+    for (let call = 0; call < 20; call++) await server.mustAnswer();
+    return server;
+  }
+
+  /** Whether the process is still there. */
+  get alive(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** What it holds, garbage collected. */
+  async holdings(): Promise<Holdings> {
+    return this.#ask('collect');
+  }
+
+  /** Lets every agent that holds go on. */
+  async release(): Promise<void> {
+    await this.#ask('release');
+  }
+
+  /** A new connection with these bytes sent on it. */
+  open(bytes: string | Uint8Array = ''): Promise<RawConnection> {
+    return RawConnection.open(this.port, bytes);
+  }
+
+  /** The answer to bytes on a connection of their own. */
+  async answer(bytes: string | Uint8Array, method = 'POST'): Promise<HttpAnswer> {
+    using connection = await this.open(bytes);
+    return (await connection.take((received) => readAnswer(received, 0, method))).answer;
+  }
+
+  /** Fails unless both bindings answer a normal call on a new connection. */
+  async mustAnswer(): Promise<void> {
+    const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+    const rpc = await this.answer(rpcBytes('SendMessage', { message }));
+    const rest = await this.answer(httpJsonBytes('POST', '/message:send', { message }));
+    for (const { status, text } of [rpc, rest]) {
+      if (status !== 200 || !text.includes('TASK_STATE_COMPLETED')) throw new Error(`the server answers ${text}`);
+    }
+  }
+
+  /**
+   * Fails unless the server answers, has logged no error, and is back to the connections and the memory it had, as soon as
+   * what is under way has ended.
+   */
+  async mustBeAsBefore(before: Holdings, { heapMiB = 8, rssMiB = 64 }: Allowance = {}): Promise<void> {
+    await this.mustAnswer();
+    const deadline = Date.now() + RECOVERY_MS;
+    let now = await this.holdings();
+    let left = remains(before, now, heapMiB, rssMiB);
+    while (left !== undefined && Date.now() < deadline) {
+      now = await this.holdings();
+      left = remains(before, now, heapMiB, rssMiB);
+    }
+    if (left !== undefined) throw new Error(`the server did not recover: ${left}`);
+    const errors = now.log.filter(({ level }) => level === 'error');
+    if (errors.length > 0) throw new Error(`the server logged ${JSON.stringify(errors.slice(0, 3), undefined, 2)}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.alive) {
+      const ended = once(this.#process, 'exit');
+      this.#process.kill('SIGKILL');
+      await ended;
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #ask(question: string): Promise<Holdings> {
+    const answer = answerOf<Holdings>(this.#process);
+    this.#process.send(question);
+    return answer;
+  }
+}
+
+function remains(before: Holdings, now: Holdings, heapMiB: number, rssMiB: number): string | undefined {
+  for (const name of ['TCPSocketWrap', 'TCPServerWrap'] as const) {
+    const [had = 0, has = 0] = [before.resources[name], now.resources[name]];
+    if (has > had) return `${has} ${name} instead of ${had}`;
+  }
+  const heap = now.heapUsed + now.external - before.heapUsed - before.external;
+  if (heap > heapMiB * MIB) return `${Math.round(heap / MIB)} MiB more on the heap`;
+  const rss = now.rss - before.rss;
+  return rss > (heapMiB + rssMiB) * MIB ? `${Math.round(rss / MIB)} MiB more in the process` : undefined;
+}
+
+function answerOf<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null, signal: string | null) => {
+      child.off('message', onMessage);
+      reject(new Error(`the server ended with ${code ?? signal}`));
+    };
+    const onMessage = (message: unknown) => {
+      child.off('exit', onExit);
+      resolve(message as T);
+    };
+    child.once('exit', onExit).once('message', onMessage);
+  });
+}

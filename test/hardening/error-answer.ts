@@ -1,0 +1,82 @@
+import { expect } from 'vitest';
+import { JSON_RPC_CODES } from '../../packages/parley/src/bindings/jsonrpc/errors.js';
+import { assertNoInternals } from '../support/no-internals.js';
+import type { HttpAnswer } from './http-answer.js';
+
+/** The status codes a caller can bring about. */
+const STATUSES = [400, 404, 405, 408, 413, 415, 417, 429, 431];
+const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+
+/** What an error answer says, whatever the binding. */
+export interface ErrorSaid {
+  readonly status: number;
+  /** The number of JSON-RPC, or the status in the body. */
+  readonly code: number;
+  readonly message: string;
+  /** The reason of its ErrorInfo; undefined outside of any binding. */
+  readonly reason: string | undefined;
+  /** The fields that are named, each with what is wrong. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly id?: unknown;
+}
+
+interface Wire {
+  readonly jsonrpc?: string;
+  readonly id?: unknown;
+  readonly error?: {
+    readonly code: number;
+    readonly message: string;
+    readonly status?: string;
+    readonly data?: readonly Detail[];
+    readonly details?: readonly Detail[];
+  };
+}
+
+interface Detail {
+  readonly '@type': string;
+  readonly reason?: string;
+  readonly domain?: string;
+  readonly metadata?: object;
+  readonly fieldViolations?: readonly { readonly field: string; readonly description: string }[];
+}
+
+/**
+ * Checks the form of an error answer of either binding, or of none: JSON of the right type, a code that fits the status, the
+ * ErrorInfo, and nothing of the server's inside (protocol §3.3.2, §9.5, §11.6).
+ */
+export function readError(answer: HttpAnswer): ErrorSaid {
+  const { status, text, headers } = answer;
+  expect(headers.get('content-type'), text).toMatch(/^application\/(a2a\+)?json$/);
+  const wire = JSON.parse(text) as Wire;
+  const { error } = wire;
+  if (error === undefined) throw new Error(`no error in ${text.slice(0, 400)}`);
+  assertNoInternals(text);
+  expect(error.message).toMatch(/^[A-Z]/);
+  return wire.jsonrpc === undefined ? ofHttp(status, error) : ofJsonRpc(status, wire, error);
+}
+
+function ofHttp(status: number, error: NonNullable<Wire['error']>): ErrorSaid {
+  expect(STATUSES).toContain(status);
+  expect(error.code).toBe(status);
+  expect(error.status).toMatch(/^[A-Z_]+$/);
+  return { status, code: error.code, message: error.message, ...readDetails(error.details) };
+}
+
+function ofJsonRpc(status: number, { jsonrpc, id }: Wire, error: NonNullable<Wire['error']>): ErrorSaid {
+  expect(jsonrpc).toBe('2.0');
+  expect([200, 405, 413]).toContain(status);
+  expect(id).not.toBe(undefined);
+  const details = readDetails(error.data);
+  expect(error.code).toBe(JSON_RPC_CODES[details.reason as keyof typeof JSON_RPC_CODES]);
+  return { status, code: error.code, message: error.message, id, ...details };
+}
+
+function readDetails(details: readonly Detail[] | undefined): Pick<ErrorSaid, 'reason' | 'fields'> {
+  if (details === undefined) return { reason: undefined, fields: new Map() };
+  const info = details.find((detail) => detail['@type'] === INFO);
+  expect(info?.domain).toBe('a2a-protocol.org');
+  expect(info?.metadata).toBeTypeOf('object');
+  expect(['INTERNAL_ERROR', 'UNAVAILABLE', 'INVALID_AGENT_RESPONSE']).not.toContain(info?.reason);
+  const violations = details.flatMap(({ fieldViolations = [] }) => fieldViolations);
+  return { reason: info?.reason, fields: new Map(violations.map(({ field, description }) => [field, description])) };
+}
