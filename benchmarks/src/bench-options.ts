@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
-import { WORKLOAD_NAMES, type WorkloadName } from './workloads.js';
+import { WORKLOAD_NAMES, WORKLOADS, type WorkloadName } from './workloads.js';
 
 /** What the command line asks for. */
 export interface BenchOptions {
@@ -11,24 +11,33 @@ export interface BenchOptions {
   readonly warmUpSeconds: { readonly min: number; readonly max: number };
   readonly connections: number;
   readonly json: string | undefined;
+  /** Whether a missed target is a failure. */
+  readonly strict: boolean;
+  /** Where to leave CPU profiles of the subjects. */
+  readonly profile: string | undefined;
 }
+
+const OPTIONAL = WORKLOAD_NAMES.filter((name) => WORKLOADS[name].optional);
 
 /** How the command is used. */
 export const USAGE = `npm run bench -- [options]
 
   --quick          one short round, for a first impression (under a minute)
-  --rounds N       rounds over all servers (default 5)
+  --rounds N       rounds over all servers (default 3)
   --seconds S      time measured in each (default 3)
   --warm-up S      at most so long under the same load before that, until the server is warm (default 8)
   --connections N  connections of the load generator (default 32)
   --only NAMES     some of the rows, by comma:
                    workloads ${WORKLOAD_NAMES.join(', ')};
-                   servers ${SUBJECT_NAMES.join(', ')}
+                   servers ${SUBJECT_NAMES.join(', ')};
+                   ${OPTIONAL.join(', ')} are measured only when they are named
+  --strict         a missed target is a failure
+  --profile DIR    one round with every server under --cpu-prof; a folder in DIR for each row
   --json FILE      writes every measurement of the run
   --help           this
 `;
 
-const FULL = { rounds: 5, seconds: 3, 'warm-up': 8 };
+const FULL = { rounds: 3, seconds: 3, 'warm-up': 8 };
 const QUICK = { rounds: 1, seconds: 1, 'warm-up': 2 };
 const LEAST_WARM_UP = 1;
 
@@ -47,19 +56,24 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       connections: { type: 'string' },
       only: { type: 'string' },
       json: { type: 'string' },
+      strict: { type: 'boolean' },
+      profile: { type: 'string' },
       help: { type: 'boolean' },
     },
   });
   if (values.help) return undefined;
   const defaults = values.quick ? QUICK : FULL;
   const warmUp = readNumber('warm-up', values['warm-up'], { fallback: defaults['warm-up'], whole: false });
+  const rounds = readNumber('rounds', values.rounds, { fallback: defaults.rounds, whole: true });
   return {
     ...readOnly(values.only),
-    rounds: readNumber('rounds', values.rounds, { fallback: defaults.rounds, whole: true }),
+    rounds: values.profile === undefined ? rounds : 1,
     seconds: readNumber('seconds', values.seconds, { fallback: defaults.seconds, whole: false }),
     warmUpSeconds: { min: Math.min(LEAST_WARM_UP, warmUp), max: warmUp },
     connections: readNumber('connections', values.connections, { fallback: 32, whole: true }),
     json: values.json,
+    strict: values.strict ?? false,
+    profile: values.profile,
   };
 }
 
@@ -71,7 +85,7 @@ function readOnly(only: string | undefined): Pick<BenchOptions, 'workloads' | 's
   const workloads = WORKLOAD_NAMES.filter((name) => names.includes(name));
   const subjects = SUBJECT_NAMES.filter((name) => names.includes(name));
   return {
-    workloads: workloads.length > 0 ? workloads : WORKLOAD_NAMES,
+    workloads: workloads.length > 0 ? workloads : WORKLOAD_NAMES.filter((name) => !WORKLOADS[name].optional),
     subjects: subjects.length > 0 ? subjects : SUBJECT_NAMES,
   };
 }

@@ -1,4 +1,4 @@
-// `npm run bench`: measures, prints one table, and exits with 1 if a single answer was wrong.
+// `npm run bench`: measures, prints one table, and exits with 1 if a single answer was wrong, or a target was missed and that counts.
 import { writeFile } from 'node:fs/promises';
 import { readOptions, USAGE } from './bench-options.js';
 import { thisMachine } from './report/machine.js';
@@ -37,7 +37,7 @@ async function bench(args: readonly string[]): Promise<number> {
   print(`\n${table(rows)}\n`);
   for (const name of new Set(rows.map(({ workload }) => workload))) print(`${name}: ${WORKLOADS[name].title}`);
   print(
-    `JSON-RPC, ${options.connections} connections; ${options.rounds} rounds of ${options.seconds} s after up to ${options.warmUpSeconds.max} s of warm-up, a fresh process each; ${took} s in all`,
+    `JSON-RPC where nothing else is said, ${options.connections} connections; ${options.rounds} rounds of ${options.seconds} s after up to ${options.warmUpSeconds.max} s of warm-up, a fresh process each; ${took} s in all`,
   );
   print(`${cpu}, ${coreCount} cores, ${memoryGb} GB, ${system}; ${pinning}`);
   print(
@@ -51,20 +51,22 @@ async function bench(args: readonly string[]): Promise<number> {
       `${workload} of ${subject} used ${(busy * 100).toFixed(0)} % of its core only: the machine was busy with other work`,
     );
   }
+  if (options.profile !== undefined) print(`under the profiler, which costs time; its files are in ${options.profile}`);
   const wrong = rows.filter(({ faults }) => faults > 0);
   for (const row of wrong)
     print(`${row.workload} of ${row.subject}: ${row.faults} faults, such as\n${row.examples[0]}`);
   if (options.json !== undefined) {
     await writeFile(options.json, `${JSON.stringify({ options, cores, machine, rows, rounds }, undefined, 1)}\n`);
   }
-  return wrong.length === 0 ? 0 : 1;
+  const missed = rows.some(({ targets }) => targets.some(({ reached }) => !reached));
+  return wrong.length > 0 || (options.strict && missed) ? 1 : 0;
 }
 
 function progress({ rounds }: { readonly rounds: number }): NonNullable<RoundsOptions['done']> {
   return ({ workload, subject, rate, faults }: Measurement, round: number) => {
     const wrong = faults > 0 ? `, ${faults} FAULTS` : '';
     print(
-      `round ${round + 1}/${rounds}  ${workload.padEnd(6)}  ${SUBJECTS[subject].title.padEnd(33)}  ${Math.round(rate)} ${WORKLOADS[workload].unit}${wrong}`,
+      `round ${round + 1}/${rounds}  ${workload.padEnd(11)}  ${SUBJECTS[subject].title.padEnd(33)}  ${Math.round(rate)} ${WORKLOADS[workload].unit}${wrong}`,
     );
   };
 }

@@ -5,7 +5,8 @@ export type SubjectName = (typeof SUBJECT_NAMES)[number];
 
 /** What has to be true for a target to be reached. */
 export interface Target {
-  readonly against: SubjectName;
+  /** Another subject under the same workload, or the same subject under another workload. */
+  readonly against: 'ceiling' | 'peer' | WorkloadName;
   readonly ratio: number;
 }
 
@@ -20,6 +21,8 @@ export interface Subject {
   readonly storage?: 'memory' | 'sqlite' | 'sqlite-process';
   readonly targets: { readonly [Name in WorkloadName]?: readonly Target[] };
 }
+
+const FLAT: Target = { against: 'list-1k', ratio: 0.8 };
 
 /** The servers of the benchmark, in the order of the table. */
 export const SUBJECTS: { readonly [Name in SubjectName]: Subject } = {
@@ -40,6 +43,8 @@ export const SUBJECTS: { readonly [Name in SubjectName]: Subject } = {
         { against: 'ceiling', ratio: 0.8 },
         { against: 'peer', ratio: 7 },
       ],
+      get: [{ against: 'ceiling', ratio: 0.5 }],
+      list: [FLAT],
     },
   },
   sqlite: {
@@ -47,7 +52,7 @@ export const SUBJECTS: { readonly [Name in SubjectName]: Subject } = {
     durability: 'power loss (default)',
     program: 'parley',
     storage: 'sqlite',
-    targets: { task: [{ against: 'peer', ratio: 2 }] },
+    targets: { task: [{ against: 'peer', ratio: 2 }], list: [FLAT] },
   },
   'sqlite-process': {
     title: 'parley, SQLite ?durability=process',

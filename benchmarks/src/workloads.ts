@@ -1,3 +1,5 @@
+import type { SubjectName } from './subjects.js';
+
 /** What every request says, and what the agent of `call` and `task` says back. */
 export const QUESTION = 'Hello, what is the weather like in Berlin tomorrow?';
 
@@ -8,48 +10,112 @@ export const chunkText = (index: number): string => `This is chunk ${index} of a
 /** The pause before each chunk: each comes in a turn of the event loop of its own, like the tokens of a model. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export const WORKLOAD_NAMES = ['call', 'task', 'stream'] as const;
+/** How many tasks a page of a list has. */
+export const PAGE_SIZE = 50;
+
+export const WORKLOAD_NAMES = [
+  'call',
+  'task',
+  'stream',
+  'get',
+  'list-1k',
+  'list',
+  'call-rest',
+  'task-rest',
+  'stream-rest',
+] as const;
 export type WorkloadName = (typeof WORKLOAD_NAMES)[number];
+
+/** What an answer is, and so how it is checked. */
+export type AnswerKind = 'call' | 'task' | 'stream' | 'get' | 'list';
 
 /** One kind of request that the subjects are loaded with. */
 export interface Workload {
   readonly title: string;
-  readonly method: string;
-  readonly streaming: boolean;
+  readonly kind: AnswerKind;
+  /** The method of a JSON-RPC call; without one it is HTTP+JSON at `path`. */
+  readonly method?: 'SendMessage' | 'SendStreamingMessage' | 'GetTask' | 'ListTasks';
+  readonly path: string;
   /** What is counted: answers, or the events within them. */
   readonly unit: 'req/s' | 'events/s';
   readonly countPerAnswer: number;
   /** So many answers, and a server in JavaScript has been compiled. */
   readonly warmUpAnswers: number;
+  /** Finished tasks of the caller that are stored before. */
+  readonly tasks: number;
+  readonly subjects: readonly SubjectName[];
+  /** Measured only when it is named. */
+  readonly optional: boolean;
 }
 
 /** SUBMITTED, WORKING, the chunks, COMPLETED. */
 export const STREAM_EVENTS = CHUNKS + 3;
 
+const ALL: readonly SubjectName[] = ['ceiling', 'peer', 'memory', 'sqlite', 'sqlite-process'];
+
+const unary = {
+  path: '/',
+  unit: 'req/s',
+  countPerAnswer: 1,
+  warmUpAnswers: 20_000,
+  tasks: 0,
+  optional: false,
+} as const;
+const call = { ...unary, title: 'SendMessage answered by a Message', kind: 'call', subjects: ALL } as const;
+const task = {
+  ...unary,
+  title: 'SendMessage running a task to COMPLETED, one artifact',
+  kind: 'task',
+  subjects: ALL,
+} as const;
+const stream = {
+  ...unary,
+  title: `SendStreamingMessage, ${CHUNKS} chunks`,
+  kind: 'stream',
+  unit: 'events/s',
+  countPerAnswer: STREAM_EVENTS,
+  warmUpAnswers: 1000,
+  subjects: ALL,
+} as const;
+const list = { ...unary, kind: 'list', method: 'ListTasks', warmUpAnswers: 2000 } as const;
+const rest = { optional: true, subjects: ['ceiling', 'peer', 'memory', 'sqlite'] } as const;
+
 /** The workloads of the benchmark. */
 export const WORKLOADS: { readonly [Name in WorkloadName]: Workload } = {
-  call: {
-    title: 'SendMessage answered by a Message',
-    method: 'SendMessage',
-    streaming: false,
-    unit: 'req/s',
-    countPerAnswer: 1,
-    warmUpAnswers: 20_000,
+  call: { ...call, method: 'SendMessage' },
+  task: { ...task, method: 'SendMessage' },
+  stream: { ...stream, method: 'SendStreamingMessage' },
+  get: {
+    ...unary,
+    title: 'GetTask among 100,000 finished tasks',
+    kind: 'get',
+    method: 'GetTask',
+    tasks: 100_000,
+    subjects: ['ceiling', 'peer', 'memory', 'sqlite'],
   },
-  task: {
-    title: 'SendMessage running a task to COMPLETED, one artifact',
-    method: 'SendMessage',
-    streaming: false,
-    unit: 'req/s',
-    countPerAnswer: 1,
-    warmUpAnswers: 20_000,
+  'list-1k': {
+    ...list,
+    title: `ListTasks, the newest ${PAGE_SIZE} of 1,000 tasks of one owner`,
+    tasks: 1000,
+    subjects: ['peer', 'memory', 'sqlite'],
   },
-  stream: {
-    title: `SendStreamingMessage, ${CHUNKS} chunks`,
-    method: 'SendStreamingMessage',
-    streaming: true,
-    unit: 'events/s',
-    countPerAnswer: STREAM_EVENTS,
-    warmUpAnswers: 1000,
+  list: {
+    ...list,
+    title: `ListTasks, the newest ${PAGE_SIZE} of 100,000 tasks of one owner`,
+    tasks: 100_000,
+    subjects: ['memory', 'sqlite'],
   },
+  'call-rest': { ...call, ...rest, title: 'call over HTTP+JSON', path: '/a2a/rest/message:send' },
+  'task-rest': { ...task, ...rest, title: 'task over HTTP+JSON', path: '/a2a/rest/message:send' },
+  'stream-rest': { ...stream, ...rest, title: 'stream over HTTP+JSON', path: '/a2a/rest/message:stream' },
 };
+
+/** What a call asks, as an object; the texts given stand for the number of the request and that of the task asked for. */
+export function paramsOf({ kind }: Workload, messageId: string, taskId: string): object {
+  if (kind === 'get') return { id: taskId };
+  if (kind === 'list') return { pageSize: PAGE_SIZE };
+  return {
+    message: { messageId, role: 'ROLE_USER', parts: [{ text: QUESTION }] },
+    configuration: { acceptedOutputModes: ['text/plain'] },
+  };
+}

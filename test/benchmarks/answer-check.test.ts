@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deepFaultOf, faultOf } from '../../benchmarks/src/load/answer-check.js';
+import { askedTask, storedTask } from '../../benchmarks/src/stored-tasks.js';
 import { CHUNKS, chunkText, QUESTION, type WorkloadName } from '../../benchmarks/src/workloads.js';
 
 const answer = (result: unknown, id = '000000000007') => ({
@@ -26,6 +27,9 @@ const stream = (...all: readonly unknown[]) => ({
   body: all.map((event) => `data: ${answer(event).body}\n\n`).join(''),
 });
 
+const asked = askedTask(7, 100_000);
+const page = Array.from({ length: 50 }, (_, index) => storedTask(999 - index));
+
 function faults(workload: WorkloadName, given: { status: number; body: string }): (string | undefined)[] {
   return [faultOf(workload, 7, given), deepFaultOf(workload, given)];
 }
@@ -35,6 +39,9 @@ describe('the check of answers', () => {
     ['call', answer(message)],
     ['task', answer(done)],
     ['stream', stream(...events)],
+    ['get', answer(storedTask(asked))],
+    ['list-1k', answer({ tasks: page, totalSize: 1000 })],
+    ['task-rest', { status: 200, body: JSON.stringify(done) }],
   ] as const)('takes a right one to %s', (workload, given) => {
     expect(faults(workload, given)).toEqual([undefined, undefined]);
   });
@@ -49,6 +56,9 @@ describe('the check of answers', () => {
     ['stream', 'that lacks a chunk', stream(...events.slice(0, 20), ...events.slice(21))],
     ['stream', 'that has a chunk twice', stream(...events.slice(0, 20), ...events.slice(19))],
     ['stream', 'that breaks off', stream(...events.slice(0, -1))],
+    ['get', 'of another task', answer(storedTask(asked + 1))],
+    ['get', 'without artifacts', answer({ ...storedTask(asked), artifacts: undefined })],
+    ['list-1k', 'that lacks a task', answer({ tasks: page.slice(1), totalSize: 1000 })],
     ['stream', 'that ends with a chunk', stream(...events.slice(0, -2), ...events.slice(-2).reverse())],
   ] as const)('refuses one to %s %s', (workload, _, given) => {
     expect(faultOf(workload, 7, given)).toBeDefined();
@@ -57,6 +67,8 @@ describe('the check of answers', () => {
   it.each([
     ['call', 'with another text', answer({ message: { ...message.message, parts: [{ text: '' }] } })],
     ['task', 'with two artifacts', answer(task('TASK_STATE_COMPLETED', [{ parts }, { parts }]))],
+    ['list-1k', 'in another order', answer({ tasks: page.toReversed(), totalSize: 1000 })],
+    ['list-1k', 'with another total', answer({ tasks: page, totalSize: 999 })],
     ['stream', 'with chunks in another order', stream(events[0], events[1], events[3], events[2], ...events.slice(4))],
     ['stream', 'with another chunk', stream(...events.slice(0, 2), chunk(0, 'x'), ...events.slice(3))],
     ['stream', 'that does not begin with the task', stream(...events.slice(1))],

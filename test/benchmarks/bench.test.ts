@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ async function bench(...args: string[]): Promise<{ output: string; report: Repor
 
 describe('npm run bench', () => {
   it('measures every row and finds no wrong answer', { timeout: 90_000 }, async () => {
-    const { output, report } = await bench('--only', 'ceiling,memory,sqlite,sqlite-process');
+    const { output, report } = await bench('--only', 'call,task,stream,ceiling,memory,sqlite,sqlite-process');
     const rows = report.rows.map(({ workload, subject }) => `${workload} ${subject}`);
     const servers = ['ceiling', 'memory', 'sqlite', 'sqlite-process'];
     expect(rows).toEqual(['call', 'task', 'stream'].flatMap((name) => servers.map((server) => `${name} ${server}`)));
@@ -43,6 +43,36 @@ describe('npm run bench', () => {
     }
     expect(output).toContain('power loss (default)');
     expect(output).toMatch(/[✔✘] \d+ % \(≥ 70 %\)/);
+  });
+
+  it('reads among stored tasks, and over HTTP+JSON', { timeout: 90_000 }, async () => {
+    const { report } = await bench('--only', 'get,list-1k,stream-rest,ceiling,memory');
+    expect(report.rows.map(({ workload, subject }) => `${workload} ${subject}`)).toEqual([
+      'get ceiling',
+      'get memory',
+      'list-1k memory',
+      'stream-rest ceiling',
+      'stream-rest memory',
+    ]);
+    for (const { rate, faults, examples } of report.rows) {
+      expect({ faults, examples }).toEqual({ faults: 0, examples: [] });
+      expect(rate).toBeGreaterThan(0);
+    }
+  });
+
+  it('leaves CPU profiles, and counts a missed target as a failure, when it is asked to', {
+    timeout: 90_000,
+  }, async () => {
+    const profiles = join(folder, 'profiles');
+    const args = ['--quick', '--connections', '4', '--only', 'task,ceiling,memory', '--strict', '--profile', profiles];
+    const { code, stdout } = await run(process.execPath, [MAIN, ...args]).then(
+      (done) => ({ ...done, code: 0 }),
+      (failed: { code: number; stdout: string }) => failed,
+    );
+    expect(code).toBe(stdout.includes('✘') ? 1 : 0);
+    expect(stdout).toMatch(/[✔✘] \d+ % \(≥ 60 %\)/);
+    expect((await readdir(profiles)).sort()).toEqual(['task-ceiling', 'task-memory']);
+    expect(await readdir(join(profiles, 'task-memory'))).toEqual([expect.stringMatching(/\.cpuprofile$/)]);
   });
 
   it('says what is wrong with its arguments', async () => {

@@ -1,18 +1,24 @@
-import { CHUNKS, chunkText, QUESTION, STREAM_EVENTS, type WorkloadName } from '../workloads.js';
+import { askedTask, storedTaskId } from '../stored-tasks.js';
+import { CHUNKS, chunkText, PAGE_SIZE, QUESTION, STREAM_EVENTS, WORKLOADS, type WorkloadName } from '../workloads.js';
 import type { Answer } from './answer-reader.js';
 import { RequestBytes } from './request-bytes.js';
 
 /** What is wrong with an answer; `undefined` for nothing. Cheap enough for every answer. */
-export function faultOf(workload: WorkloadName, number: number, answer: Answer): string | undefined {
+export function faultOf(name: WorkloadName, number: number, answer: Answer): string | undefined {
   const { status, body } = answer;
+  const { kind, method, tasks } = WORKLOADS[name];
   if (status !== 200) return `status ${status}`;
-  if (!body.includes(RequestBytes.idOf(number))) return 'the id is not that of the request';
-  switch (workload) {
+  if (method !== undefined && !body.includes(RequestBytes.idOf(number))) return 'the id is not that of the request';
+  switch (kind) {
     case 'call':
       return body.includes('"message":{') && body.includes(QUESTION) ? undefined : 'no message with the text sent';
+    case 'get':
+      if (!body.includes(`"id":"${storedTaskId(askedTask(number, tasks))}"`)) return 'not the task asked for';
+      return finishedFault(body);
     case 'task':
-      if (!body.includes('"TASK_STATE_COMPLETED"')) return 'the task is not COMPLETED';
-      return body.includes('"artifacts":[{') ? undefined : 'the task has no artifact';
+      return finishedFault(body);
+    case 'list':
+      return count(body, '"TASK_STATE_COMPLETED"') === PAGE_SIZE ? undefined : `not ${PAGE_SIZE} tasks`;
     case 'stream':
       if (count(body, '"artifactUpdate":') !== CHUNKS) return `not ${CHUNKS} chunks`;
       return body.lastIndexOf('"TASK_STATE_COMPLETED"') > body.lastIndexOf('"artifactUpdate":')
@@ -21,39 +27,62 @@ export function faultOf(workload: WorkloadName, number: number, answer: Answer):
   }
 }
 
+function finishedFault(body: string): string | undefined {
+  if (!body.includes('"TASK_STATE_COMPLETED"')) return 'the task is not COMPLETED';
+  return body.includes('"artifacts":[{') ? undefined : 'the task has no artifact';
+}
+
 /** The same by parsing all of it: every event, every text. For some of the answers. */
-export function deepFaultOf(workload: WorkloadName, { body }: Answer): string | undefined {
+export function deepFaultOf(name: WorkloadName, { body }: Answer): string | undefined {
   try {
-    const fault = workload === 'stream' ? streamFault(body) : resultFault(workload, resultOf(body));
+    const fault = WORKLOADS[name].kind === 'stream' ? streamFault(name, body) : resultFault(name, resultOf(name, body));
     return fault && `${fault}: ${body}`;
   } catch (error) {
     return `${String(error)}: ${body}`;
   }
 }
 
-interface Result {
+interface FinishedTask {
+  readonly id: string;
+  readonly status: Status;
+  readonly artifacts?: readonly { readonly parts: Texts }[];
+}
+interface Result extends Partial<FinishedTask> {
   readonly message?: { readonly parts: Texts };
-  readonly task?: { readonly status: Status; readonly artifacts?: readonly { readonly parts: Texts }[] };
+  readonly task?: FinishedTask;
   readonly statusUpdate?: { readonly status: Status };
   readonly artifactUpdate?: { readonly artifact: { readonly parts: Texts }; readonly append?: boolean };
+  readonly tasks?: readonly FinishedTask[];
+  readonly totalSize?: number;
 }
 type Texts = readonly { readonly text: string }[];
 interface Status {
   readonly state: string;
 }
 
-function resultFault(workload: WorkloadName, { message, task }: Result): string | undefined {
-  if (workload === 'call')
-    return textOf(message?.parts) === QUESTION ? undefined : 'the text is not that of the question';
-  if (task?.status.state !== 'TASK_STATE_COMPLETED') return 'the task is not COMPLETED';
+function resultFault(name: WorkloadName, result: Result): string | undefined {
+  const { kind } = WORKLOADS[name];
+  if (kind === 'list') return pageFault(name, result);
+  if (kind === 'call')
+    return textOf(result.message?.parts) === QUESTION ? undefined : 'the text is not that of the question';
+  const task = kind === 'get' ? result : result.task;
+  if (task?.status?.state !== 'TASK_STATE_COMPLETED') return 'the task is not COMPLETED';
   if (task.artifacts?.length !== 1) return 'not one artifact';
   return textOf(task.artifacts[0]?.parts) === QUESTION ? undefined : 'the text is not that of the question';
 }
 
-function streamFault(body: string): string | undefined {
+/** The page has the newest tasks, newest first. */
+function pageFault(name: WorkloadName, { tasks, totalSize }: Result): string | undefined {
+  const { tasks: stored } = WORKLOADS[name];
+  if (totalSize !== stored) return `${totalSize} in all`;
+  const wrong = tasks?.findIndex(({ id }, index) => id !== storedTaskId(stored - 1 - index)) ?? 0;
+  return wrong < 0 ? undefined : `the task at ${wrong} is not the one expected there`;
+}
+
+function streamFault(name: WorkloadName, body: string): string | undefined {
   const events = body.split('\n\n').flatMap((frame) => {
     const line = frame.split('\n').find((found) => found.startsWith('data:'));
-    return line === undefined ? [] : [resultOf(line.slice(5))];
+    return line === undefined ? [] : [resultOf(name, line.slice(5))];
   });
   if (events.length !== STREAM_EVENTS) return `${events.length} events`;
   if (events[0]?.task?.status.state !== 'TASK_STATE_SUBMITTED') return 'the first event is not the task';
@@ -68,8 +97,9 @@ function streamFault(body: string): string | undefined {
   return wrong < 0 ? undefined : `chunk ${wrong} is wrong`;
 }
 
-function resultOf(json: string): Result {
-  const { result } = JSON.parse(json) as { result?: Result };
+function resultOf(name: WorkloadName, json: string): Result {
+  const value = JSON.parse(json) as Result & { readonly result?: Result };
+  const result = WORKLOADS[name].method === undefined ? value : value.result;
   if (result === undefined) throw new TypeError('no result');
   return result;
 }

@@ -48,7 +48,7 @@ function rowOf({ rounds, workload, subject, cells }: RowParts): Row {
   const rates = cells.map(({ rate }) => rate);
   const ratios: { [Name in SubjectName]?: number } = {};
   for (const against of ['ceiling', 'peer'] as const) {
-    const ratio = median(ratiosOf(rounds, workload, { subject, against }));
+    const ratio = medianRatio(rounds, { workload, subject }, { workload, subject: against });
     if (ratio !== undefined && subject !== against) ratios[against] = ratio;
   }
   return {
@@ -61,27 +61,36 @@ function rowOf({ rounds, workload, subject, cells }: RowParts): Row {
     p99: median(cells.map(({ latency }) => latency.p99)) ?? 0,
     busy: median(cells.map((cell) => cell.busy)) ?? 0,
     ratios,
-    targets: (SUBJECTS[subject].targets[workload] ?? []).flatMap((target) => verdict(target, ratios)),
+    targets: (SUBJECTS[subject].targets[workload] ?? []).flatMap((target) =>
+      verdict(target, medianRatio(rounds, { workload, subject }, otherCell({ workload, subject }, target.against))),
+    ),
     faults: cells.reduce((sum, { faults }) => sum + faults, 0),
     examples: cells.flatMap(({ examples }) => examples),
   };
 }
 
-function verdict(target: Target, ratios: Row['ratios']): Verdict[] {
-  const measured = ratios[target.against];
+function verdict(target: Target, measured: number | undefined): Verdict[] {
   return measured === undefined ? [] : [{ ...target, measured, reached: measured >= target.ratio }];
 }
 
-function ratiosOf(
-  rounds: RowParts['rounds'],
-  workload: WorkloadName,
-  { subject, against }: { subject: SubjectName; against: SubjectName },
-): number[] {
-  return rounds.flatMap((cells) => {
-    const [own] = cellsOf([cells], workload, subject);
-    const [other] = cellsOf([cells], workload, against);
-    return own && other && other.rate > 0 ? [own.rate / other.rate] : [];
-  });
+interface CellName {
+  readonly workload: WorkloadName;
+  readonly subject: SubjectName;
+}
+
+function otherCell({ workload, subject }: CellName, against: Target['against']): CellName {
+  return against === 'ceiling' || against === 'peer' ? { workload, subject: against } : { workload: against, subject };
+}
+
+/** The median of the ratios within each round. */
+function medianRatio(rounds: RowParts['rounds'], own: CellName, other: CellName): number | undefined {
+  return median(
+    rounds.flatMap((cells) => {
+      const [mine] = cellsOf([cells], own.workload, own.subject);
+      const [theirs] = cellsOf([cells], other.workload, other.subject);
+      return mine && theirs && theirs.rate > 0 ? [mine.rate / theirs.rate] : [];
+    }),
+  );
 }
 
 function cellsOf(rounds: RowParts['rounds'], workload: WorkloadName, subject: SubjectName): Measurement[] {

@@ -47,9 +47,13 @@ function cellsOf(row: Row, above: Row | undefined): string[] {
 
 function told({ against, ratio: wanted, measured, reached }: Verdict): string {
   const sign = reached ? '✔' : '✘';
-  return against === 'ceiling'
-    ? `${sign} ${(measured * 100).toFixed(0)} % (≥ ${(wanted * 100).toFixed(0)} %)`
-    : `${sign} ${measured.toFixed(1)} × ${against} (≥ ${wanted})`;
+  return against === 'peer'
+    ? `${sign} ${measured.toFixed(1)} × peer (≥ ${wanted})`
+    : `${sign} ${percent(measured)} (≥ ${percent(wanted)}${against === 'ceiling' ? '' : ` of ${against}`})`;
+}
+
+function percent(value: number): string {
+  return `${(value * 100).toFixed(0)} %`;
 }
 
 function ratio(value: number | undefined): string {

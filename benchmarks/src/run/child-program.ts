@@ -8,6 +8,8 @@ export interface ChildOptions {
   /** Path beside the folder of this file, without ending. */
   readonly program: string;
   readonly args?: readonly string[];
+  /** Options of Node.js itself. */
+  readonly nodeArgs?: readonly string[];
   readonly core: number | undefined;
 }
 
@@ -21,9 +23,9 @@ export class ChildProgram<Message extends { readonly kind: string }> implements 
   #output = '';
   #ended: string | undefined;
 
-  constructor({ program, args = [], core }: ChildOptions) {
+  constructor({ program, args = [], nodeArgs = [], core }: ChildOptions) {
     const script = fileURLToPath(new URL(`../${program}.js`, import.meta.url));
-    const [command = '', ...rest] = onCore(core, [process.execPath, script, ...args]);
+    const [command = '', ...rest] = onCore(core, [process.execPath, ...nodeArgs, script, ...args]);
     this.#program = program;
     this.#process = spawn(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -59,6 +61,13 @@ export class ChildProgram<Message extends { readonly kind: string }> implements 
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Lets it end by itself, so that it can write what it writes at its end. */
+  async end(patienceMs = PATIENCE_MS): Promise<void> {
+    const gone = once(this.#process, 'exit', { signal: AbortSignal.timeout(patienceMs) });
+    this.#process.disconnect();
+    await gone;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { GeneratorMessage } from '../load/generator.js';
 import type { LoadOrder, LoadResult } from '../load/load-run.js';
@@ -26,24 +26,32 @@ export interface MeasureOptions extends Omit<LoadOrder, 'port'> {
   readonly subject: SubjectName;
   readonly generator: ChildProgram<GeneratorMessage>;
   readonly cores: Cores | undefined;
+  /** Where the CPU profile of the subject goes, if one is wanted. */
+  readonly profile?: string | undefined;
 }
 
 /** Databases stand on a real disk, where a flush costs what it costs. */
 const DATA_FOLDER = fileURLToPath(new URL('../../../.cache/bench/', import.meta.url));
 
+/** Time for a subject to store its tasks. */
+const STORED_PATIENCE_MS = 180_000;
+
 /** Starts a subject, loads it, and ends it. Throws if it does not even start. */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
-  const { subject, generator, cores, ...order } = options;
+  const { subject, generator, cores, profile, ...order } = options;
   const { program, storage } = SUBJECTS[subject];
   const folder = storage?.startsWith('sqlite') ? await dataFolder() : undefined;
   try {
     await using server = new ChildProgram<SubjectMessage>({
       program: `subjects/${program}`,
       args: [order.workload, storage ?? '', folder ?? ''],
+      nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`],
       core: cores?.subject,
     });
-    const { port } = await server.next('ready');
-    return await load({ server, generator, subject, order: { ...order, port } });
+    const { port } = await server.next('ready', STORED_PATIENCE_MS);
+    const measurement = await load({ server, generator, subject, order: { ...order, port } });
+    if (profile !== undefined) await server.end();
+    return measurement;
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import type { GeneratorMessage } from '../load/generator.js';
 import { SUBJECT_NAMES, type SubjectName } from '../subjects.js';
-import { WORKLOAD_NAMES, type WorkloadName } from '../workloads.js';
+import { WORKLOAD_NAMES, WORKLOADS, type WorkloadName } from '../workloads.js';
 import { ChildProgram } from './child-program.js';
 import type { Cores } from './cores.js';
 import { type Measurement, type MeasureOptions, measure } from './measure.js';
@@ -14,6 +15,8 @@ export interface RoundsOptions {
   readonly warmUpSeconds: MeasureOptions['warmUpSeconds'];
   readonly connections: number;
   readonly cores: Cores | undefined;
+  /** Where CPU profiles go, if they are wanted: a folder for each row. */
+  readonly profile?: string | undefined;
   /** Called after each measurement. */
   readonly done?: (measurement: Measurement, round: number) => void;
 }
@@ -23,7 +26,7 @@ export interface RoundsOptions {
  * another subject: what disturbs the machine hits all of them alike.
  */
 export async function runRounds(options: RoundsOptions): Promise<readonly Measurement[][]> {
-  const { rounds, cores, seconds, warmUpSeconds, connections, done } = options;
+  const { rounds, cores, seconds, warmUpSeconds, connections, profile, done } = options;
   const workloads = WORKLOAD_NAMES.filter((name) => options.workloads.includes(name));
   const subjects = SUBJECT_NAMES.filter((name) => options.subjects.includes(name));
   await using generator = new ChildProgram<GeneratorMessage>({ program: 'load/generator', core: cores?.load });
@@ -32,11 +35,13 @@ export async function runRounds(options: RoundsOptions): Promise<readonly Measur
   for (let round = 0; round < rounds; round++) {
     const cells: Measurement[] = [];
     measured.push(cells);
-    const turn = round % subjects.length;
     for (const workload of workloads) {
-      for (const subject of [...subjects.slice(turn), ...subjects.slice(0, turn)]) {
+      const measurable = subjects.filter((name) => WORKLOADS[workload].subjects.includes(name));
+      const turn = round % Math.max(1, measurable.length);
+      for (const subject of [...measurable.slice(turn), ...measurable.slice(0, turn)]) {
         const order = { workload, subject, connections, warmUpSeconds, seconds };
-        const measurement = await measure({ ...order, generator, cores });
+        const folder = profile && join(profile, `${workload}-${subject}`);
+        const measurement = await measure({ ...order, generator, cores, profile: folder });
         cells.push(measurement);
         done?.(measurement, round);
       }

@@ -1,10 +1,12 @@
 // The ceiling: what node:http can do when there is nothing to do but read a request, parse its JSON and write an answer
-// of the right shape. The answer is fixed but for the id of the request; a stream is one write for each of its chunks.
+// of the right shape. The answer is fixed but for the ids asked for; a stream is one write for each of its chunks.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { CHUNKS, chunkText, nextTurn, QUESTION } from '../workloads.js';
+import { storedTask, storedTaskId } from '../stored-tasks.js';
+import { CHUNKS, chunkText, nextTurn, QUESTION, WORKLOADS } from '../workloads.js';
 import { portOf, ready, workloadArgument } from './subject-host.js';
 
-const TASK = '0190b7c2-1111-7abc-8def-0123456789ab';
+const TASK = '0190b7c2-2222-7abc-8def-0123456789ab';
+const FIRST_ID = storedTaskId(0);
 const CONTEXT = '5e0c2f0a-6f0e-4a54-9c3d-0123456789ab';
 const ARTIFACT = '7d1f3b1c-2a2b-4c4d-8e8f-0123456789ab';
 const MESSAGE = '9a9b9c9d-3a3b-4c4d-8e8f-0123456789ab';
@@ -46,14 +48,18 @@ const EVENTS = [
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const STREAM_HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 
-const result = workloadArgument() === 'call' ? MESSAGE_RESULT : TASK_RESULT;
+const workload = WORKLOADS[workloadArgument()];
+const RESULTS = { call: MESSAGE_RESULT, task: TASK_RESULT, get: JSON.stringify(storedTask(0)), list: '', stream: '' };
+const result = RESULTS[workload.kind];
 
 const server = createServer((request, response) => {
   readBody(request, (body) => {
-    const { id, method } = JSON.parse(body) as { id: unknown; method: string };
-    const opening = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
-    if (method === 'SendStreamingMessage') void answerStream(response, opening);
-    else answer(response, `${opening}${result}}`);
+    const { id, params } = JSON.parse(body) as { id: unknown; params?: { id: string } };
+    const [opening, end] =
+      workload.method === undefined ? ['', ''] : [`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}'];
+    if (workload.kind === 'stream') void answerStream(response, opening, end);
+    else if (workload.kind === 'get') answer(response, `${opening}${result.replace(FIRST_ID, params?.id ?? '')}${end}`);
+    else answer(response, `${opening}${result}${end}`);
   });
 });
 server.listen(0, '127.0.0.1', () => ready(portOf(server.address())));
@@ -70,11 +76,11 @@ function answer(response: ServerResponse, body: string): void {
 }
 
 /** Each chunk comes in a turn of its own, like the tokens of a model, and is written at once; so is what frames them. */
-async function answerStream(response: ServerResponse, opening: string): Promise<void> {
+async function answerStream(response: ServerResponse, opening: string, end: string): Promise<void> {
   response.writeHead(200, STREAM_HEADERS);
   for (let index = 0; index < EVENTS.length; index++) {
     if (index >= 2 && index < EVENTS.length - 1) await nextTurn();
-    response.write(`id: ${index + 1}\ndata: ${opening}${EVENTS[index]}}\n\n`);
+    response.write(`id: ${index + 1}\ndata: ${opening}${EVENTS[index]}${end}\n\n`);
   }
   response.end();
 }

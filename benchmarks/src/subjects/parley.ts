@@ -1,18 +1,25 @@
 // Our subject: createA2AServer with its defaults, and the smallest agent that does what the workload asks.
 import { join } from 'node:path';
 import { createA2AServer } from 'parley-a2a/node';
-import { type AgentExecutor, agent, type Storage } from 'parley-a2a/server';
-import { CHUNKS, chunkText, nextTurn, type WorkloadName } from '../workloads.js';
+import { type AgentExecutor, agent, MemoryStorage, type Storage, systemClock } from 'parley-a2a/server';
+import { storedTask } from '../stored-tasks.js';
+import { type AnswerKind, CHUNKS, chunkText, nextTurn, WORKLOADS } from '../workloads.js';
 import { ready, workloadArgument } from './subject-host.js';
+
+const AT_ONCE = 1000;
 
 const echo: AgentExecutor = {
   replies: 'either',
   execute: (context, events) => events.message(context.text),
 };
 
-const AGENTS: { readonly [Name in WorkloadName]: AgentExecutor } = {
+const finishing = agent((prompt) => prompt);
+
+const AGENTS: { readonly [Kind in AnswerKind]: AgentExecutor } = {
   call: echo,
-  task: agent((prompt) => prompt),
+  task: finishing,
+  get: finishing,
+  list: finishing,
   stream: agent(async function* () {
     for (let index = 0; index < CHUNKS; index++) {
       await nextTurn();
@@ -22,13 +29,23 @@ const AGENTS: { readonly [Name in WorkloadName]: AgentExecutor } = {
 };
 
 const [, , , storageName, folder = ''] = process.argv;
+const { kind, tasks } = WORKLOADS[workloadArgument()];
 const storage = await openStorageNamed(storageName);
-const server = createA2AServer({ agent: AGENTS[workloadArgument()], ...(storage && { storage }) });
+await storeTasks();
+const server = createA2AServer({ agent: AGENTS[kind], storage });
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port));
 
-async function openStorageNamed(name: string | undefined): Promise<Storage | undefined> {
-  if (name === 'memory') return undefined;
+/** The tasks of the anonymous caller, by the storage port: as many as it takes at once share a commit. */
+async function storeTasks(): Promise<void> {
+  const scope = { agent: '/', tenant: '', owner: null };
+  for (let index = 0; index < tasks; index += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => storage.create(scope, storedTask(index + at))));
+  }
+}
+
+async function openStorageNamed(name: string | undefined): Promise<Storage> {
+  if (name === 'memory') return new MemoryStorage({ clock: systemClock });
   const { openStorage } = await import('parley-a2a/storage');
   const file = `sqlite:${join(folder, 'bench.db')}`;
   return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file);

@@ -9,6 +9,7 @@ import {
   type Message,
   type Part,
   Role,
+  Task,
   TaskState,
   type TaskStatusUpdateEvent,
 } from '@a2a-js/sdk';
@@ -19,22 +20,28 @@ import {
   type ExecutionEventBus,
   InMemoryTaskStore,
   type RequestContext,
+  ServerCallContext,
 } from '@a2a-js/sdk/server';
-import { jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
-import { CHUNKS, chunkText, nextTurn, type WorkloadName } from '../workloads.js';
+import { jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+import { storedTask } from '../stored-tasks.js';
+import { type AnswerKind, CHUNKS, chunkText, nextTurn, WORKLOADS } from '../workloads.js';
 import { portOf, ready, workloadArgument } from './subject-host.js';
 
 type Execute = (context: RequestContext, bus: ExecutionEventBus) => void | Promise<void>;
 
-const EXECUTORS: { readonly [Name in WorkloadName]: Execute } = {
+const finish: Execute = (context, bus) => {
+  begin(context, bus);
+  publishChunk(context, bus, { ...artifact('response'), parts: [part(textOf(context.userMessage))] });
+  bus.publish(AgentEvent.statusUpdate(status(context, TaskState.TASK_STATE_COMPLETED)));
+};
+
+const EXECUTORS: { readonly [Kind in AnswerKind]: Execute } = {
   call: ({ userMessage, contextId }, bus) => {
     bus.publish(AgentEvent.message(reply(textOf(userMessage), contextId)));
   },
-  task: (context, bus) => {
-    begin(context, bus);
-    publishChunk(context, bus, { ...artifact('response'), parts: [part(textOf(context.userMessage))] });
-    bus.publish(AgentEvent.statusUpdate(status(context, TaskState.TASK_STATE_COMPLETED)));
-  },
+  task: finish,
+  get: finish,
+  list: finish,
   stream: async (context, bus) => {
     begin(context, bus);
     const about = artifact('response');
@@ -46,7 +53,8 @@ const EXECUTORS: { readonly [Name in WorkloadName]: Execute } = {
   },
 };
 
-const execute = EXECUTORS[workloadArgument()];
+const { kind, tasks } = WORKLOADS[workloadArgument()];
+const execute = EXECUTORS[kind];
 const executor: AgentExecutor = {
   async execute(context, bus) {
     await execute(context, bus);
@@ -59,21 +67,30 @@ const card = AgentCard.fromJSON({
   name: 'Peer',
   description: 'The peer of the benchmark',
   version: '1.0.0',
-  supportedInterfaces: [{ url: 'http://127.0.0.1/', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  supportedInterfaces: ['JSONRPC', 'HTTP+JSON'].map((protocolBinding) => ({
+    url: 'http://127.0.0.1/',
+    protocolBinding,
+    protocolVersion: '1.0',
+  })),
   capabilities: { streaming: true },
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['text/plain'],
   skills: [],
 });
 // Express brings no types of its own.
-const express = createRequire(import.meta.url)('express') as () => RequestListener & { use(handler: unknown): void };
+const express = createRequire(import.meta.url)('express') as () => RequestListener & {
+  use(...handlers: readonly unknown[]): void;
+};
 const app = express();
-app.use(
-  jsonRpcHandler({
-    requestHandler: new DefaultRequestHandler(card, new InMemoryTaskStore(), executor),
-    userBuilder: UserBuilder.noAuthentication,
-  }),
-);
+const store = new InMemoryTaskStore();
+const handling = {
+  requestHandler: new DefaultRequestHandler(card, store, executor),
+  userBuilder: UserBuilder.noAuthentication,
+};
+app.use('/a2a/rest', restHandler(handling));
+app.use(jsonRpcHandler(handling));
+const anonymous = new ServerCallContext({ user: await UserBuilder.noAuthentication() });
+for (let index = 0; index < tasks; index++) await store.save(Task.fromJSON(storedTask(index)), anonymous);
 const server = createServer(app);
 server.listen(0, '127.0.0.1', () => ready(portOf(server.address())));
 
