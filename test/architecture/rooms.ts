@@ -57,6 +57,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [...VALUES, 'bindings/http', 'app'],
     modules: ['node:http', 'node:https', 'node:net', 'node:process', 'node:stream'],
   },
+  'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
+  'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['fastify'] },
   exports: {
     rooms: [
       ...VALUES,
@@ -74,7 +76,16 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'app',
       'adapters',
     ],
-    modules: ['node:crypto', 'node:os', 'node:path', 'node:process', 'node:url', 'node:worker_threads'],
+    modules: [
+      'node:crypto',
+      'node:os',
+      'node:path',
+      'node:process',
+      'node:url',
+      'node:worker_threads',
+      'express',
+      'fastify',
+    ],
   },
 };
 
@@ -82,7 +93,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
 const SIBLINGS: Readonly<Record<string, string | undefined>> = {
   bindings: 'http',
   store: undefined,
-  adapters: undefined,
+  // Express and Fastify stand on node:http.
+  adapters: 'node',
 };
 
 /** Imports that the table does not allow. */

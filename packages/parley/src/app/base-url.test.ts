@@ -10,9 +10,14 @@ const bound = () => ({ url: 'http://127.0.0.1:8080', wildcard: false });
 function ask(
   rule: Partial<BaseUrlRule>,
   headers: Record<string, string>,
-  { peer = PROXY, local = '192.168.0.5:8080' } = {},
+  { peer = PROXY, local = 'http://192.168.0.5:8080', mount }: { peer?: string; local?: string; mount?: string } = {},
 ) {
-  const request: Pick<ExchangeRequest, 'header' | 'peer' | 'local'> = { header: (name) => headers[name], peer, local };
+  const request: Pick<ExchangeRequest, 'header' | 'peer' | 'local' | 'mount'> = {
+    header: (name) => headers[name],
+    peer,
+    local,
+    mount,
+  };
   return baseUrlOf({ bound, isTrustedProxy, ...rule })(request as ExchangeRequest);
 }
 
@@ -74,7 +79,29 @@ describe('the address bound', () => {
     expect(baseUrlOf(everywhere)()).toBe('http://127.0.0.1:8080');
   });
 
+  it('is the one a request arrived at where somebody else has bound it', () => {
+    expect(ask({ bound: () => undefined }, {}, { local: 'https://192.168.0.5' })).toBe('https://192.168.0.5');
+  });
+
   it('is nothing while there is none', () => {
-    expect(ask({ bound: () => undefined }, {})).toBe('');
+    expect(baseUrlOf({ bound: () => undefined })()).toBe('');
+  });
+});
+
+describe('the path of a mount', () => {
+  const mount = '/agents/echo';
+
+  it('follows what a proxy or a socket says', () => {
+    expect(ask({}, common, { mount })).toBe('https://agents.example.com/agents/echo');
+    expect(ask({}, { ...common, 'x-forwarded-prefix': '/a2a' }, { mount })).toBe(
+      'https://agents.example.com/a2a/agents/echo',
+    );
+    expect(ask({}, {}, { mount })).toBe('http://127.0.0.1:8080/agents/echo');
+  });
+
+  it('is part of a configured url already', () => {
+    expect(ask({ publicUrl: 'https://example.com/agents/echo' }, {}, { mount })).toBe(
+      'https://example.com/agents/echo',
+    );
   });
 });

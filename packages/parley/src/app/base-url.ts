@@ -3,11 +3,11 @@ import type { TrustedProxies } from '../net/trusted-proxy.js';
 
 /** What decides under which address clients are told to reach a server. */
 export interface BaseUrlRule {
-  /** Set by the operator; nothing else counts then. */
+  /** Set by the operator, a mount path included; nothing else counts then. */
   readonly publicUrl?: string | undefined;
   /** Whose forwarded headers are believed. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
-  /** The address that is really bound; `undefined` as long as there is none. */
+  /** The address that is really bound; `undefined` as long as there is none, or where somebody else has bound it. */
   readonly bound: () => BoundBase | undefined;
 }
 
@@ -20,7 +20,8 @@ export interface BoundBase {
 
 /**
  * The origin (and prefix) to build public addresses on, without a trailing slash; "" while nothing is known. In this order: the
- * configured url, the forwarded headers of a trusted proxy, the address really bound. A Host header is never believed.
+ * configured url as it is, the forwarded headers of a trusted proxy, the address really bound. The latter two are followed by
+ * the path under which a host has mounted what is served. A Host header is never believed.
  */
 export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (request?: ExchangeRequest) => string {
   if (publicUrl !== undefined) {
@@ -28,14 +29,14 @@ export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (r
     return () => fixed;
   }
   return (request) => {
+    const mount = request?.mount ?? '';
     if (request !== undefined && isTrustedProxy?.(request.peer)) {
       const forwarded = forwardedBase(request);
-      if (forwarded !== undefined) return forwarded;
+      if (forwarded !== undefined) return forwarded + mount;
     }
     const own = bound();
-    if (own === undefined) return '';
-    const local = own.wildcard ? request?.local : undefined;
-    return local === undefined ? own.url : `http://${local}`;
+    const base = own === undefined || own.wildcard ? (request?.local ?? own?.url) : own.url;
+    return base === undefined ? '' : base + mount;
   };
 }
 

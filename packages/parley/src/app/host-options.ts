@@ -10,6 +10,8 @@ import { checkOptions } from './check-options.js';
 export interface HostOptions {
   /** The public base url of the server; agents are found below it under their paths. */
   readonly url?: string;
+  /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
+  readonly trustProxy?: readonly string[];
   /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
   readonly storage?: Storage;
   readonly logger?: Logger;
@@ -39,6 +41,7 @@ export const hostOptionsShape = {
     .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
     .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or user')
     .optional(),
+  trustProxy: z.array(z.string()).optional(),
   storage: methodOf('accept'),
   logger: methodOf('error'),
   retention: z.strictObject({ finishedMs: ms, tailsMs: ms, everyMs: ms }).optional(),

@@ -17,8 +17,6 @@ export interface HttpServerTimes {
 
 /** What a server with a socket of its own can be told. */
 export interface ServerOptions extends HostOptions {
-  /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
-  readonly trustProxy?: readonly string[];
   /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
@@ -29,7 +27,6 @@ const ms = z.number().positive().optional();
 /** The members of ServerOptions, for use in the schema of a whole set of options. */
 export const serverOptionsShape = {
   ...hostOptionsShape,
-  trustProxy: z.array(z.string()).optional(),
   allowAnonymous: z.boolean().optional(),
   http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
 };

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import * as express from './express.js';
+import * as fastify from './fastify.js';
 import * as index from './index.js';
 import * as node from './node.js';
 import * as server from './server.js';
@@ -7,6 +9,8 @@ import * as storage from './storage.js';
 
 /** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
 const NAMES = {
+  express: ['toExpress'],
+  fastify: ['toFastify'],
   index: [
     'A2AError',
     'ContentTypeNotSupportedError',
@@ -61,6 +65,8 @@ const NAMES = {
 };
 
 it.each([
+  ['express', express],
+  ['fastify', fastify],
   ['index', index],
   ['node', node],
   ['server', server],

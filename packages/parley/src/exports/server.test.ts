@@ -205,13 +205,45 @@ it('agents that cannot be started are unavailable, in JSON, until they can', asy
   expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(200);
 });
 
+it('ends its streams between two events when it is closed, and those that begin later at once', async () => {
+  const { fetch, close } = handler({ agent: { execute: async (_context, events) => events.inputRequired('More?') } });
+  const sent = (await (await fetch(post('/a2a/rest/message:send', { message }))).json()) as { task: { id: string } };
+  const subscribe = () => fetch(get(`/a2a/rest/tasks/${sent.task.id}:subscribe`));
+  const open = await subscribe();
+  const text = open.text();
+  await close({ graceMs: 0 });
+  expect(await text).toMatch(/^id: 3\ndata: .*INPUT_REQUIRED.*\n\n$/);
+  expect(await (await subscribe()).text()).toBe('');
+});
+
+it('without a url it has an exchange, but no fetch', async () => {
+  const { exchange, fetch, agentCard } = handler({ url: undefined } as unknown as Partial<AgentHandlerOptions>);
+  expect(agentCard.supportedInterfaces).toEqual([]);
+  await expect(fetch(get('/'))).rejects.toThrow('url: is needed for fetch');
+  const request = {
+    method: 'GET',
+    path: '/.well-known/agent-card.json',
+    query: '',
+    header: () => undefined,
+    body: async () => new Uint8Array(0),
+    signal: new AbortController().signal,
+    local: 'http://127.0.0.1:8080',
+    mount: '/agents/echo',
+  };
+  const { body } = await exchange(request);
+  const { supportedInterfaces } = JSON.parse(String(body)) as AgentCard;
+  expect(supportedInterfaces.map(({ url }) => url)).toEqual([
+    'http://127.0.0.1:8080/agents/echo/a2a/jsonrpc',
+    'http://127.0.0.1:8080/agents/echo/a2a/rest',
+  ]);
+});
+
 describe('options', () => {
   const failing: [string, Record<string, unknown>, RegExp][] = [
     ['an unknown one', { skils: [] }, /createAgentHandler: unknown option "skils" \(did you mean "skills"\?\)/],
-    ['one of a server', { trustProxy: [] }, /unknown option "trustProxy"/],
+    ['one of a server', { allowAnonymous: true }, /unknown option "allowAnonymous"/],
     ['an unknown limit', { limits: { bodyByte: 1 } }, /unknown option "limits\.bodyByte"/],
     ['an odd agent', { agent: 7 }, /agent: must be an AgentExecutor, a function, or an object/],
-    ['no url', { url: undefined }, /url: /],
     ['an odd url', { url: 'agents.example.com' }, /url: must be an absolute http or https URL/],
     ['a url with a query', { url: 'https://x/?a' }, /url: must have no query/],
     ['a path with a slash at its end', { path: '/a/' }, /path: must be "\/" or a path/],

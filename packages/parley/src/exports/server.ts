@@ -3,11 +3,14 @@ import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
 import { baseUrlOf } from '../app/base-url.js';
 import { checkPlacedAgent, type HostOptions, hostOptionsShape, type PlacedAgentOptions } from '../app/host-options.js';
+import { OpenStreams } from '../app/open-streams.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { trustedProxies } from '../net/trusted-proxy.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import { silentLogger } from '../telemetry/logger.js';
+import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { systemClock, systemIds } from './runtime.js';
 
 export { toFetch } from '../adapters/fetch/to-fetch.js';
@@ -39,22 +42,23 @@ export type { Storage } from '../store/storage.js';
 export type { StreamItem } from '../task/stream-item.js';
 export { systemClock, systemIds } from './runtime.js';
 
-/** One agent without a server of its own. */
-export type AgentHandlerOptions = AgentOptions &
-  PlacedAgentOptions &
-  HostOptions & {
-    /** The public base url: nothing listens here from which it could follow. */
-    readonly url: string;
-  };
+/**
+ * One agent without a server of its own. `url` is where the outside reaches what is handed to the host, a mount path included.
+ * Without it Express and Fastify tell callers the address their request arrived at; `fetch` cannot do without.
+ */
+export type AgentHandlerOptions = AgentOptions & PlacedAgentOptions & HostOptions;
 
 /** An agent to be put behind any host. */
 export interface AgentHandler {
+  /** The card; it shows interfaces only under a configured url. */
   readonly agentCard: AgentCard;
-  /** For hosts that speak the web's Request and Response. */
+  /** For hosts that speak the web's Request and Response. Rejects with an OptionsError where no `url` is configured. */
   fetch(request: Request): Promise<Response>;
   /** For an adapter of one's own. */
   readonly exchange: Exchange;
-  /** Lets running turns end for a grace (default 5 s). The storage stays open. */
+  /** Where an adapter reports what never goes on the wire. */
+  readonly logger: Logger;
+  /** Lets running turns end for a grace (default 5 s), then ends the streams. The storage stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -63,24 +67,40 @@ export interface AgentHandler {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
-  const { url } = hostOptionsShape;
-  checkPlacedAgent({ subject: 'createAgentHandler', shape: { ...hostOptionsShape, url: url.unwrap() }, options });
-  const { path = '/' } = options;
+  checkPlacedAgent({ subject: 'createAgentHandler', shape: hostOptionsShape, options });
+  const { path = '/', url, logger = silentLogger } = options;
   const host = new AgentHost({
     agents: { [path]: options },
     storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
     clock: systemClock,
     ids: systemIds,
-    logger: options.logger ?? silentLogger,
+    logger,
     heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
     ...(options.retention && { retention: options.retention }),
-    baseUrl: baseUrlOf({ publicUrl: options.url, bound: () => undefined }),
+    baseUrl: baseUrlOf({
+      publicUrl: url,
+      isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
+      bound: () => undefined,
+    }),
   });
+  const streams = new OpenStreams();
+  const exchange = streams.track(host.exchange);
   return {
     agentCard: host.cards[path] as AgentCard,
-    fetch: toFetch(host.exchange),
-    exchange: host.exchange,
-    close: ({ graceMs = 5_000 } = {}) => host.close(graceMs),
+    fetch: url === undefined ? refuseFetch : toFetch(exchange),
+    exchange,
+    logger,
+    close: async ({ graceMs = 5_000 } = {}) => {
+      await host.close(graceMs);
+      streams.end();
+    },
   };
+}
+
+/** A web request says by itself only what its sender made up. */
+async function refuseFetch(): Promise<never> {
+  throw new OptionsError('createAgentHandler', [
+    'url: is needed for fetch, where nothing else tells the public address',
+  ]);
 }

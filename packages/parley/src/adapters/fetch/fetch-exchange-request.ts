@@ -1,5 +1,5 @@
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
-import { A2AError } from '../../errors/a2a-error.js';
+import { payloadTooLarge, readChunks } from '../../bindings/http/read-chunks.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -35,29 +35,7 @@ export class FetchExchangeRequest implements ExchangeRequest {
   async #read(limit: number): Promise<Uint8Array> {
     const { body } = this.#request;
     if (body === null) return NOTHING;
-    if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit);
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    // Leaving the loop cancels the rest of the body.
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      size += chunk.length;
-      if (size > limit) throw tooLarge(limit);
-      chunks.push(chunk);
-    }
-    return chunks.length === 1 ? (chunks[0] ?? NOTHING) : joined(chunks, size);
+    if (Number(this.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit);
+    return readChunks(body as AsyncIterable<Uint8Array>, limit);
   }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
-
-function tooLarge(limit: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
 }

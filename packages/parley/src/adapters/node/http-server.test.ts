@@ -63,7 +63,7 @@ function latch() {
 
 describe('requests', () => {
   it('arrive with method, path, query, headers, peer and body', async () => {
-    const { url, port } = await serve(async (request) => {
+    const { url } = await serve(async (request) => {
       const { method, path, query, peer, local } = request;
       const header = request.header('x-two');
       const value = {
@@ -91,7 +91,7 @@ describe('requests', () => {
       path: '/a/b%20c',
       query: 'x=1&y=2',
       peer: '127.0.0.1',
-      local: `127.0.0.1:${port}`,
+      local: url,
       header: '1, 2',
       body: 'hellö',
     });

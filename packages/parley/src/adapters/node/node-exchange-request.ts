@@ -40,10 +40,12 @@ export class NodeExchangeRequest implements ExchangeRequest {
   }
 
   get local(): string | undefined {
-    const { localAddress, localPort } = this.#incoming.socket;
+    const { socket } = this.#incoming;
+    const { localAddress, localPort } = socket;
     if (localAddress === undefined || localPort === undefined) return undefined;
     const plain = localAddress.startsWith('::ffff:') ? localAddress.slice(7) : localAddress;
-    return plain.includes(':') ? `[${plain}]:${localPort}` : `${plain}:${localPort}`;
+    const scheme = 'encrypted' in socket ? 'https' : 'http';
+    return `${scheme}://${plain.includes(':') ? `[${plain}]` : plain}:${localPort}`;
   }
 
   header(name: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { payloadTooLarge } from '../../bindings/http/read-chunks.js';
 import { A2AError } from '../../errors/a2a-error.js';
 
 const NOTHING = new Uint8Array(0);
@@ -14,7 +15,7 @@ export function hasBody(incoming: IncomingMessage): boolean {
  */
 export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
   if (!hasBody(incoming)) return Promise.resolve(NOTHING);
-  if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(payloadTooLarge(limit));
   if (incoming.destroyed) return Promise.reject(endedEarly());
   return new Promise((resolve, reject) => {
     let size = 0;
@@ -24,7 +25,7 @@ export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint
       size += chunk.length;
       if (size > limit) {
         incoming.off('data', onData).pause();
-        reject(tooLarge(limit));
+        reject(payloadTooLarge(limit));
       } else if (first === undefined) first = chunk;
       else if (more === undefined) more = [first, chunk];
       else more.push(chunk);
@@ -36,10 +37,6 @@ export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint
       if (!incoming.complete) reject(endedEarly());
     });
   });
-}
-
-function tooLarge(limit: number): A2AError {
-  return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
 }
 
 function endedEarly(): A2AError {

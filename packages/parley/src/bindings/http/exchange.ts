@@ -17,8 +17,10 @@ export interface ExchangeRequest {
   readonly signal: AbortSignal;
   /** Address of the peer, where the host knows it. */
   readonly peer?: string | undefined;
-  /** `host:port` at which the request arrived, where the host knows it; never what the request claims. */
+  /** Scheme, address and port at which the request arrived, where the host knows it; never what the request claims. */
   readonly local?: string | undefined;
+  /** The path under which the host has put the exchange, as sent; `path` is what follows it. Absent at the root. */
+  readonly mount?: string | undefined;
 }
 
 /** An answer as any host can send it. Header names are lower case. */

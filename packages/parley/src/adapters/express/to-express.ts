@@ -1,0 +1,78 @@
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import { payloadTooLarge } from '../../bindings/http/read-chunks.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { MountedRequest } from '../node/mounted-request.js';
+import { NodeExchangeRequest } from '../node/node-exchange-request.js';
+import { Responder, type ResponderOptions } from '../node/responder.js';
+
+type Body = (limit: number) => Promise<Uint8Array>;
+
+/**
+ * An exchange as middleware of Express, which answers everything below the path it is used under. The second of the two
+ * answers in the exchange's own form when a body parser before it has refused the request.
+ */
+export function toExpress(options: ResponderOptions): [RequestHandler, ErrorRequestHandler] {
+  const responder = new Responder(options);
+  const respond = (incoming: Request, response: Parameters<RequestHandler>[1], body: Body | undefined) => {
+    const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
+    const request = new MountedRequest({ arrived, mount: incoming.baseUrl, path: arrived.path, body });
+    void responder.respond({ incoming, response, request });
+  };
+  return [
+    (request, response) => respond(request, response, parsedBody(request)),
+    (error, request, response, next) => {
+      const body = refusedBody(error);
+      if (body === undefined) next(error);
+      else respond(request, response, body);
+    },
+  ];
+}
+
+const encoder = new TextEncoder();
+
+/** What a body parser has made of the body; `undefined` while it is still on the wire. */
+function parsedBody(request: Request): Body | undefined {
+  if (!request.readableDidRead) return undefined;
+  const { body } = request as { body?: unknown };
+  if (body === undefined) return unreadable('The request body was read by something else on this server');
+  return async (limit) => {
+    const bytes = body instanceof Uint8Array ? body : encoder.encode(typeof body === 'string' ? body : asJson(body));
+    if (bytes.length > limit) throw payloadTooLarge(limit);
+    return bytes;
+  };
+}
+
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new A2AError('INVALID_REQUEST', 'The JSON is nested too deeply', {}, { cause });
+  }
+}
+
+/** What is known of a body that a body parser has refused; `undefined` for an error that is none of theirs. */
+function refusedBody(error: unknown): Body | undefined {
+  const { type, body, limit } = error as { type?: unknown; body?: unknown; limit?: unknown };
+  switch (type) {
+    case 'entity.too.large':
+      return async () => {
+        throw payloadTooLarge(Number(limit));
+      };
+    case 'entity.parse.failed':
+      return async () => encoder.encode(String(body));
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return unreadable('The request body ended early');
+    case 'encoding.unsupported':
+    case 'charset.unsupported':
+      return unreadable('The encoding of the request body is not supported');
+    default:
+      return undefined;
+  }
+}
+
+function unreadable(message: string): Body {
+  return async () => {
+    throw new A2AError('INVALID_REQUEST', message);
+  };
+}

@@ -1,0 +1,57 @@
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import { readChunks } from '../../bindings/http/read-chunks.js';
+import { MountedRequest } from '../node/mounted-request.js';
+import { NodeExchangeRequest } from '../node/node-exchange-request.js';
+import { Responder, type ResponderOptions } from '../node/responder.js';
+
+/** The codes of errors by which Fastify refuses a body begin like this. */
+const BODY_ERROR = 'FST_ERR_CTP_';
+
+/**
+ * An exchange as a plugin of Fastify, which answers everything below its `prefix`. Content type parsers and error handlers
+ * of its own are encapsulated; hooks of the application run, but for `onSend`: the exchange writes its answers itself.
+ */
+export function toFastify(options: ResponderOptions): FastifyPluginCallback {
+  const responder = new Responder(options);
+  return (instance, _options, done) => {
+    const depth = instance.prefix === '' ? 0 : instance.prefix.split('/').length - 1;
+    const respond = (fastifyRequest: FastifyRequest, reply: FastifyReply) => {
+      const { raw: incoming, body } = fastifyRequest;
+      const { raw: response } = reply.hijack();
+      // What plugins have set so far, such as headers for CORS.
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) response.setHeader(name, value);
+      }
+      const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
+      const { mount, path } = splitAfter(arrived.path, depth);
+      const request = new MountedRequest({ arrived, mount, path, body: body === incoming ? undefined : chunked(body) });
+      void responder.respond({ incoming, response, request });
+    };
+    // The body stays on the wire until the exchange asks for it, under its own limit.
+    instance.removeAllContentTypeParsers();
+    instance.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
+    instance.setErrorHandler((error, request, reply) => {
+      if (!isBodyError(error)) throw error;
+      respond(request, reply);
+    });
+    instance.all('/', respond);
+    instance.all('/*', respond);
+    done();
+  };
+}
+
+/** A prefix may have parameters: what is mounted is told from what follows by the number of segments. */
+function splitAfter(path: string, depth: number): { readonly mount: string; readonly path: string } {
+  const segments = path.split('/');
+  return { mount: segments.slice(0, depth + 1).join('/'), path: `/${segments.slice(depth + 1).join('/')}` };
+}
+
+/** A payload that a hook of the application has put in place of the one on the wire, unpacked for instance. */
+function chunked(payload: unknown): ((limit: number) => Promise<Uint8Array>) | undefined {
+  if (typeof payload !== 'object' || payload === null || !(Symbol.asyncIterator in payload)) return undefined;
+  return (limit) => readChunks(payload as AsyncIterable<Uint8Array>, limit);
+}
+
+function isBodyError(error: unknown): boolean {
+  return String((error as { code?: unknown } | null)?.code).startsWith(BODY_ERROR);
+}

@@ -1,0 +1,52 @@
+import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+
+/** The streams of an exchange that are open, so that they can be ended where no server of one's own does it. */
+export class OpenStreams {
+  readonly #open = new Set<TrackedStream>();
+  #ended = false;
+
+  /** The same exchange, its streams known here. */
+  track(exchange: Exchange): Exchange {
+    return async (request) => this.#tracked(await exchange(request));
+  }
+
+  /** Ends every stream between two events, also those that begin only now. */
+  end(): void {
+    this.#ended = true;
+    for (const stream of this.#open) void stream.return();
+  }
+
+  #tracked(answer: ExchangeResponse): ExchangeResponse {
+    const { body } = answer;
+    if (typeof body !== 'object' || !(Symbol.asyncIterator in body)) return answer;
+    const stream = new TrackedStream(body[Symbol.asyncIterator](), () => this.#open.delete(stream));
+    this.#open.add(stream);
+    if (this.#ended) void stream.return();
+    return { ...answer, body: stream };
+  }
+}
+
+class TrackedStream implements AsyncIterableIterator<string> {
+  readonly #frames: AsyncIterator<string>;
+  readonly #closed: () => void;
+
+  constructor(frames: AsyncIterator<string>, closed: () => void) {
+    this.#frames = frames;
+    this.#closed = closed;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string>> {
+    const result = await this.#frames.next();
+    if (result.done === true) this.#closed();
+    return result;
+  }
+
+  async return(): Promise<IteratorResult<string>> {
+    this.#closed();
+    return (await this.#frames.return?.()) ?? { done: true, value: undefined };
+  }
+}

@@ -1,0 +1,34 @@
+import { A2AError } from '../../errors/a2a-error.js';
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * A body that comes in pieces, as a whole.
+ * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
+ */
+export async function readChunks(chunks: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const read: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop cancels the rest of the body.
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > limit) throw payloadTooLarge(limit);
+    read.push(chunk);
+  }
+  return read.length === 1 ? (read[0] ?? NOTHING) : joined(read, size);
+}
+
+/** The refusal of a body of more than `limit` bytes. */
+export function payloadTooLarge(limit: number): A2AError {
+  return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,12 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { toExpress as expressOf } from '../adapters/express/to-express.js';
+import { systemClock } from './runtime.js';
+import type { AgentHandler } from './server.js';
+
+/**
+ * An agent as middleware of Express 5: `app.use('/agents/echo', toExpress(handler))`. It answers everything below the path it
+ * is used under, whether or not a body parser runs before it.
+ */
+export function toExpress({ exchange, logger }: AgentHandler): [RequestHandler, ErrorRequestHandler] {
+  return expressOf({ exchange, logger, clock: systemClock });
+}
