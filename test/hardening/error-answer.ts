@@ -4,7 +4,7 @@ import { assertNoInternals } from '../support/no-internals.js';
 import type { HttpAnswer } from './http-answer.js';
 
 /** The status codes a caller can bring about. */
-const STATUSES = [400, 404, 405, 408, 413, 415, 417, 429, 431];
+const STATUSES = [400, 404, 405, 408, 413, 429, 431, 501, 505];
 const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
 /** What an error answer says, whatever the binding. */

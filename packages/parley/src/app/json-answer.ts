@@ -22,9 +22,12 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   405: 'UNIMPLEMENTED',
   408: 'DEADLINE_EXCEEDED',
   413: 'OUT_OF_RANGE',
+  429: 'RESOURCE_EXHAUSTED',
   431: 'OUT_OF_RANGE',
   500: 'INTERNAL',
+  501: 'UNIMPLEMENTED',
   503: 'UNAVAILABLE',
+  505: 'UNIMPLEMENTED',
 };
 
 /** What went wrong outside of any binding. */

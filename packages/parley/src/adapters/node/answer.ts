@@ -1,8 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
 
-/** How long a peer may go on sending a body that nobody reads, so that it gets to see why. */
+/** How long a peer may go on sending what nobody reads, so that it gets to see why. */
 const LINGER_MS = 1_000;
 
 /** What goes before the body. */
@@ -62,6 +64,48 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
   const cancel = clock.after(LINGER_MS, end);
   incoming.on('error', () => {});
   incoming.on('end', end).on('close', end).resume();
+}
+
+/** An answer on a connection that has no request, and the connection's end. */
+export interface RawAnswer {
+  readonly socket: Socket;
+  readonly answer: ExchangeResponse;
+  readonly clock: Clock;
+}
+
+/** Answers what was no request, drops for a moment what goes on arriving, and ends the connection. */
+export function sendRaw({ socket, answer, clock }: RawAnswer): void {
+  const { status, body } = answer;
+  const head = headOf({ answer, length: lengthOf(status, body as string), closing: true });
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (let at = 0; at < head.length; at += 2) text += `${head[at]}: ${head[at + 1]}\r\n`;
+  socket.end(`${text}\r\n${body}`);
+  socket.once(
+    'close',
+    clock.after(LINGER_MS, () => socket.destroy()),
+  );
+}
+
+/** An answer that has not yet left, and what happens if it never does. */
+export interface PendingAnswer {
+  readonly response: ServerResponse;
+  readonly stallMs: number;
+  readonly logger: Logger;
+}
+
+/** Drops a peer that takes nothing of its answer for `stallMs`. */
+export function dropStalled({ response, stallMs, logger }: PendingAnswer): void {
+  const watch = (socket: Socket) => {
+    socket.setTimeout(stallMs);
+    response.once('timeout', () => {
+      logger.warn('A peer that reads nothing was dropped', { stallMs });
+      socket.destroy();
+    });
+    // Before node:http sets the time that an idle connection is kept.
+    response.prependOnceListener('finish', () => socket.setTimeout(0));
+  };
+  if (response.socket === null) response.once('socket', watch);
+  else watch(response.socket);
 }
 
 /** 204 and 304 have no content, and so no length (RFC 9110 §8.6). */

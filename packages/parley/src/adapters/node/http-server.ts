@@ -6,9 +6,11 @@ import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js
 import type { Clock } from '../../runtime/clock.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { headOf, sendEarly, sendWhole } from './answer.js';
-import { malformedRequest } from './malformed-request.js';
+import { dropStalled, headOf, sendEarly, sendRaw, sendWhole } from './answer.js';
+import { CUT_OFF, isMalformed, malformedRequest, TIMED_OUT } from './malformed-request.js';
 import { type Arrival, NodeExchangeRequest } from './node-exchange-request.js';
+import { PipelineLimit } from './pipeline-limit.js';
+import { refusalOf } from './refused-request.js';
 import { ResponseStream } from './response-stream.js';
 
 /** What an HTTP server needs. */
@@ -17,6 +19,9 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
+const TOO_MANY = errorAnswer({ status: 429, message: 'Too many requests on this connection wait for their answers' });
 
 /** Where a server really listens. */
 export interface BoundAddress {
@@ -32,6 +37,7 @@ export class HttpServer {
   /** By the number of their request. */
   readonly #streams = new TransientMap<number, ResponseStream>();
   readonly #calls = new TransientMap<number, ServerResponse>();
+  readonly #pipelines = new PipelineLimit();
   #requests = 0;
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
   #closed: Promise<void> | undefined;
@@ -48,11 +54,20 @@ export class HttpServer {
       requestTimeout: options.requestMs ?? 120_000,
       connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? 15_000),
       joinDuplicateHeaders: true,
+      // Checked here, with an answer that says so.
+      requireHostHeader: false,
     });
-    this.#server.on('request', (incoming, response) => this.#serve({ incoming, response, expectsContinue: false }));
+    const serve = (incoming: IncomingMessage, response: ServerResponse) =>
+      this.#serve({ incoming, response, expectsContinue: false });
+    // What a peer expects beyond a go-ahead may be ignored (RFC 9110 §10.1.1).
+    this.#server.on('request', serve).on('checkExpectation', serve);
     this.#server.on('checkContinue', (incoming, response) =>
       this.#serve({ incoming, response, expectsContinue: true }),
     );
+    this.#server.on('connect', (_incoming, socket: Socket) => {
+      socket.on('error', () => {}).resume();
+      sendRaw({ socket, answer: NO_PROXY, clock: options.clock });
+    });
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
 
@@ -88,9 +103,15 @@ export class HttpServer {
   }
 
   #serve({ incoming, response, expectsContinue }: Arrival): void {
+    // Without a socket it has to wait for the answer to an earlier request.
+    const place = response.socket === null ? this.#pipelines.admit(response) : 'admitted';
+    if (place !== 'admitted') incoming.socket.pause();
+    if (place === 'dropped') return;
     const number = ++this.#requests;
     this.#calls.set(number, response);
     const request = new NodeExchangeRequest({ incoming, response, expectsContinue });
+    const refusal = place === 'refused' ? TOO_MANY : refusalOf(incoming);
+    if (refusal !== undefined) return this.#answer({ number, incoming, response, request, answer: refusal });
     this.#options.exchange(request).then(
       (answer) => this.#answer({ number, incoming, response, request, answer }),
       (error: unknown) => {
@@ -106,6 +127,8 @@ export class HttpServer {
       release(answer);
       return this.#callDone(number);
     }
+    // Its request broke off, and was answered so.
+    if (response.headersSent) return release(answer);
     const { body } = answer;
     if (typeof body === 'object' && Symbol.asyncIterator in body) {
       this.#stream({ number, response, answer, frames: body });
@@ -113,14 +136,15 @@ export class HttpServer {
     }
     try {
       if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
-      else sendWhole({ response, answer, closing: this.#closed !== undefined });
+      else sendWhole({ response, answer, closing: this.#closed !== undefined || answer === TOO_MANY });
     } catch (error) {
       this.#options.logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
     }
     // Until it has left, a shutdown must not take the connection for an idle one.
-    if (response.writableLength === 0) this.#callDone(number);
-    else response.once('close', () => this.#callDone(number));
+    if (response.writableLength === 0 && response.writableEnded) return this.#callDone(number);
+    response.once('close', () => this.#callDone(number));
+    dropStalled({ response, stallMs: this.#stallMs, logger: this.#options.logger });
   }
 
   #stream({ number, response, answer, frames }: Streaming): void {
@@ -154,12 +178,25 @@ export class HttpServer {
     });
   }
 
-  #onMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-    let answering = false;
-    for (const response of this.#calls.values()) answering ||= response.socket === socket;
-    for (const stream of this.#streams.values()) answering ||= stream.isOn(socket);
-    if (answering || !socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else socket.end(malformedRequest(error.code));
+  #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
+    const { clock } = this.#options;
+    const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
+    if (streaming || !isMalformed(code)) return void socket.destroy();
+    const answer = malformedRequest(code);
+    const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
+    if (response === undefined) {
+      if (socket.writable) sendRaw({ socket, answer, clock });
+    } else if (!response.headersSent && !response.req.complete) {
+      // The request that is being worked on will never be whole: whoever reads it has to know once the answer is out.
+      response.once('close', () => response.req.destroy());
+      if (code === CUT_OFF) sendWhole({ response, answer, closing: true });
+      else sendEarly({ incoming: response.req, response, answer, clock });
+    } else if (code === TIMED_OUT) {
+      socket.destroy();
+    } else {
+      // Whole requests that came before get their answers.
+      response.shouldKeepAlive = false;
+    }
   }
 }
 
