@@ -127,8 +127,12 @@ export class HttpServer {
       release(answer);
       return this.#callDone(number);
     }
-    // Its request broke off, and was answered so.
-    if (response.headersSent) return release(answer);
+    if (response.headersSent) {
+      // Its request broke off, and was answered so.
+      release(answer);
+      response.once('close', () => this.#callDone(number));
+      return;
+    }
     const { body } = answer;
     if (typeof body === 'object' && Symbol.asyncIterator in body) {
       this.#stream({ number, response, answer, frames: body });
