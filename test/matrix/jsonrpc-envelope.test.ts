@@ -188,7 +188,7 @@ describe('JSON-RPC streams (§1.6, §1.7)', () => {
       expect(answer.status).toBe(200);
       expect(answer.headers).toEqual({
         'content-type': 'text/event-stream',
-        'cache-control': 'no-cache',
+        'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       });
       expect(framesOf(await textOf(answer))).toEqual(

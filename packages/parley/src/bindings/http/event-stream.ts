@@ -5,7 +5,7 @@ import { EVENT_STREAM_TYPE } from './media-type.js';
 /** The headers of every event stream. */
 export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'content-type': EVENT_STREAM_TYPE,
-  'cache-control': 'no-cache',
+  'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 });
 
