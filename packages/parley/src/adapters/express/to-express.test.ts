@@ -145,6 +145,7 @@ describe('a body', () => {
     const body = '{"a":["ü",1.5,null,{"b":false}]}';
     expect((await send(url, body)).json).toMatchObject({ body });
     expect((await send(url)).json).toMatchObject({ body: '' });
+    expect((await send(url, '')).json).toMatchObject({ body: '' });
   });
 
   it.each(parsers)('has the limit of the exchange behind %s', async (_, parser) => {

@@ -32,6 +32,8 @@ const encoder = new TextEncoder();
 
 /** What a body parser has made of the body; `undefined` while it is still on the wire. */
 function parsedBody(request: Request): Body | undefined {
+  // Parsers make an object of nothing too.
+  if (request.headers['content-length'] === '0') return async () => new Uint8Array(0);
   if (!request.readableDidRead) return undefined;
   const { body } = request as { body?: unknown };
   if (body === undefined) return unreadable('The request body was read by something else on this server');
