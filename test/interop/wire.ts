@@ -40,7 +40,7 @@ export class Wire {
     if (response.status >= 400 || text.includes('"error"')) assertNoInternals(text);
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     const { status, headers } = response;
-    return { status, headers, text, body: isJson ? (JSON.parse(text) as Body) : {} };
+    return { status, headers, text, body: isJson && text !== '' ? (JSON.parse(text) as Body) : {} };
   }
 
   /** A JSON-RPC call. */

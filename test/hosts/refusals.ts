@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { reasonOf, saying, type WireRequest } from '../interop/wire.js';
+import type { Stage } from './test-host.js';
+
+/** What is wrong is refused in JSON, in the words of the binding, by every host alike. */
+export function testRefusals(stage: Stage): void {
+  const oversized = saying('x'.repeat(70_000));
+  const pieces = () => new Blob([JSON.stringify(oversized)]).stream();
+
+  describe('JSON-RPC refuses', () => {
+    const refused: [string, WireRequest, number, string][] = [
+      ['malformed JSON', { body: '{"jsonrpc":' }, 200, 'PARSE_ERROR'],
+      ['what is no request', { body: '"text"' }, 200, 'INVALID_REQUEST'],
+      ['an empty body', { body: '' }, 200, 'PARSE_ERROR'],
+      ['an unknown method', { body: { jsonrpc: '2.0', id: 1, method: 'Odd' } }, 200, 'METHOD_NOT_FOUND'],
+      [
+        'another media type',
+        { body: '{}', headers: { 'content-type': 'text/plain' } },
+        200,
+        'CONTENT_TYPE_NOT_SUPPORTED',
+      ],
+      ['a form', { body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 200, ''],
+      ['an odd media type', { body: '{}', headers: { 'content-type': 'odd' } }, 200, ''],
+    ];
+    it.each(refused)('%s', async (_, request, status, reason) => {
+      for (const { mount, ...agent } of agentsOf(stage)) {
+        const answer = await agent.wire.send(agent.jsonRpc, {
+          ...request,
+          headers: { ...(mount && { authorization: 'Bearer secret' }), ...request.headers },
+        });
+        expect(answer.status).toBe(status);
+        expect(answer.body).toMatchObject({ jsonrpc: '2.0', error: { code: expect.any(Number) } });
+        expect(reasonOf(answer)).toBe(reason || 'CONTENT_TYPE_NOT_SUPPORTED');
+      }
+    });
+
+    it('a body over the limit', async () => {
+      const { wire } = stage.open;
+      const answer = await wire.rpc(stage.open.urlOf('JSONRPC'), 'SendMessage', oversized);
+      expect([answer.status, reasonOf(answer)]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      expect((await wire.rpc(stage.open.urlOf('JSONRPC'), 'SendMessage', saying('still there'))).status).toBe(200);
+    });
+
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s', async (method) => {
+      const { status, headers, body } = await stage.open.wire.send(stage.open.urlOf('JSONRPC'), { method });
+      expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+      expect(body).toMatchObject({ error: { code: 405 } });
+    });
+  });
+
+  describe('HTTP+JSON refuses', () => {
+    const refused: [string, string, WireRequest, number, string][] = [
+      ['malformed JSON', '/message:send', { body: '{"message":' }, 400, 'PARSE_ERROR'],
+      ['a message without parts', '/message:send', { body: { message: {} } }, 400, 'INVALID_PARAMS'],
+      ['an unknown task', '/tasks/unknown', {}, 404, 'TASK_NOT_FOUND'],
+      ['an unknown route', '/odd', {}, 404, 'METHOD_NOT_FOUND'],
+      ['another method', '/message:send', { method: 'GET' }, 405, 'METHOD_NOT_ALLOWED'],
+      ['an unknown version', '/tasks', { headers: { 'a2a-version': '9.9' } }, 400, 'VERSION_NOT_SUPPORTED'],
+      [
+        'another media type',
+        '/message:send',
+        { body: '{}', headers: { 'content-type': 'text/plain' } },
+        400,
+        'CONTENT_TYPE_NOT_SUPPORTED',
+      ],
+    ];
+    it.each(refused)('%s', async (_, path, request, status, reason) => {
+      const answer = await stage.open.wire.send(stage.open.urlOf('HTTP+JSON') + path, request);
+      expect([answer.status, reasonOf(answer)]).toEqual([status, reason]);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/(a2a\+)?json$/);
+    });
+
+    it('a body over the limit, announced or in pieces', async () => {
+      const url = `${stage.open.urlOf('HTTP+JSON')}/message:send`;
+      const answer = await stage.open.wire.send(url, { body: oversized });
+      expect([answer.status, reasonOf(answer)]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+      const init = { method: 'POST', headers, body: pieces(), duplex: 'half' };
+      expect((await fetch(url, init as RequestInit)).status).toBe(413);
+    });
+  });
+
+  it('what is nowhere below a mount is not found, in JSON', async () => {
+    const { status, body } = await stage.open.wire.send(`${stage.open.mount}/.well-known/odd`);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ error: { code: 404 } });
+  });
+}
+
+function agentsOf({ open, guarded }: Stage) {
+  return [open, guarded].map((agent) => ({
+    wire: agent.wire,
+    jsonRpc: agent.urlOf('JSONRPC'),
+    mount: agent === guarded,
+  }));
+}

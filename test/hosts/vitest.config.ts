@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** The suite of the hosts needs packages of its own, which `run.mjs` installs; so it is not among the others. */
+const config = defineConfig({
+  test: {
+    include: ['test/hosts/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    maxWorkers: 2,
+  },
+});
+
+export { config as default };
