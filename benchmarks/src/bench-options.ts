@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
+import { PROBE_NAMES, type ProbeName } from './probes.js';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
 import { WORKLOAD_NAMES, WORKLOADS, type WorkloadName } from './workloads.js';
 
 /** What the command line asks for. */
 export interface BenchOptions {
   readonly workloads: readonly WorkloadName[];
+  readonly probes: readonly ProbeName[];
   readonly subjects: readonly SubjectName[];
   readonly rounds: number;
   readonly seconds: number;
@@ -29,6 +31,7 @@ export const USAGE = `npm run bench -- [options]
   --connections N  connections of the load generator (default 32)
   --only NAMES     some of the rows, by comma:
                    workloads ${WORKLOAD_NAMES.join(', ')};
+                   probes ${PROBE_NAMES.join(', ')};
                    servers ${SUBJECT_NAMES.join(', ')};
                    ${OPTIONAL.join(', ')} are measured only when they are named
   --strict         a missed target is a failure
@@ -77,15 +80,18 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
   };
 }
 
-function readOnly(only: string | undefined): Pick<BenchOptions, 'workloads' | 'subjects'> {
+function readOnly(only: string | undefined): Pick<BenchOptions, 'workloads' | 'probes' | 'subjects'> {
   const names = only?.split(',').map((name) => name.trim()) ?? [];
-  const known: readonly string[] = [...WORKLOAD_NAMES, ...SUBJECT_NAMES];
+  const known: readonly string[] = [...WORKLOAD_NAMES, ...PROBE_NAMES, ...SUBJECT_NAMES];
   const strange = names.find((name) => !known.includes(name));
   if (strange !== undefined) throw new TypeError(`--only: ${strange} is none of ${known.join(', ')}`);
   const workloads = WORKLOAD_NAMES.filter((name) => names.includes(name));
   const subjects = SUBJECT_NAMES.filter((name) => names.includes(name));
+  const probes = PROBE_NAMES.filter((name) => names.includes(name));
+  const all = workloads.length + probes.length === 0;
   return {
-    workloads: workloads.length > 0 ? workloads : WORKLOAD_NAMES.filter((name) => !WORKLOADS[name].optional),
+    workloads: all ? WORKLOAD_NAMES.filter((name) => !WORKLOADS[name].optional) : workloads,
+    probes: all ? PROBE_NAMES : probes,
     subjects: subjects.length > 0 ? subjects : SUBJECT_NAMES,
   };
 }

@@ -1,11 +1,14 @@
 // `npm run bench`: measures, prints one table, and exits with 1 if a single answer was wrong, or a target was missed and that counts.
 import { writeFile } from 'node:fs/promises';
 import { readOptions, USAGE } from './bench-options.js';
+import { PROBES } from './probes.js';
 import { thisMachine } from './report/machine.js';
+import { probeTable, summarizeProbes } from './report/probe-table.js';
 import { summarize } from './report/summary.js';
 import { table } from './report/table.js';
-import { findCores } from './run/cores.js';
+import { findCores, stayOn } from './run/cores.js';
 import type { Measurement } from './run/measure.js';
+import { type ProbesOptions, runProbes } from './run/run-probes.js';
 import { type RoundsOptions, runRounds } from './run/run-rounds.js';
 import { SUBJECTS } from './subjects.js';
 import { WORKLOADS } from './workloads.js';
@@ -28,14 +31,19 @@ async function bench(args: readonly string[]): Promise<number> {
   }
   const cores = findCores();
   const began = performance.now();
+  const machine = thisMachine();
+  if (cores !== undefined) stayOn(cores.load);
   const rounds = await runRounds({ ...options, cores, done: progress(options) });
+  const probed = await runProbes({ ...options, cores, done: probeProgress(options) });
   const took = Math.round((performance.now() - began) / 1000);
   const rows = summarize(rounds);
-  const machine = thisMachine();
+  const probes = summarizeProbes(probed);
   const { cpu, cores: coreCount, memoryGb, system, versions } = machine;
   const pinning = cores ? `pinned: server on core ${cores.subject}, load on core ${cores.load}` : 'NOT pinned to cores';
-  print(`\n${table(rows)}\n`);
+  if (rows.length > 0) print(`\n${table(rows)}\n`);
   for (const name of new Set(rows.map(({ workload }) => workload))) print(`${name}: ${WORKLOADS[name].title}`);
+  if (probes.length > 0) print(`\n${probeTable(probes)}\n`);
+  for (const name of new Set(probes.map(({ probe }) => probe))) print(`${name}: ${PROBES[name].title}`);
   print(
     `JSON-RPC where nothing else is said, ${options.connections} connections; ${options.rounds} rounds of ${options.seconds} s after up to ${options.warmUpSeconds.max} s of warm-up, a fresh process each; ${took} s in all`,
   );
@@ -56,10 +64,16 @@ async function bench(args: readonly string[]): Promise<number> {
   for (const row of wrong)
     print(`${row.workload} of ${row.subject}: ${row.faults} faults, such as\n${row.examples[0]}`);
   if (options.json !== undefined) {
-    await writeFile(options.json, `${JSON.stringify({ options, cores, machine, rows, rounds }, undefined, 1)}\n`);
+    await writeFile(
+      options.json,
+      `${JSON.stringify({ options, cores, machine, rows, probes, rounds, probed }, undefined, 1)}\n`,
+    );
   }
-  const missed = rows.some(({ targets }) => targets.some(({ reached }) => !reached));
-  return wrong.length > 0 || (options.strict && missed) ? 1 : 0;
+  const failed = probes.filter(({ faults }) => faults.length > 0);
+  for (const { probe, subject, faults } of failed) print(`${probe} of ${subject}: ${faults[0]}`);
+  const verdicts = [...rows.flatMap(({ targets }) => targets), ...probes.flatMap(({ target }) => target ?? [])];
+  const missed = verdicts.some(({ reached }) => !reached);
+  return wrong.length + failed.length > 0 || (options.strict && missed) ? 1 : 0;
 }
 
 function progress({ rounds }: { readonly rounds: number }): NonNullable<RoundsOptions['done']> {
@@ -68,6 +82,13 @@ function progress({ rounds }: { readonly rounds: number }): NonNullable<RoundsOp
     print(
       `round ${round + 1}/${rounds}  ${workload.padEnd(11)}  ${SUBJECTS[subject].title.padEnd(33)}  ${Math.round(rate)} ${WORKLOADS[workload].unit}${wrong}`,
     );
+  };
+}
+
+function probeProgress({ rounds }: { readonly rounds: number }): NonNullable<ProbesOptions['done']> {
+  return ({ probe, subject, value, detail, fault }, round) => {
+    const found = fault === undefined ? `${value.toPrecision(4)} ${PROBES[probe].unit} (${detail})` : 'FAULT';
+    print(`round ${round + 1}/${rounds}  ${probe.padEnd(11)}  ${SUBJECTS[subject].title.padEnd(33)}  ${found}`);
   };
 }
 

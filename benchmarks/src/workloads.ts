@@ -13,6 +13,9 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 /** How many tasks a page of a list has. */
 export const PAGE_SIZE = 50;
 
+/** The pause before each event of the fan-out: long enough that none waits for the next and shares a write with it. */
+export const betweenEvents = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
 export const WORKLOAD_NAMES = [
   'call',
   'task',

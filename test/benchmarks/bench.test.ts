@@ -11,6 +11,7 @@ const run = promisify(execFile);
 
 interface Report {
   readonly rows: readonly { workload: string; subject: string; rate: number; faults: number; examples: string[] }[];
+  readonly probes: readonly { probe: string; subject: string; value: number; faults: string[] }[];
 }
 
 let folder: string;
@@ -32,7 +33,7 @@ async function bench(...args: string[]): Promise<{ output: string; report: Repor
 }
 
 describe('npm run bench', () => {
-  it('measures every row and finds no wrong answer', { timeout: 90_000 }, async () => {
+  it('measures every row and finds no wrong answer', { timeout: 240_000 }, async () => {
     const { output, report } = await bench('--only', 'call,task,stream,ceiling,memory,sqlite,sqlite-process');
     const rows = report.rows.map(({ workload, subject }) => `${workload} ${subject}`);
     const servers = ['ceiling', 'memory', 'sqlite', 'sqlite-process'];
@@ -45,7 +46,7 @@ describe('npm run bench', () => {
     expect(output).toMatch(/[✔✘] \d+ % \(≥ 70 %\)/);
   });
 
-  it('reads among stored tasks, and over HTTP+JSON', { timeout: 90_000 }, async () => {
+  it('reads among stored tasks, and over HTTP+JSON', { timeout: 240_000 }, async () => {
     const { report } = await bench('--only', 'get,list-1k,stream-rest,ceiling,memory');
     expect(report.rows.map(({ workload, subject }) => `${workload} ${subject}`)).toEqual([
       'get ceiling',
@@ -60,8 +61,23 @@ describe('npm run bench', () => {
     }
   });
 
+  it('probes what is no rate of requests', { timeout: 240_000 }, async () => {
+    const { output, report } = await bench('--only', 'chunks,fan-out,ceiling,memory');
+    expect(report.probes.map(({ probe, subject }) => `${probe} ${subject}`)).toEqual([
+      'chunks memory',
+      'fan-out ceiling',
+      'fan-out memory',
+    ]);
+    for (const { value, faults } of report.probes) {
+      expect(faults).toEqual([]);
+      expect(value).toBeGreaterThan(0);
+    }
+    expect(output).toMatch(/[✔✘] [\d.]+ \(≤ 1\.2\)/);
+    expect(output).toMatch(/[✔✘] [\d.]+ \(≥ 0\.6 × ceiling\)/);
+  });
+
   it('leaves CPU profiles, and counts a missed target as a failure, when it is asked to', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     const profiles = join(folder, 'profiles');
     const args = ['--quick', '--connections', '4', '--only', 'task,ceiling,memory', '--strict', '--profile', profiles];

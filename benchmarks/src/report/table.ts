@@ -18,8 +18,12 @@ const HEADS = [
 
 /** The rows as a Markdown table that reads well as plain text too. */
 export function table(rows: readonly Row[]): string {
-  const lines = [[...HEADS], ...rows.map((row, index) => cellsOf(row, rows[index - 1]))];
-  const widths = HEADS.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return markdown([[...HEADS], ...rows.map((row, index) => cellsOf(row, rows[index - 1]))]);
+}
+
+/** Lines of cells, the heads first, as a Markdown table with columns in line. */
+export function markdown(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const written = lines.map(
     (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
   );

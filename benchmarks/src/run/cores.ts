@@ -26,3 +26,8 @@ function listed(list: string): number[] {
 export function onCore(core: number | undefined, command: readonly string[]): readonly string[] {
   return core === undefined ? command : ['taskset', '-c', String(core), ...command];
 }
+
+/** Keeps this process on one core. */
+export function stayOn(core: number): void {
+  spawnSync('taskset', ['-a', '-cp', String(core), String(process.pid)]);
+}

@@ -1,6 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import type { GeneratorMessage } from '../load/generator.js';
 import type { LoadOrder, LoadResult } from '../load/load-run.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
@@ -8,6 +6,7 @@ import { SUBJECTS, type SubjectName } from '../subjects.js';
 import { WORKLOADS, type WorkloadName } from '../workloads.js';
 import { ChildProgram } from './child-program.js';
 import type { Cores } from './cores.js';
+import { inDataFolder } from './data-folder.js';
 
 /** One measurement: a fresh process of a subject under one workload. */
 export interface Measurement extends LoadResult {
@@ -30,9 +29,6 @@ export interface MeasureOptions extends Omit<LoadOrder, 'port'> {
   readonly profile?: string | undefined;
 }
 
-/** Databases stand on a real disk, where a flush costs what it costs. */
-const DATA_FOLDER = fileURLToPath(new URL('../../../.cache/bench/', import.meta.url));
-
 /** Time for a subject to store its tasks. */
 const STORED_PATIENCE_MS = 180_000;
 
@@ -40,11 +36,10 @@ const STORED_PATIENCE_MS = 180_000;
 export async function measure(options: MeasureOptions): Promise<Measurement> {
   const { subject, generator, cores, profile, ...order } = options;
   const { program, storage } = SUBJECTS[subject];
-  const folder = storage?.startsWith('sqlite') ? await dataFolder() : undefined;
-  try {
+  return inDataFolder(storage, async (folder) => {
     await using server = new ChildProgram<SubjectMessage>({
       program: `subjects/${program}`,
-      args: [order.workload, storage ?? '', folder ?? ''],
+      args: [order.workload, storage ?? '', folder],
       nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`],
       core: cores?.subject,
     });
@@ -52,9 +47,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const measurement = await load({ server, generator, subject, order: { ...order, port } });
     if (profile !== undefined) await server.end();
     return measurement;
-  } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Loading {
@@ -89,11 +82,6 @@ function withFault(result: LoadResult, fault: string): LoadResult {
 
 async function cpuMicrosOf(server: ChildProgram<SubjectMessage>): Promise<number> {
   const usage = server.next('usage');
-  server.send({ kind: 'usage' });
+  server.send({ kind: 'now' });
   return (await usage).usage.cpuMicros;
-}
-
-async function dataFolder(): Promise<string> {
-  await mkdir(DATA_FOLDER, { recursive: true });
-  return mkdtemp(join(DATA_FOLDER, 'data-'));
 }

@@ -1,9 +1,9 @@
 // Our subject: createA2AServer with its defaults, and the smallest agent that does what the workload asks.
-import { join } from 'node:path';
 import { createA2AServer } from 'parley-a2a/node';
-import { type AgentExecutor, agent, MemoryStorage, type Storage, systemClock } from 'parley-a2a/server';
+import { type AgentExecutor, agent } from 'parley-a2a/server';
 import { storedTask } from '../stored-tasks.js';
 import { type AnswerKind, CHUNKS, chunkText, nextTurn, WORKLOADS } from '../workloads.js';
+import { storageNamed } from './parley-storage.js';
 import { ready, workloadArgument } from './subject-host.js';
 
 const AT_ONCE = 1000;
@@ -30,7 +30,7 @@ const AGENTS: { readonly [Kind in AnswerKind]: AgentExecutor } = {
 
 const [, , , storageName, folder = ''] = process.argv;
 const { kind, tasks } = WORKLOADS[workloadArgument()];
-const storage = await openStorageNamed(storageName);
+const storage = await storageNamed(storageName, folder);
 await storeTasks();
 const server = createA2AServer({ agent: AGENTS[kind], storage });
 const { url } = await server.listen(0);
@@ -42,11 +42,4 @@ async function storeTasks(): Promise<void> {
   for (let index = 0; index < tasks; index += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => storage.create(scope, storedTask(index + at))));
   }
-}
-
-async function openStorageNamed(name: string | undefined): Promise<Storage> {
-  if (name === 'memory') return new MemoryStorage({ clock: systemClock });
-  const { openStorage } = await import('parley-a2a/storage');
-  const file = `sqlite:${join(folder, 'bench.db')}`;
-  return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file);
 }

@@ -1,15 +1,26 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { WORKLOAD_NAMES, type WorkloadName } from '../workloads.js';
 
-/** CPU time of a process since its start, µs, all its threads together. */
+/** What a process has used. */
 export interface Usage {
+  /** CPU time since its start, µs, all its threads together. */
   readonly cpuMicros: number;
+  readonly rss: number;
+  readonly heap: number;
 }
 
-/** What a subject tells the benchmark: where it listens, and on demand what it has used. */
+/** What a subject is asked. */
+export interface SubjectRequest {
+  /** `now`: its usage; `settle`: the same after everything that may go has gone; `go`: that an agent goes on. */
+  readonly kind: 'now' | 'settle' | 'go';
+}
+
+/** What a subject tells the benchmark: where it listens, on demand what it has used, and what an agent found out. */
 export type SubjectMessage =
   | { readonly kind: 'ready'; readonly port: number }
-  | { readonly kind: 'usage'; readonly usage: Usage };
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'told'; readonly figures: Readonly<Record<string, number>> };
 
 /** The workload that this process was started for. */
 export function workloadArgument(): WorkloadName {
@@ -19,20 +30,50 @@ export function workloadArgument(): WorkloadName {
   return found;
 }
 
-/** Reports that the subject listens, answers for its CPU time, and ends with its parent. */
-export function ready(port: number): void {
+let gone = Promise.withResolvers<void>();
+
+/** Reports that the subject listens, answers for what it uses, and ends with its parent. `settle` drops what may go. */
+export function ready(port: number, settle?: () => Promise<void>): void {
   process.once('disconnect', () => process.exit());
-  process.on('message', () => {
+  process.on('message', async ({ kind }: SubjectRequest) => {
+    if (kind === 'go') {
+      gone.resolve();
+      gone = Promise.withResolvers();
+      return;
+    }
+    if (kind === 'settle') {
+      await settle?.();
+      await collectGarbage();
+    }
     const { user, system } = process.cpuUsage();
-    tell({ kind: 'usage', usage: { cpuMicros: user + system } });
+    const { rss, heapUsed } = process.memoryUsage();
+    tell({ kind: 'usage', usage: { cpuMicros: user + system, rss, heap: heapUsed } });
   });
   tell({ kind: 'ready', port });
+}
+
+/** Settles when the benchmark says so. */
+export function told(): Promise<void> {
+  return gone.promise;
 }
 
 /** The port of a server that listens. */
 export function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new TypeError('A TCP server has a port');
   return address.port;
+}
+
+/** Tells the benchmark what an agent has found out. */
+export function tellFigures(figures: Readonly<Record<string, number>>): void {
+  tell({ kind: 'told', figures });
+}
+
+async function collectGarbage(): Promise<void> {
+  if (globalThis.gc === undefined) throw new TypeError('A subject that settles needs --expose-gc');
+  for (let time = 0; time < 3; time++) {
+    globalThis.gc();
+    await pause(50);
+  }
 }
 
 function tell(message: SubjectMessage): void {

@@ -1,0 +1,81 @@
+import { measureChunks } from './probes/chunks.js';
+import { measureFanOut } from './probes/fan-out.js';
+import { measureHeap } from './probes/heap.js';
+import type { Measured, ProbedServer } from './probes/probed-server.js';
+import { measureStalledReader } from './probes/stalled-reader.js';
+import { measureStart } from './probes/start.js';
+import type { SubjectName } from './subjects.js';
+
+export const PROBE_NAMES = ['chunks', 'fan-out', 'stalled', 'stalled-1mb', 'heap', 'start'] as const;
+export type ProbeName = (typeof PROBE_NAMES)[number];
+
+/** What has to be true of a figure, itself or as a ratio to that of another subject. */
+export interface ProbeTarget {
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  readonly against?: SubjectName;
+}
+
+/** A figure that is no rate of requests, and how a subject comes to it. */
+export interface Probe {
+  readonly title: string;
+  readonly unit: string;
+  readonly subjects: readonly SubjectName[];
+  /** With a server of the subject, or with none. */
+  readonly measure:
+    | { readonly served: (server: ProbedServer) => Promise<Measured> }
+    | { readonly alone: (core: number | undefined) => Promise<Measured> };
+  readonly targets: { readonly [Name in SubjectName]?: ProbeTarget };
+}
+
+const KB = 1024;
+const MB = 1024 * KB;
+/** The fold of the peer costs more with every chunk: as many as ours would take it minutes. */
+const PEER_CHUNKS = 2000;
+
+/** The probes of the benchmark. */
+export const PROBES: { readonly [Name in ProbeName]: Probe } = {
+  chunks: {
+    title: `one artifact of 10,000 chunks (the peer: ${PEER_CHUNKS}): CPU time per chunk in the last tenth, against the first`,
+    unit: '×',
+    subjects: ['peer', 'memory', 'sqlite'],
+    measure: { served: (server) => measureChunks(server, server.subject === 'peer' ? PEER_CHUNKS : 10_000) },
+    targets: { memory: { atMost: 1.2 }, sqlite: { atMost: 1.2 } },
+  },
+  'fan-out': {
+    title: 'one task with 500 subscribers: events delivered per second of CPU time; the ceiling writes ready strings',
+    unit: 'events/CPU s',
+    subjects: ['ceiling', 'memory', 'sqlite'],
+    measure: { served: (server) => measureFanOut(server, { subscribers: 500, events: 200 }) },
+    targets: { memory: { atLeast: 0.6, against: 'ceiling' } },
+  },
+  stalled: {
+    title:
+      'a reader that stops reading while 256 MB are produced, an artifact replaced by 64 kB each time: highest RSS above idle',
+    unit: 'MB',
+    subjects: ['peer', 'sqlite'],
+    measure: { served: (server) => measureStalledReader(server, { piece: 64 * KB, total: 256 * MB }) },
+    targets: { sqlite: { atMost: 32 } },
+  },
+  'stalled-1mb': {
+    title: 'the same with pieces of 1 MB',
+    unit: 'MB',
+    subjects: ['peer', 'sqlite'],
+    measure: { served: (server) => measureStalledReader(server, { piece: MB, total: 256 * MB }) },
+    targets: {},
+  },
+  heap: {
+    title: 'heap of each of 20,000 finished tasks whose event log has expired',
+    unit: 'bytes',
+    subjects: ['peer', 'memory'],
+    measure: { served: (server) => measureHeap(server, 20_000) },
+    targets: { memory: { atMost: 2048 } },
+  },
+  start: {
+    title: 'from the start of the process to the answer of the first SendMessage (example agents)',
+    unit: 'ms',
+    subjects: ['sqlite'],
+    measure: { alone: measureStart },
+    targets: { sqlite: { atMost: 500 } },
+  },
+};

@@ -1,0 +1,55 @@
+import type { ChildProgram } from '../run/child-program.js';
+import type { SubjectMessage, Usage } from '../subjects/subject-host.js';
+import type { SubjectName } from '../subjects.js';
+import { jsonOf, SubjectClient } from './subject-client.js';
+
+/** What a probe found. */
+export interface Measured {
+  readonly value: number;
+  /** Where it comes from. */
+  readonly detail: string;
+}
+
+/** A subject that is being probed. */
+export class ProbedServer extends SubjectClient {
+  readonly subject: SubjectName;
+  readonly #process: ChildProgram<SubjectMessage>;
+
+  constructor(subject: SubjectName, process: ChildProgram<SubjectMessage>, port: number) {
+    super(port);
+    this.subject = subject;
+    this.#process = process;
+  }
+
+  /** What the process has used; with `settle` after everything that may go has gone, garbage included. */
+  async usage(how: 'now' | 'settle' = 'now'): Promise<Usage> {
+    const usage = this.#process.next('usage', 120_000);
+    this.#process.send({ kind: how });
+    return (await usage).usage;
+  }
+
+  /** Lets an agent go on that waits for it. */
+  go(): void {
+    this.#process.send({ kind: 'go' });
+  }
+
+  /** The figures that the agent tells when it is done. Ask before it can be. */
+  async told(): Promise<Readonly<Record<string, number>>> {
+    return (await this.#process.next('told', 300_000)).figures;
+  }
+
+  /** Sends a prompt and waits for the finished task. */
+  async finish(prompt: string): Promise<void> {
+    const { task } = (await jsonOf(this.call('SendMessage', prompted(prompt)))) as {
+      task?: { status: { state: string } };
+    };
+    if (task?.status.state !== 'TASK_STATE_COMPLETED') throw new Error(`"${prompt}" was not completed`);
+  }
+}
+
+let sent = 0;
+
+/** A message to an agent. */
+export function prompted(text: string): object {
+  return { message: { messageId: `probe-${++sent}`, role: 'ROLE_USER', parts: [{ text }] } };
+}

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { MemoryStorage, type Storage, systemClock } from 'parley-a2a/server';
+
+/** The storage that a subject was started with, at its defaults. */
+export async function storageNamed(name: string | undefined, folder: string): Promise<Storage> {
+  if (name === 'memory') return new MemoryStorage({ clock: systemClock });
+  const { openStorage } = await import('parley-a2a/storage');
+  const file = `sqlite:${join(folder, 'bench.db')}`;
+  return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file);
+}

@@ -1,0 +1,59 @@
+// What an agent does when it is probed, without any of the toolkits that it is published with.
+import { betweenEvents, chunkText, nextTurn } from '../workloads.js';
+import { tellFigures, told } from './subject-host.js';
+
+/** Publishes events of one task, each in the toolkit's own way; settles when the next one may come. */
+export interface Publisher {
+  /** `append` or not, always the same artifact. */
+  chunk(text: string, append: boolean): Promise<void> | void;
+  complete(): Promise<void> | void;
+}
+
+/** Does what the prompt says: `chunks N`, `fan-out N`, `replace BYTES TOTAL`; anything else is echoed. */
+export async function probed(prompt: string, publisher: Publisher): Promise<void> {
+  const [what, first = '', second = ''] = prompt.split(' ');
+  if (what === 'chunks') await chunks(Number(first), publisher);
+  else if (what === 'fan-out') await fanOut(Number(first), publisher);
+  else if (what === 'replace') await replace(Number(first), { total: Number(second), publisher });
+  else await publisher.chunk(prompt, false);
+  await publisher.complete();
+}
+
+/** Tells the CPU time of the first and of the last tenth, µs. */
+async function chunks(count: number, publisher: Publisher): Promise<void> {
+  const marks: number[] = [];
+  for (let index = 0; index <= count; index++) {
+    if (index === 0 || index === count / 10 || index === count - count / 10 || index === count) marks.push(cpuMicros());
+    if (index === count) break;
+    await nextTurn();
+    await publisher.chunk(chunkText(index), index > 0);
+  }
+  const [start = 0, tenth = 0, nine = 0, end = 0] = marks;
+  tellFigures({ first: tenth - start, last: end - nine });
+}
+
+async function fanOut(count: number, publisher: Publisher): Promise<void> {
+  await told();
+  for (let index = 0; index < count; index++) {
+    await betweenEvents();
+    await publisher.chunk(chunkText(index), index > 0);
+  }
+}
+
+/** Tells the highest RSS on the way. */
+async function replace(bytes: number, { total, publisher }: { total: number; publisher: Publisher }): Promise<void> {
+  // Always the same string, and a flat one: what is measured is the server, not the garbage of its agent.
+  const text = Buffer.alloc(bytes, 'x').toString('latin1');
+  let peak = 0;
+  for (let made = 0; made < total; made += bytes) {
+    await nextTurn();
+    await publisher.chunk(text, false);
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }
+  tellFigures({ peak });
+}
+
+function cpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

@@ -1,0 +1,28 @@
+// Our subject under the probes: createA2AServer with its defaults.
+import { createA2AServer } from 'parley-a2a/node';
+import type { AgentExecutor } from 'parley-a2a/server';
+import { storageNamed } from './parley-storage.js';
+import { probed } from './probe-agent.js';
+import { ready } from './subject-host.js';
+
+const [, , , storageName, folder = ''] = process.argv;
+const storage = await storageNamed(storageName, folder);
+const executor: AgentExecutor = {
+  execute: ({ text }, events) =>
+    probed(text, {
+      chunk: async (content, append) => {
+        if (append) await events.append('response', content);
+        else await events.artifact(content, { artifactId: 'response' });
+      },
+      complete: () => events.complete(),
+    }),
+};
+const server = createA2AServer({ agent: executor, storage });
+const { url } = await server.listen(0);
+ready(Number(new URL(url).port), dropTails);
+
+/** What retention does an hour after the end of a task. */
+async function dropTails(): Promise<void> {
+  const now = Date.now();
+  while ((await storage.sweep({ now, finishedBefore: 0, tailsBefore: now + 1, limit: 500 })).more);
+}
