@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentExtension, AgentProvider, AgentSkill } from '../model/agent-card.js';
 import type { SecurityScheme } from '../model/security-scheme.js';
 

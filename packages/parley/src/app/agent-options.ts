@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AgentCardOptions, agentCardOptionsShape } from '../agent-card/agent-card-options.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { User } from '../auth/user.js';

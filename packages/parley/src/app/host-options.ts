@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import type { RetentionPolicy } from '../server/retention-sweeper.js';
 import type { Storage } from '../store/storage.js';

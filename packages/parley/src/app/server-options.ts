@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import { isLoopback } from '../net/loopback.js';
 import { type HostOptions, hostOptionsShape } from './host-options.js';
