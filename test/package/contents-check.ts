@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { installed, manifest, repository, subpaths, suite } from './packed.js';
+
+const files = readdirSync(installed, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
+const sizeOf = (path: string) => statSync(join(installed, path)).size;
+const kB = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
+
+/** Loads a tool from where the suite has put it; what it is has to be said by who asks. */
+async function tool<T>(name: string): Promise<T> {
+  const path = createRequire(join(suite.tools, 'package.json')).resolve(name);
+  return (await import(pathToFileURL(path).href)) as T;
+}
+
+describe('the package', () => {
+  it('holds what is needed and nothing else', () => {
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md', 'docs/agents.md']));
+    const known = /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/.+\.(?:js|d\.ts))$/;
+    expect(files.filter((file) => !known.test(file))).toEqual([]);
+    expect(files.filter((file) => /\.test\.|tsbuildinfo/.test(file))).toEqual([]);
+  });
+
+  it('is small', () => {
+    const packed = statSync(suite.tarball).size;
+    const unpacked = files.reduce((sum, file) => sum + sizeOf(file), 0);
+    process.stdout.write(`package: ${kB(packed)} packed, ${kB(unpacked)} unpacked, ${files.length} files\n`);
+    expect(packed).toBeLessThan(500_000);
+    expect(unpacked).toBeLessThan(2_500_000);
+  });
+
+  it('has declarations beside every file, and no map that leads nowhere', () => {
+    const scripts = files.filter((file) => file.endsWith('.js'));
+    expect(scripts.filter((file) => !files.includes(file.replace(/\.js$/, '.d.ts')))).toEqual([]);
+    expect(scripts.filter((file) => readFileSync(join(installed, file), 'utf8').includes('sourceMappingURL'))).toEqual(
+      [],
+    );
+  });
+
+  it('leads from its documents to what is in it', () => {
+    const broken = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) =>
+        Array.from(readFileSync(join(installed, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g), ([, target]) =>
+          join(file, '..', target ?? ''),
+        ).filter((target) => !files.includes(target)),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  it('tells its readers of every import path', () => {
+    const readme = readFileSync(join(installed, 'README.md'), 'utf8');
+    expect(subpaths.map(({ specifier }) => specifier).filter((one) => !readme.includes(`\`${one}\``))).toEqual([]);
+  });
+
+  it('shows the agent that the repository shows', () => {
+    const first = (path: string) => /^```ts run\n(.*?)^```$/ms.exec(readFileSync(path, 'utf8'))?.[1];
+    expect(first(join(installed, 'README.md'))).toBe(first(join(repository, 'README.md')));
+  });
+
+  it('says what it is', () => {
+    expect(manifest).toMatchObject({
+      name: 'parley-a2a',
+      description: expect.stringMatching(/.{30}/),
+      keywords: expect.arrayContaining(['a2a']),
+      license: 'Apache-2.0',
+      type: 'module',
+      sideEffects: false,
+      engines: { node: expect.stringMatching(/^>=\d+\.\d+$/) },
+    });
+    const meta = manifest.peerDependenciesMeta as Record<string, { optional?: boolean }> | undefined;
+    const required = Object.keys(manifest.peerDependencies ?? {}).filter((peer) => meta?.[peer]?.optional !== true);
+    expect(required).toEqual([]);
+  });
+});
+
+it('publint has nothing to say', async () => {
+  type Publint = { publint: (options: object) => Promise<{ messages: object[] }> };
+  const { publint } = await tool<Publint>('publint');
+  const { messages } = await publint({ pkgDir: installed, strict: true, pack: false });
+  expect(messages).toEqual([]);
+});
+
+it('the types are not wrong, for a package of ES modules alone', async () => {
+  type Problem = { kind: string; resolutionKind?: string };
+  type Core = {
+    createPackageFromTarballData(data: Uint8Array): object;
+    checkPackage(from: object): Promise<{ types: unknown; problems: Problem[] }>;
+  };
+  const core = await tool<Core>('@arethetypeswrong/core');
+  const { types, problems } = await core.checkPackage(core.createPackageFromTarballData(readFileSync(suite.tarball)));
+  expect(types).toMatchObject({ kind: 'included' });
+  // The way of Node.js 10 knows no `exports`; CommonJS gets an ES module, and supported Node.js can require it.
+  const wrong = problems.filter(
+    ({ kind, resolutionKind }) => resolutionKind !== 'node10' && kind !== 'CJSResolvesToESM',
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('leaves nothing of its making in the repository', () => {
+  const status = execFileSync('git', ['status', '--porcelain', '--ignored', 'packages/parley'], { cwd: repository });
+  expect(status.toString()).not.toMatch(/LICENSE|CHANGELOG|docs/);
+});

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What run.mjs has prepared, as paths. */
+interface Suite {
+  readonly tarball: string;
+  /** A project with nothing installed but the package. */
+  readonly project: string;
+  /** Where the packages of tools/package.json are installed. */
+  readonly tools: string;
+  readonly oldestNode: string;
+}
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly [name: string]: unknown;
+}
+
+export const suite = JSON.parse(process.env.PACKAGE_SUITE ?? '{}') as Suite;
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const installed = join(suite.project, 'node_modules/parley-a2a');
+export const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
+
+// The compiler writes every import in one form.
+const STATIC_IMPORT = /^(?:import|export) (?:[^'"=;()]* from )?['"]([^'"]+)['"];/gm;
+
+/** A public path of the package, and what its files import. */
+export interface Subpath {
+  /** As an application imports it. */
+  readonly specifier: string;
+  /** Files of the package that loading it loads. */
+  readonly files: readonly string[];
+  /** Modules from outside that loading it loads. */
+  readonly modules: readonly string[];
+  /** The same for its types. */
+  readonly typeModules: readonly string[];
+}
+
+export const subpaths: readonly Subpath[] = Object.entries(manifest.exports).map(([key, target]) => {
+  const runtime = graph(target);
+  return {
+    specifier: key.replace('.', 'parley-a2a'),
+    files: runtime.files,
+    modules: runtime.modules,
+    typeModules: graph(target.replace(/\.js$/, '.d.ts')).modules,
+  };
+});
+
+const peers = Object.keys(manifest.peerDependencies ?? {});
+const isPeer = (module: string) => peers.some((peer) => module === peer || module.startsWith(`${peer}/`));
+
+/** The public paths that ask for none of the optional peers, neither when they run nor for their types. */
+export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
+
+/** The public paths that name no host and no driver: those must do without Node. */
+export const hostless = subpaths.filter(
+  ({ files }) => !files.some((file) => /^dist\/(?:adapters\/(?!fetch\/)|store\/(?!memory\/)\w+\/)/.test(file)),
+);
+
+/** Follows static imports from one file of the package; what is imported lazily is loaded only by who asks for it. */
+function graph(entry: string): { files: string[]; modules: string[] } {
+  const files = new Set<string>();
+  const modules = new Set<string>();
+  const walk = (file: string): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    const text = readFileSync(join(installed, file), 'utf8');
+    for (const [, specifier] of text.matchAll(STATIC_IMPORT)) {
+      if (specifier === undefined) continue;
+      if (!specifier.startsWith('.')) modules.add(specifier);
+      else walk(declared(join(file, '..', specifier), file));
+    }
+  };
+  walk(join(entry));
+  return { files: [...files], modules: [...modules] };
+}
+
+function declared(target: string, from: string): string {
+  if (!from.endsWith('.d.ts')) return target;
+  const types = target.replace(/\.js$/, '.d.ts');
+  return existsSync(join(installed, types)) ? types : target;
+}
+
+/** What a command printed, and how it ended. */
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs a command in the project, with a clean environment. */
+export function inProject(command: string, args: readonly string[]): Promise<Ran> {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const env = { PATH, HOME, TMPDIR, NODE_NO_WARNINGS: '1' };
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: suite.project, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ code, output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** Puts a file into the project; gives its path. */
+export function projectFile(name: string, text: string): string {
+  const path = join(suite.project, name);
+  writeFileSync(path, text);
+  return path;
+}

@@ -1,0 +1,68 @@
+// Packs the library, installs the package in an empty project, and checks there what its users will find. The tools for that come
+// from npm into .cache/ the first time. The last line is `N passed, N failed`; without npm's registry the suite says so and is
+// left out, unless CI is set.
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root, runNpm } from '../../scripts/processes.mjs';
+import { countLine, runVitest } from '../../scripts/suites.mjs';
+import { oldestNode } from '../oldest-node/oldest-node.mjs';
+
+class LeftOut extends Error {}
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
+let counts;
+try {
+  const suite = { ...(await packed()), tools: await tools(), oldestNode: await oldNode() };
+  const config = ['--config', join(root, 'test/package/vitest.config.mjs')];
+  counts = await runVitest(config, { PACKAGE_SUITE: JSON.stringify(suite) });
+} catch (error) {
+  if (!(error instanceof LeftOut)) throw error;
+  process.stdout.write(
+    `${error.message}\nThe suite of the package is left out: npm could not install what it needs.\n`,
+  );
+  counts = { passed: 0, failed: process.env.CI ? 1 : 0 };
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${countLine(counts)}\n`);
+process.exit(counts.failed === 0 ? 0 : 1);
+
+/** The package, and a project that has nothing but it. */
+async function packed() {
+  const made = await runNpm(['pack', '-w', 'packages/parley', '--pack-destination', folder, '--loglevel=error'], {
+    quiet: true,
+  });
+  if (made.code !== 0) throw new Error(`npm pack failed: ${made.output}`);
+  const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
+  await npm(['install', tarball, '--prefix', project, '--no-package-lock']);
+  return { tarball, project };
+}
+
+async function tools() {
+  const here = join(root, 'test/package/tools');
+  const lock = readFileSync(join(here, 'package-lock.json'));
+  const wanted = createHash('sha256').update(lock).digest('hex').slice(0, 12);
+  const place = join(root, '.cache', `package-tools-${wanted}`);
+  if (existsSync(join(place, 'complete'))) return place;
+  rmSync(place, { recursive: true, force: true });
+  cpSync(here, place, { recursive: true });
+  await npm(['ci', '--prefix', place]);
+  writeFileSync(join(place, 'complete'), '');
+  return place;
+}
+
+async function oldNode() {
+  const { node, output } = await oldestNode();
+  if (node === undefined) throw new LeftOut(output);
+  return node;
+}
+
+async function npm(args) {
+  const { code, output } = await runNpm([...args, '--no-audit', '--no-fund', '--loglevel=error'], { quiet: true });
+  if (code !== 0) throw new LeftOut(output);
+}

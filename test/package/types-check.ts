@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { documentedImports, readmeAgent } from './documents.js';
+import { hostless, inProject, peerless, repository, suite } from './packed.js';
+
+const COMPILERS = {
+  '5.9': join(suite.tools, 'node_modules/typescript-5/bin/tsc'),
+  '6.0': join(repository, 'node_modules/typescript/bin/tsc'),
+  '7.0': join(suite.tools, 'node_modules/typescript-7/bin/tsc'),
+};
+const STRICT = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+const LAX = { strict: false, exactOptionalPropertyTypes: false };
+const NODE_TYPES = { lib: ['es2023'], types: ['node'], typeRoots: [join(repository, 'node_modules/@types')] };
+const WEB_TYPES = { lib: ['es2023', 'dom'], types: [] };
+
+const everything = (paths: readonly { specifier: string }[]) =>
+  paths.map(({ specifier }, index) => `export * as path${index} from '${specifier}';`).join('\n');
+
+const SOURCES = {
+  'agent.mts': readmeAgent(),
+  'everything.mts': everything(peerless),
+  'hostless.mts': everything(hostless),
+  'documented.mts': documentedImports
+    .filter(({ specifier }) => peerless.some((one) => one.specifier === specifier))
+    .map(({ name, specifier }, index) => `export type { ${name} as name${index} } from '${specifier}';`)
+    .join('\n'),
+  'wrong.mts': "import { createA2AServer } from 'parley-a2a/node';\ncreateA2AServer({ agent: 1 });\n",
+  'required.cts': [
+    "import node = require('parley-a2a/node');",
+    "import type { Task } from 'parley-a2a';",
+    'export const server: node.A2AServer = node.createA2AServer({ agent: (prompt) => prompt });',
+    "export const state = (task: Task): boolean => task.status.state === 'TASK_STATE_COMPLETED';",
+  ].join('\n'),
+};
+type Source = keyof typeof SOURCES;
+
+async function typeErrors(
+  compiler: keyof typeof COMPILERS,
+  { files, ...options }: { readonly files: readonly Source[]; readonly [option: string]: unknown },
+) {
+  const folder = join(suite.project, `types-${crypto.randomUUID()}`);
+  mkdirSync(folder);
+  for (const file of files) writeFileSync(join(folder, file), SOURCES[file]);
+  const compilerOptions = { noEmit: true, target: 'es2023', ...options };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  return (await inProject(process.execPath, [COMPILERS[compiler], '-p', folder])).output;
+}
+
+const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
+// To check all declarations of all dependencies takes the older compilers half a minute.
+const THOROUGH = { skipLibCheck: false };
+const BRIEF = { skipLibCheck: process.env.TEST_LONG === undefined };
+const ALL: readonly Source[] = ['agent.mts', 'everything.mts', 'documented.mts'];
+const AND_COMMONJS: readonly Source[] = [...ALL, 'required.cts'];
+
+describe('the types', () => {
+  it.each([
+    ['node16', '5.9', { ...BRIEF, ...STRICT, ...NODE_TYPES, module: 'node16', files: ALL }],
+    ['nodenext', '5.9', { ...BRIEF, ...STRICT, ...WEB_TYPES, module: 'nodenext', files: AND_COMMONJS }],
+    ['node16, laxly', '6.0', { ...BRIEF, ...LAX, ...NODE_TYPES, module: 'node16', files: ALL }],
+    ['nodenext', '6.0', { ...BRIEF, ...STRICT, ...NODE_TYPES, module: 'nodenext', files: AND_COMMONJS }],
+    ['a bundler', '6.0', { ...BRIEF, ...STRICT, ...WEB_TYPES, ...BUNDLER, files: ALL }],
+    ['node16', '7.0', { ...BRIEF, ...STRICT, ...WEB_TYPES, module: 'node16', files: ALL }],
+    ['nodenext', '7.0', { ...THOROUGH, ...STRICT, ...NODE_TYPES, module: 'nodenext', files: AND_COMMONJS }],
+    ['a bundler, laxly', '7.0', { ...BRIEF, ...LAX, ...WEB_TYPES, ...BUNDLER, files: ALL }],
+  ] as const)('hold for %s in TypeScript %s', async (_, compiler, options) => {
+    expect(await typeErrors(compiler, options)).toBe('');
+  });
+
+  it('hold for Workers and browsers, who have no Node', async () => {
+    const options = { ...THOROUGH, ...STRICT, module: 'nodenext', types: [], lib: ['es2023', 'webworker'] };
+    expect(await typeErrors('7.0', { ...options, files: ['hostless.mts'] })).toBe('');
+  });
+
+  it('are there: what is wrong is refused', async () => {
+    const output = await typeErrors('7.0', {
+      ...BRIEF,
+      ...STRICT,
+      ...NODE_TYPES,
+      module: 'nodenext',
+      files: ['wrong.mts'],
+    });
+    expect(output).toContain("Type 'number' is not assignable");
+  });
+});
