@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { documentedImports, readmeAgent } from './documents.js';
-import { hostless, inProject, peerless, projectFile, subpaths, suite } from './packed.js';
+import { hostless, inProject, peerless, projectFile, projectWithPeers, subpaths, suite } from './packed.js';
 
 const NODES = [
   { name: "the repository's Node.js", node: process.execPath },
@@ -59,6 +59,12 @@ describe('the import paths', () => {
   it.each(NODES)('load without the optional peers on $name', async ({ node }) => {
     const lines = peerless.map(({ specifier }) => `await import('${specifier}');`);
     expect(await inProject(node, [projectFile('load.mjs', lines.join('\n'))])).toEqual({ code: 0, output: '' });
+  });
+
+  it('all load where their peers are', async () => {
+    const lines = subpaths.map(({ specifier }) => `await import('${specifier}');`);
+    const args = ['--input-type=module', '--eval', lines.join('\n')];
+    expect(await inProject(process.execPath, args, projectWithPeers())).toEqual({ code: 0, output: '' });
   });
 
   it('are one and the same through import and require', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What run.mjs has prepared, as paths. */
@@ -91,11 +91,11 @@ export interface Ran {
 }
 
 /** Runs a command in the project, with a clean environment. */
-export function inProject(command: string, args: readonly string[]): Promise<Ran> {
+export function inProject(command: string, args: readonly string[], project = suite.project): Promise<Ran> {
   const { PATH, HOME, TMPDIR } = process.env;
   const env = { PATH, HOME, TMPDIR, NODE_NO_WARNINGS: '1' };
   return new Promise((resolve) => {
-    execFile(command, args, { cwd: suite.project, env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd: project, env, timeout: 60_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       resolve({ code, output: `${stdout}${stderr}` });
     });
@@ -107,4 +107,25 @@ export function projectFile(name: string, text: string): string {
   const path = join(suite.project, name);
   writeFileSync(path, text);
   return path;
+}
+
+/** A second project, with the optional peers as the repository has them; gives its path. */
+export function projectWithPeers(): string {
+  const project = join(suite.project, '..', 'with-peers');
+  const modules = join(project, 'node_modules');
+  if (existsSync(project)) return project;
+  mkdirSync(join(modules, '@types'), { recursive: true });
+  const link = (from: string, name: string) => {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    if (existsSync(join(from, name))) symlinkSync(join(from, name), join(modules, name));
+  };
+  // A copy: from where it is linked to, the package would not find the peers.
+  cpSync(installed, join(modules, 'parley-a2a'), { recursive: true });
+  const own = join(suite.project, 'node_modules');
+  for (const name of readdirSync(own)) if (!/^\.|parley-a2a/.test(name)) link(own, name);
+  for (const peer of peers) {
+    link(join(repository, 'node_modules'), peer);
+    link(join(repository, 'node_modules'), `@types/${peer}`);
+  }
+  return project;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { documentedImports, readmeAgent } from './documents.js';
-import { hostless, inProject, peerless, repository, suite } from './packed.js';
+import { hostless, inProject, peerless, projectWithPeers, repository, subpaths, suite } from './packed.js';
 
 const COMPILERS = {
   '5.9': join(suite.tools, 'node_modules/typescript-5/bin/tsc'),
@@ -17,14 +17,18 @@ const WEB_TYPES = { lib: ['es2023', 'dom'], types: [] };
 const everything = (paths: readonly { specifier: string }[]) =>
   paths.map(({ specifier }, index) => `export * as path${index} from '${specifier}';`).join('\n');
 
+const documentedTypes = (paths: readonly { specifier: string }[]) =>
+  documentedImports
+    .filter(({ specifier }) => paths.some((one) => one.specifier === specifier))
+    .map(({ name, specifier }, index) => `export type { ${name} as name${index} } from '${specifier}';`)
+    .join('\n');
+
 const SOURCES = {
   'agent.mts': readmeAgent(),
   'everything.mts': everything(peerless),
   'hostless.mts': everything(hostless),
-  'documented.mts': documentedImports
-    .filter(({ specifier }) => peerless.some((one) => one.specifier === specifier))
-    .map(({ name, specifier }, index) => `export type { ${name} as name${index} } from '${specifier}';`)
-    .join('\n'),
+  'documented.mts': documentedTypes(peerless),
+  'with-peers.mts': `${everything(subpaths)}\n${documentedTypes(subpaths)}`,
   'wrong.mts': "import { createA2AServer } from 'parley-a2a/node';\ncreateA2AServer({ agent: 1 });\n",
   'required.cts': [
     "import node = require('parley-a2a/node');",
@@ -35,11 +39,17 @@ const SOURCES = {
 };
 type Source = keyof typeof SOURCES;
 
+interface Compilation {
+  readonly files: readonly Source[];
+  readonly project?: string;
+  readonly [option: string]: unknown;
+}
+
 async function typeErrors(
   compiler: keyof typeof COMPILERS,
-  { files, ...options }: { readonly files: readonly Source[]; readonly [option: string]: unknown },
+  { files, project = suite.project, ...options }: Compilation,
 ) {
-  const folder = join(suite.project, `types-${crypto.randomUUID()}`);
+  const folder = join(project, `types-${crypto.randomUUID()}`);
   mkdirSync(folder);
   for (const file of files) writeFileSync(join(folder, file), SOURCES[file]);
   const compilerOptions = { noEmit: true, target: 'es2023', ...options };
@@ -66,6 +76,11 @@ describe('the types', () => {
     ['a bundler, laxly', '7.0', { ...BRIEF, ...LAX, ...WEB_TYPES, ...BUNDLER, files: ALL }],
   ] as const)('hold for %s in TypeScript %s', async (_, compiler, options) => {
     expect(await typeErrors(compiler, options)).toBe('');
+  });
+
+  it('hold for all import paths where their peers are', async () => {
+    const options = { ...BRIEF, ...STRICT, ...NODE_TYPES, module: 'nodenext', project: projectWithPeers() };
+    expect(await typeErrors('6.0', { ...options, files: ['with-peers.mts'] })).toBe('');
   });
 
   it('hold for Workers and browsers, who have no Node', async () => {
