@@ -107,7 +107,7 @@ describe('a SQLite file', () => {
     const first = await files.open(clock, path);
     await expect(files.open(clock, path)).rejects.toMatchObject({
       name: 'StorageError',
-      message: `Cannot use ${path} as storage: another server uses it`,
+      message: `Cannot use ${path} as storage: another server uses it (process ${process.pid}): stop that one, or name another file`,
     });
     expect(await first.create(ALICE, newTask({ clock, storage: first }, 't1'))).toBe(true);
     await first.close();
@@ -198,18 +198,47 @@ describe('the thread that writes', () => {
     await expect(openWith(worker)).rejects.toMatchObject({ name: 'StorageError' });
   });
 
-  it('that dies fails what was asked and what comes later, and the log says so', async () => {
-    const worker = new URL('dying.mjs', files.worker);
-    const text = readFileSync(files.worker, 'utf8');
-    writeFileSync(worker, text.replace('role.answer(request)', 'process.exit(3) || role.answer(request)'));
-    const logged: string[] = [];
-    const storage = await openWith(worker, { ...silentLogger, error: (message) => logged.push(message) });
-    const task = newTask({ clock, storage }, 't');
-    for (const call of [storage.create(ALICE, task), storage.create(ALICE, task)]) {
-      await expect(call).rejects.toMatchObject({ name: 'StorageError' });
+  it('that dies is started again, and what it was asked is done once, whether or not it had been', async () => {
+    for (const moment of ['before', 'after'] as const) {
+      const logged: string[] = [];
+      const worker = files.dyingWorker(moment, 'again ? "no" : "now"');
+      const storage = await openWith(worker, { ...silentLogger, error: (message) => logged.push(message) });
+      const play = await TaskPlay.begin({ clock, storage }, 't');
+      expect(play.epoch).toBe(1);
+      await play.write(['TASK_STATE_WORKING', play.chunk('x', false)]);
+      const outcome = await storage.accept(acceptance(said('next'), 't'));
+      expect(outcome).toEqual({ kind: 'accepted', taskId: 't', turn: 2 });
+      await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+      const task = { agent: 'test', id: 't' };
+      const next = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 9, task }));
+      expect(next).toMatchObject({ turn: 2, epoch: 2, attempt: 1, seq: 4 });
+      expect(await storage.create(ALICE, newTask({ clock, storage }, 'other'))).toBe(true);
+      await storage.append(play.draft(['TASK_STATE_CANCELED'], { authority: 'force', after: 4 }));
+      const { records } = await storage.records(play.key, 0, 100_000);
+      expect(records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+      expect(logged.length).toBeGreaterThan(5);
+      expect(new Set(logged)).toEqual(new Set(['a thread of the storage has died']));
+      await storage.close();
     }
-    await expect(storage.create(ALICE, task)).rejects.toMatchObject({ name: 'StorageError' });
-    expect(logged).toEqual(['a thread of the storage has died']);
+  });
+
+  it('that dies of what it is asked fails that, and nothing else', async () => {
+    const storage = await openWith(
+      files.dyingWorker('before', 'JSON.stringify(request).includes("poison") ? "now" : "no"'),
+    );
+    const create = (id: string) => storage.create(ALICE, newTask({ clock, storage }, id));
+    expect(await create('first')).toBe(true);
+    await expect(create('poison')).rejects.toMatchObject({ name: 'StorageError' });
+    expect(await create('second')).toBe(true);
+    expect(await storage.task(ALICE, 'poison')).toBeUndefined();
+    await storage.close();
+  });
+
+  it('that reads long lists is started again too', async () => {
+    const storage = await openWith(files.dyingWorker('before', '!Array.isArray(request) && !again ? "now" : "no"'));
+    await storage.create(ALICE, newTask({ clock, storage }, 't'));
+    const page = { scope: ALICE, orderBy: 'status' as const, limit: 9, artifacts: false, history: false };
+    for (const _ of [1, 2]) expect(await storage.tasks(page)).toMatchObject({ total: 1 });
     await storage.close();
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -25,14 +25,34 @@ export class SqliteFiles {
     });
   }
 
+  /**
+   * The same worker, but its thread ends before or after it has done what it was asked, and never answers, when a condition
+   * over `request`, `again` and `count` (its requests so far) says "now".
+   */
+  dyingWorker(moment: 'before' | 'after', condition: string): URL {
+    const text = readFileSync(this.worker, 'utf8');
+    const call = 'role.answer(request, again)';
+    const dies = `if ((${condition}) === "now") process.exit(3);`;
+    const done = moment === 'before' ? `${dies} const answer = ${call};` : `const answer = ${call}; ${dies}`;
+    const dying = text.replace(
+      `send(["answer", id, ${call}]);`,
+      `globalThis.count = (globalThis.count ?? 0) + 1; ${done} send(["answer", id, answer]);`,
+    );
+    if (dying === text) throw new Error('The worker answers in another way now');
+    this.#count += 1;
+    const file = join(this.folder, `dying-${this.#count}.mjs`);
+    writeFileSync(file, dying);
+    return pathToFileURL(file);
+  }
+
   /** The path of a file that nobody has used. */
   fresh(): string {
     this.#count += 1;
     return join(this.folder, `${this.#count}`, 'parley.db');
   }
 
-  open(clock: Clock, path = this.fresh()): Promise<SqliteStorage> {
-    return SqliteStorage.open({ path, clock, worker: this.worker, logger: silentLogger });
+  open(clock: Clock, path = this.fresh(), worker = this.worker): Promise<SqliteStorage> {
+    return SqliteStorage.open({ path, clock, worker, logger: silentLogger });
   }
 
   remove(): void {

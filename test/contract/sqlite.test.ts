@@ -11,3 +11,7 @@ const open: OpenStorage = (clock) => files.open(clock);
 
 storageContract('SQLite', open);
 taskStoreContract('SQLite', open);
+
+// One that loses its thread again and again shows nothing of it.
+const mortal = files.dyingWorker('before', 'count === 20 ? "now" : "no"');
+storageContract('SQLite with a mortal thread,', (clock) => files.open(clock, files.fresh(), mortal));

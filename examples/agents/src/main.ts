@@ -20,7 +20,7 @@ try {
 async function serve(): Promise<void> {
   const config = readExampleConfig(process.env);
   const logger = loggerFor(config.logLevel);
-  const storage = await openStorage(config.databaseUrl);
+  const storage = await openStorage(config.databaseUrl, { logger });
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);
   const host = createA2AHost({
@@ -67,9 +67,10 @@ function loggerFor(level: LogLevel): Logger {
   return textLogger({ write: (line) => process.stdout.write(line), now: Date.now, level });
 }
 
-/** One line for what an operator can put right; anything else is a bug and shows where. */
+/** One line that says what to put right; where in the code it broke is for LOG_LEVEL=debug. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const expected = error instanceof OptionsError || error instanceof StorageError || 'code' in error;
-  return expected ? error.message : (error.stack ?? error.message);
+  if (!expected || process.env.LOG_LEVEL === 'debug') return error.stack ?? error.message;
+  return error.message;
 }

@@ -37,12 +37,36 @@ export function appendingContract(open: OpenStorage): void {
 
     it('is refused after the sequence has moved, at once and later', async () => {
       const play = await TaskPlay.begin(tested, 't1');
-      const draft = play.draft(['TASK_STATE_WORKING']);
-      const outcomes = await Promise.all([play.send(draft), tested.storage.append(draft)]);
-      expect(outcomes).toEqual([{ kind: 'appended', waiting: 0 }, { kind: 'fenced' }]);
-      expect(await tested.storage.append(draft)).toEqual({ kind: 'fenced' });
+      const other = play.draft(['TASK_STATE_INPUT_REQUIRED']);
+      const outcomes = await Promise.all([play.write(['TASK_STATE_WORKING']), tested.storage.append(other)]);
+      expect(outcomes).toEqual([0, { kind: 'fenced' }]);
+      expect(await tested.storage.append(other)).toEqual({ kind: 'fenced' });
       expect(await tested.storage.append(play.draft([], { after: 7 }))).toEqual({ kind: 'fenced' });
       expect((await tested.storage.task(ALICE, 't1'))?.seq).toBe(2);
+    });
+
+    it('is answered as before when a turn repeats its last one, and writes nothing twice', async () => {
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      await storage.accept(acceptance(said('next'), 't1'));
+      const first = play.draft(['TASK_STATE_WORKING', play.chunk('x', false)]);
+      for (const _ of [1, 2, 3]) expect(await storage.append(first)).toEqual({ kind: 'appended', waiting: 1 });
+      expect(await storage.append({ ...first, authority: 'idle' })).toEqual({ kind: 'running' });
+      expect(await storage.append({ ...first, authority: 'force' })).toEqual({ kind: 'fenced' });
+      expect(await storage.append({ ...first, authority: play.epoch + 1 })).toEqual({ kind: 'fenced' });
+      expect(await storage.append({ ...first, after: 2, records: first.records.slice(1) })).toEqual({
+        kind: 'appended',
+        waiting: 1,
+      });
+      expect((await storage.records(play.key, 0, 10_000)).records).toHaveLength(3);
+
+      const next = await TaskPlay.begin(tested, 't2');
+      const last = next.draft(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
+      const whole = { ...last, snapshot: next.whole(last) };
+      for (const _ of [1, 2]) expect(await storage.append(whole)).toEqual({ kind: 'appended', waiting: 0 });
+      expect(await storage.task(ALICE, 't2')).toMatchObject({ seq: 2, task: { status: last.head.status } });
+      const page = { scope: ALICE, orderBy: 'status' as const, limit: 0, artifacts: false, history: false };
+      expect((await storage.tasks({ ...page, states: ['TASK_STATE_COMPLETED'] })).total).toBe(1);
     });
 
     it('is refused to an overtaken writer, even one that knows the sequence', async () => {

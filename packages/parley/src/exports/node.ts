@@ -1,4 +1,3 @@
-import { stderr } from 'node:process';
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import type { AgentOptions } from '../app/agent-options.js';
@@ -8,8 +7,8 @@ import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import { textLogger } from '../telemetry/text-logger.js';
 import { systemClock, systemIds } from './runtime.js';
+import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
@@ -89,7 +88,7 @@ function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: Serve
     storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
     clock: systemClock,
     ids: systemIds,
-    logger: options.logger ?? textLogger({ write: (line) => stderr.write(line), now: Date.now, level: 'warn' }),
+    logger: options.logger ?? stderrLogger,
     heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
     ...(options.retention && { retention: options.retention }),

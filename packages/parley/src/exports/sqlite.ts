@@ -1,6 +1,7 @@
 import { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
-import { type Logger, silentLogger } from '../telemetry/logger.js';
+import type { Logger } from '../telemetry/logger.js';
 import { systemClock } from './runtime.js';
+import { stderrLogger } from './stderr-logger.js';
 
 export { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 
@@ -10,6 +11,7 @@ export interface OpenSqliteOptions {
   readonly path: string;
   /** What an acknowledged write survives: the loss of power (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
+  /** Hears when the file cannot be written and when it can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
 
@@ -20,7 +22,7 @@ export interface OpenSqliteOptions {
 export function openSqliteStorage({
   path,
   durability,
-  logger = silentLogger,
+  logger = stderrLogger,
 }: OpenSqliteOptions): Promise<SqliteStorage> {
   return SqliteStorage.open({
     path,

@@ -1,3 +1,4 @@
+import { failureLevel } from '../errors/storage-error.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -78,7 +79,7 @@ export class RetentionSweeper {
       if (swept.tasks + swept.records + swept.keys > 0) this.#logger.debug('swept', { ...swept });
       return swept.more;
     } catch (error) {
-      this.#logger.error('sweep failed', { error });
+      this.#logger[failureLevel(error)]('sweep failed', { error });
       return false;
     }
   }

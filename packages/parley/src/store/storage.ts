@@ -117,7 +117,8 @@ export type AcceptOutcome =
 
 /**
  * Records of one task, appended together or not at all. Refused when the writer has been overtaken, the sequence has
- * moved or the task has ended; a refusal writes nothing.
+ * moved or the task has ended; a refusal writes nothing. A running turn may repeat its last append, whose answer it may
+ * have missed: it gets the same answer, and nothing is written twice.
  */
 export interface Append {
   readonly key: TaskKey;
@@ -226,7 +227,7 @@ export interface Swept {
  * Tasks, their logs, executions, push configurations and idempotency keys: one port because they change together or
  * not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may share a
  * commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it. Rejects with
- * StorageError when the storage itself fails; nothing was written then.
+ * StorageError when the storage itself fails; nothing was written then, as far as the storage can know.
  */
 export interface Storage {
   /**

@@ -1,6 +1,6 @@
 import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
 import { InternalError } from '../../errors/standard-errors.js';
-import { StorageError } from '../../errors/storage-error.js';
+import { failureLevel, StorageError } from '../../errors/storage-error.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Logger } from '../../telemetry/logger.js';
 
@@ -16,7 +16,7 @@ export function toA2AError(error: unknown, logger: Logger, operation: string): A
     return error;
   }
   if (error instanceof StorageError) {
-    logger.error('storage failed', { operation, error });
+    logger[failureLevel(error)]('storage failed', { operation, error });
     return new A2AError('UNAVAILABLE', 'Temporarily unavailable', { retryAfterMs: RETRY_STORAGE_MS }, { cause: error });
   }
   logger.error('operation failed', { operation, error });

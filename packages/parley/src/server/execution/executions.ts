@@ -1,3 +1,4 @@
+import { failureLevel } from '../../errors/storage-error.js';
 import { isInterrupted } from '../../model/task-state.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim } from '../../store/storage.js';
@@ -131,7 +132,8 @@ export class Executions implements TurnOwner {
       const task = { agent, id: turn.taskId };
       for (const claim of await storage.claim({ ...lease, agents: [agent], limit: 1, task })) this.start(claim);
     } catch (error) {
-      logger.error('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
+      const level = failureLevel(error);
+      logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
       this.#around.clock.after(1_000, () => void this.#claimNext(turn));
     }
   }
@@ -144,7 +146,7 @@ export class Executions implements TurnOwner {
         .then(async () => {
           if (++this.#beats % 3 === 0) await this.#claimAll();
         })
-        .catch((error: unknown) => logger.error('heartbeat failed', { error }))
+        .catch((error: unknown) => logger[failureLevel(error)]('heartbeat failed', { error }))
         .finally(() => {
           if (!this.#closing) this.#beat();
         });

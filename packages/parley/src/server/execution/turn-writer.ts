@@ -1,3 +1,4 @@
+import { failureLevel } from '../../errors/storage-error.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { TaskEvent } from '../../model/stream-response.js';
@@ -235,7 +236,8 @@ export class TurnWriter {
     if (this.#closed) return;
     const wait = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)] ?? 0;
     this.#failures += 1;
-    logger.error('commit failed, trying again', { taskId: key.id, attempt: this.#failures, waitMs: wait, error });
+    const fields = { taskId: key.id, attempt: this.#failures, waitMs: wait, error };
+    logger[failureLevel(error)]('commit failed, trying again', fields);
     clock.after(wait, () => {
       if (!this.#closed) this.#send(append);
     });
@@ -258,7 +260,7 @@ export class TurnWriter {
         onClosed(waiting);
       },
       (error: unknown) => {
-        logger.error('release failed, trying again', { taskId: key.id, error });
+        logger[failureLevel(error)]('release failed, trying again', { taskId: key.id, error });
         this.#inFlight = false;
         clock.after(RETRY_MS[2], () => this.#schedule());
       },

@@ -1,3 +1,4 @@
+import { failureLevel } from '../../errors/storage-error.js';
 import type { StoredTask } from '../../store/storage.js';
 import { endFromOutside } from './outside-end.js';
 import type { Surroundings } from './turn-host.js';
@@ -20,7 +21,7 @@ export class WaitingExpiry {
     if (this.#stopped) return;
     this.#cancelTimer = clock.after(limits.expiryCheckMs, () => {
       this.#expire()
-        .catch((error: unknown) => logger.error('expiring waiting tasks failed', { error }))
+        .catch((error: unknown) => logger[failureLevel(error)]('expiring waiting tasks failed', { error }))
         .finally(() => this.start());
     });
   }

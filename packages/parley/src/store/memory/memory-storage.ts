@@ -98,8 +98,9 @@ export class MemoryStorage implements Storage {
     checkAppend(append);
     const entry = this.#tasks.get(append.key);
     if (entry === undefined) return { kind: 'not-found' };
-    if (entry.endedAt !== undefined) return { kind: 'terminal' };
     const { authority, records, head, endsTurn } = append;
+    if (authority === entry.epoch && isRepeat(entry, append)) return { kind: 'appended', waiting: entry.waiting };
+    if (entry.endedAt !== undefined) return { kind: 'terminal' };
     const { held } = entry;
     if (authority === 'idle') {
       if (entry.isRunning(now)) return { kind: 'running' };
@@ -327,6 +328,14 @@ export class MemoryStorage implements Storage {
     const held = entry?.held;
     return held !== undefined && held.turn === turn && entry?.epoch === epoch ? held : undefined;
   }
+}
+
+/** Whether the log ends with just these records, and the turn that ends with them is over. */
+function isRepeat({ seq, floor, content, held }: TaskEntry, { after, records, endsTurn }: Append): boolean {
+  if (seq !== after + records.length || floor > after + 1) return false;
+  if (records.length === 0) return endsTurn !== undefined && held?.turn !== endsTurn;
+  const last = [...content.records(after + 1 - floor)];
+  return records.every((record, at) => record.text === last[at]?.text);
 }
 
 function putConfig(entry: TaskEntry, config: TaskPushNotificationConfig & { readonly id: string }): void {

@@ -56,11 +56,36 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
   return ['accepted', turn, isNext ? head.epoch : null];
 }
 
+/** What a message has led to that was taken in, when the answer was lost. */
+export function acceptedBefore(tables: WriteTables, operation: AcceptOperation): AcceptResult | undefined {
+  const [, scope, now, taskId, , , message, caller, claim] = operation;
+  const head = tables.headIn(scope, taskId);
+  if (head === undefined) return undefined;
+  const found = tables.get<{ turn: number | null }>(
+    'SELECT max(turn) AS turn FROM execution WHERE task = ? AND message = ? AND caller = ?',
+    head.pk,
+    message,
+    caller,
+  );
+  const turn = found?.turn ?? null;
+  if (turn === null) return undefined;
+  const isHeld = claim !== null && head.held === turn && head.node === claim[0] && head.leaseEnd === now + claim[1];
+  return ['accepted', turn, isHeld ? head.epoch : null];
+}
+
 /** Puts a task there from outside; false if the id is taken. */
 export function create(tables: WriteTables, [, scope, now, taskId, task]: CreateOperation): boolean {
   if (tables.head(scope[0], taskId) !== undefined) return false;
   insertTask(tables, { scope, now, taskId, task, turns: 0, lease: null });
   return true;
+}
+
+/** True for a task that was put there, when the answer was lost. */
+export function createdBefore(tables: WriteTables, [, scope, , taskId, task]: CreateOperation): true | undefined {
+  const head = tables.headIn(scope, taskId);
+  if (head?.seq !== 1) return undefined;
+  const first = tables.get<{ event: string }>('SELECT event FROM task_record WHERE task = ? AND seq = 1', head.pk);
+  return first?.event === task.at(-1) ? true : undefined;
 }
 
 /** Keeps what a key led to. */

@@ -10,6 +10,7 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
     operation;
   const head = tables.head(agent, taskId);
   if (head === undefined) return ['not-found'];
+  if (head.epoch === authority && isRepeat(tables, head, operation)) return ['appended', waitingIn(head)];
   if (head.ended) return ['terminal'];
   if (authority === 'idle') {
     if (isRunning(head, now)) return ['running'];
@@ -36,6 +37,21 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
   if (!head.ended) settleReady(tables, head);
   if (head.ended || isLarge(head)) tables.forget(agent, taskId);
   return ['appended', waitingIn(head)];
+}
+
+/** Whether the log ends with just these records, and the turn that ends with them is over. */
+export function isRepeat(tables: WriteTables, head: TaskHead, operation: AppendOperation): boolean {
+  const [, , , , , after, , , , , , endsTurn, records] = operation;
+  if (head.seq !== after + records.length / RECORD_FIELDS) return false;
+  // Of no records, all that can have been done is the end of the turn.
+  if (records.length === 0) return endsTurn !== null && head.held !== endsTurn;
+  const found = tables.all<{ turn: number; event: string; history: string | null; metadata: string | null }>(
+    'SELECT turn, event, history, metadata FROM task_record WHERE task = ? AND seq > ? ORDER BY seq',
+    head.pk,
+    after,
+  );
+  const fields = found.flatMap(({ turn, event, history, metadata }) => [turn, event, history, metadata]);
+  return fields.length === records.length && fields.every((field, at) => field === records[at]);
 }
 
 interface Status {

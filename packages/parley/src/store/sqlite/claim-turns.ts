@@ -46,19 +46,43 @@ export function claim(tables: WriteTables, operation: ClaimOperation): readonly 
     if (head === undefined || first === undefined) continue;
     hold(tables, head, { node, end: now + leaseMs });
     first.ready = false;
-    const execution = tables.get<ExecutionRow>(
-      `UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE task = ? AND turn = ?
-        RETURNING attempt, message, caller, checkpoint, cancel`,
+    tables.run(
+      'UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE task = ? AND turn = ?',
       head.pk,
       first.turn,
     );
-    if (execution === undefined) continue;
-    const { attempt, message, caller, checkpoint, cancel } = execution;
-    const began = head.began === first.turn;
-    const scope = [row.agent, row.tenant, row.owner] as const;
-    turns.push([scope, row.id, head.epoch, first.turn, attempt, began, message, caller, checkpoint, cancel]);
+    turns.push(...heldTurn(tables, row, head));
   }
   return turns;
+}
+
+/** The turns that this very claim has given out before, when its answer was lost. */
+export function claimedBefore(tables: WriteTables, operation: ClaimOperation): readonly ClaimedTurn[] | undefined {
+  const [, now, node, leaseMs, agents, , task] = operation;
+  const rows = tables.all<Claimable>(
+    `${CLAIMABLE} AND t.held = e.turn AND t.node = ? AND t.lease_end = ? ORDER BY e.place`,
+    JSON.stringify(agents),
+    node,
+    now + leaseMs,
+  );
+  const turns = rows.flatMap((row) => {
+    const head = task === null || task[1] === row.id ? tables.head(row.agent, row.id) : undefined;
+    return head === undefined ? [] : heldTurn(tables, row, head);
+  });
+  return turns.length === 0 ? undefined : turns;
+}
+
+function heldTurn(tables: WriteTables, row: Claimable, head: TaskHead): readonly ClaimedTurn[] {
+  const { held, pk, epoch } = head;
+  const execution = tables.get<ExecutionRow>(
+    'SELECT attempt, message, caller, checkpoint, cancel FROM execution WHERE task = ? AND turn = ?',
+    pk,
+    held,
+  );
+  if (execution === undefined || held === null) return [];
+  const { attempt, message, caller, checkpoint, cancel } = execution;
+  const scope = [row.agent, row.tenant, row.owner] as const;
+  return [[scope, row.id, epoch, held, attempt, head.began === held, message, caller, checkpoint, cancel]];
 }
 
 /** Moves the ends of leases on, as far as they are still held. */

@@ -1,7 +1,7 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { LastingThread } from './lasting-thread.js';
 import type { Operation, OperationResults, Settled } from './operations.js';
-import type { WorkerLink } from './worker-link.js';
 
 interface Entry {
   readonly operation: Operation;
@@ -11,14 +11,14 @@ interface Entry {
 
 /** Collects operations while the batch before them is being written, so that a commit serves all that wait for one. */
 export class GroupCommit {
-  readonly #writer: WorkerLink;
+  readonly #writer: LastingThread;
   readonly #clock: Clock;
   #collected: Entry[] = [];
   #scheduled = false;
   #inFlight = false;
   #onIdle: (() => void)[] = [];
 
-  constructor(writer: WorkerLink, clock: Clock) {
+  constructor(writer: LastingThread, clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
   }
@@ -70,6 +70,7 @@ function settle(batch: readonly Entry[], answer: readonly Settled[]): void {
   for (const [at, { resolve, reject }] of batch.entries()) {
     const settled = answer[at];
     if (settled?.[0] === false) resolve(settled[1]);
-    else reject(new StorageError(`The storage failed: ${settled?.[1] ?? 'no answer'}`));
+    else
+      reject(new StorageError(`The storage failed: ${settled?.[1] ?? 'no answer'}`, { told: settled?.[2] ?? false }));
   }
 }

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
+import { checkFile, fileFault } from './file-fault.js';
+import { FileLock, realPath } from './file-lock.js';
 import { loadSqlite } from './load-sqlite.js';
 import { prepareSchema } from './schema.js';
 
@@ -11,33 +11,34 @@ export interface FileOptions {
   readonly durability: 'power-loss' | 'process';
 }
 
-/** The one connection that writes, and the lock that keeps other processes out. */
-export interface OpenFile {
-  readonly db: DatabaseSync;
-  close(): void;
+/**
+ * Makes the folder of a file if it is missing, and keeps other processes from the file; `path` is its real one.
+ * @throws StorageError naming the file and what to do when that is not possible; the file is as it was then.
+ */
+export function lockFile(path: string): { readonly path: string; readonly lock: FileLock } {
+  try {
+    const real = realPath(path);
+    checkFile(real);
+    return { path: real, lock: FileLock.take(real) };
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
 }
 
 /**
- * Opens a file for writing, makes it and its folder if they are missing, and locks it until `close` or the end of the process.
- * @throws StorageError naming the file when that is not possible; the file is as it was then.
+ * Opens a file for writing and makes it if it is missing; whoever calls has locked it.
+ * @throws StorageError naming the file and what to do when that is not possible; the file is as it was then.
  */
-export function openForWriting({ path, durability }: FileOptions): OpenFile {
+export function openForWriting({ path, durability }: FileOptions): DatabaseSync {
+  let db: DatabaseSync | undefined;
   try {
     const { DatabaseSync } = loadSqlite();
-    mkdirSync(dirname(path), { recursive: true });
-    const lock = new DatabaseSync(`${path}-lock`);
-    let db: DatabaseSync | undefined;
-    try {
-      holdLock(lock);
-      db = new DatabaseSync(path);
-      prepareSchema(db);
-      configure(db, durability);
-      return { db, close: () => closeAll(db, lock) };
-    } catch (error) {
-      closeAll(db, lock);
-      throw error;
-    }
+    db = new DatabaseSync(path, { timeout: 1_000 });
+    prepareSchema(db);
+    configure(db, durability);
+    return db;
   } catch (error) {
+    db?.close();
     throw cannotOpen(path, error);
   }
 }
@@ -57,16 +58,6 @@ export function openForReading(path: string): DatabaseSync {
   }
 }
 
-/** A lock of the operating system on a file of its own: it vanishes with the process, however that ends. */
-function holdLock(lock: DatabaseSync): void {
-  try {
-    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
-  } catch (error) {
-    if (/locked|busy/i.test(String(error))) throw new StorageError('another server uses it');
-    throw error;
-  }
-}
-
 function configure(db: DatabaseSync, durability: FileOptions['durability']): void {
   const mode = db.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string };
   if (mode.journal_mode !== 'wal') throw new StorageError('its file system has no shared memory for a write-ahead log');
@@ -76,11 +67,7 @@ function configure(db: DatabaseSync, durability: FileOptions['durability']): voi
   db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;');
 }
 
-function closeAll(...databases: readonly (DatabaseSync | undefined)[]): void {
-  for (const db of databases) db?.close();
-}
-
-function cannotOpen(path: string, error: unknown): StorageError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StorageError(`Cannot use ${path} as storage: ${reason}`, { cause: error });
+/** The error of a file that cannot be used: which, why, and what to do. */
+export function cannotOpen(path: string, error: unknown): StorageError {
+  return new StorageError(`Cannot use ${path} as storage: ${fileFault(error).text}`, { cause: error });
 }

@@ -172,5 +172,7 @@ export interface OperationResults {
   readonly sweep: readonly [tasks: number, records: number, keys: number, more: boolean];
 }
 
-/** The result of an operation that was done, or why it failed. */
-export type Settled = readonly [failed: false, result: unknown] | readonly [failed: true, reason: string];
+/** The result of an operation that was done, or why it failed and whether that was reported as the writer's health. */
+export type Settled =
+  | readonly [failed: false, result: unknown]
+  | readonly [failed: true, reason: string, reported: boolean];

@@ -28,7 +28,8 @@ export class ReadTables {
     try {
       return read();
     } finally {
-      this.#statement('COMMIT').run();
+      // A read that failed may have ended the transaction.
+      if (this.#db.isTransaction) this.#statement('COMMIT').run();
     }
   }
 

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
@@ -6,7 +5,6 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
-import type { Logger } from '../../telemetry/logger.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -31,12 +29,12 @@ import type {
   TaskPage,
   TaskQuery,
 } from '../storage.js';
+import { fileFault } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
-import { openForReading } from './open-file.js';
 import type { ClaimedTurn } from './operations.js';
 import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from './read-keys-and-configs.js';
-import { ReadTables } from './read-tables.js';
 import { readRecords, readTask } from './read-task.js';
+import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { stateOf } from './state-numbers.js';
 import { parseTask, storedOf, type TaskTexts } from './task-texts.js';
 import {
@@ -47,20 +45,7 @@ import {
   outcomeFields,
   scopeFields,
 } from './to-operations.js';
-import { WorkerLink } from './worker-link.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
-
-/** Where a SQLite storage is and how it works. */
-export interface SqliteStorageOptions {
-  /** The database file; it and its folder are made if they are missing. Beside it lie its log and its lock. */
-  readonly path: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The compiled `sqlite-worker.js`. */
-  readonly worker: URL;
-  /** What a resolved promise survives: the loss of power (default), or only the end of the process. */
-  readonly durability?: 'power-loss' | 'process';
-}
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
 const SMALL_READ = 1_048_576;
@@ -72,19 +57,17 @@ const SMALL_READ = 1_048_576;
 export class SqliteStorage implements Storage {
   readonly shared = false;
   readonly durability: 'power-loss' | 'process';
-  readonly #options: SqliteStorageOptions & { readonly path: string };
-  readonly #writer: WorkerLink;
+  readonly #clock: Clock;
+  readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
-  readonly #tables: ReadTables;
-  #reader: Promise<WorkerLink> | undefined;
+  #lastClaim = 0;
   #closing: Promise<void> | undefined;
 
-  private constructor(options: SqliteStorageOptions, writer: WorkerLink, tables: ReadTables) {
-    this.#options = options;
-    this.durability = options.durability ?? 'power-loss';
-    this.#writer = writer;
-    this.#commits = new GroupCommit(writer, options.clock);
-    this.#tables = tables;
+  private constructor(clock: Clock, file: SqliteFile) {
+    this.#clock = clock;
+    this.#file = file;
+    this.durability = file.durability;
+    this.#commits = new GroupCommit(file.writer, clock);
   }
 
   /**
@@ -92,19 +75,12 @@ export class SqliteStorage implements Storage {
    * @throws StorageError naming the file when it cannot be used: another server has it, it is damaged, it belongs to
    * something else or was written by a newer version. Nothing in it is changed then.
    */
-  static async open(options: SqliteStorageOptions): Promise<SqliteStorage> {
-    const path = resolve(options.path);
-    const { durability = 'power-loss', worker, logger } = options;
-    const writer = await WorkerLink.start({ worker, logger, task: { role: 'writer', path, durability } });
-    if (durability === 'process') {
-      logger.warn('tasks survive the end of the process, but not the loss of power', { path });
+  static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
+    const file = await SqliteFile.open(options);
+    if (file.durability === 'process') {
+      options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
     }
-    try {
-      return new SqliteStorage({ ...options, path }, writer, new ReadTables(openForReading(path)));
-    } catch (error) {
-      await writer.close();
-      throw error;
-    }
+    return new SqliteStorage(options.clock, file);
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -118,7 +94,7 @@ export class SqliteStorage implements Storage {
         if (epoch === null) return { kind: 'accepted', taskId, turn };
         const known = { scope, epoch, turn, attempt: 1, message, caller, began: false };
         if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
-        const stored = this.#read(() => readTask(this.#tables, { agent: scope.agent, id: taskId }));
+        const stored = this.#read(() => readTask(this.#file.tables, { agent: scope.agent, id: taskId }));
         if (stored === undefined) return { kind: 'not-found' };
         return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
       }
@@ -142,7 +118,9 @@ export class SqliteStorage implements Storage {
   async claim(
     request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
   ): Promise<readonly Claim[]> {
-    const now = this.#open();
+    // No two claims at the same time: by the ends of its leases one is known again if its answer was lost.
+    const now = Math.max(this.#open(), this.#lastClaim + 1);
+    this.#lastClaim = now;
     const { node, leaseMs, agents, limit, task } = request;
     const key = task === undefined ? null : ([task.agent, task.id] as const);
     const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, limit, key]);
@@ -189,7 +167,7 @@ export class SqliteStorage implements Storage {
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
     this.#open();
-    if (maxBytes <= SMALL_READ) return this.#read(() => readRecords(this.#tables, { key, after, maxBytes }));
+    if (maxBytes <= SMALL_READ) return this.#read(() => readRecords(this.#file.tables, { key, after, maxBytes }));
     const page = await this.#ask('records', { read: 'records', key, after, maxBytes });
     const records = page.records.map(([seq, turn, text, history, metadata]) =>
       LogRecord.fromText(seq, turn, text, {
@@ -224,7 +202,7 @@ export class SqliteStorage implements Storage {
 
   async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {
     this.#open();
-    return this.#read(() => readRemembered(this.#tables, { scope, key, now }));
+    return this.#read(() => readRemembered(this.#file.tables, { scope, key, now }));
   }
 
   async putPushConfig(
@@ -238,7 +216,7 @@ export class SqliteStorage implements Storage {
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
     this.#open();
-    return this.#read(() => readPushConfig(this.#tables, { scope, taskId, id }));
+    return this.#read(() => readPushConfig(this.#file.tables, { scope, taskId, id }));
   }
 
   async pushConfigs(
@@ -248,7 +226,7 @@ export class SqliteStorage implements Storage {
   ): Promise<readonly TaskPushNotificationConfig[] | undefined> {
     this.#open();
     const { cursor, limit } = page;
-    return this.#read(() => readPushConfigs(this.#tables, { scope, taskId, cursor, limit }));
+    return this.#read(() => readPushConfigs(this.#file.tables, { scope, taskId, cursor, limit }));
   }
 
   async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
@@ -270,24 +248,20 @@ export class SqliteStorage implements Storage {
 
   async #close(): Promise<void> {
     await this.#commits.idle();
-    const reader = await this.#reader?.catch(() => undefined);
-    await reader?.close();
-    this.#tables.close();
-    // The last connection: it copies the log into the file and removes it.
-    await this.#writer.close();
+    await this.#file.close();
   }
 
   /** The time, while the storage is open. */
   #open(): number {
     if (this.#closing !== undefined) throw new StorageError('The storage is closed');
-    return this.#options.clock.now();
+    return this.#clock.now();
   }
 
   #read<R>(read: () => R): R {
     try {
       return read();
     } catch (error) {
-      throw new StorageError(`The storage failed: ${String(error)}`, { cause: error });
+      throw new StorageError(`The storage failed: ${fileFault(error).text}`, { cause: error });
     }
   }
 
@@ -295,24 +269,21 @@ export class SqliteStorage implements Storage {
     _kind: K,
     request: ReadRequest & { readonly read: K },
   ): Promise<ReadResults[K]> {
-    const { worker, path, logger } = this.#options;
-    this.#reader ??= WorkerLink.start({ worker, logger, task: { role: 'reader', path } });
-    const reader = await this.#reader;
-    const [failed, answer] = (await reader.ask(request)) as readonly [boolean, unknown];
+    const [failed, answer] = (await this.#file.reader.ask(request)) as readonly [boolean, unknown];
     if (failed) throw new StorageError(`The storage failed: ${String(answer)}`);
     return answer as ReadResults[K];
   }
 
   #stored(scope: Scope, taskId: string): StoredTask | undefined {
-    const now = this.#options.clock.now();
-    const found = this.#read(() => readTask(this.#tables, { agent: scope.agent, id: taskId, scope }));
+    const now = this.#clock.now();
+    const found = this.#read(() => readTask(this.#file.tables, { agent: scope.agent, id: taskId, scope }));
     return found && storedOf(found.row, found.task, now);
   }
 
   /** The task of a claimed turn is read after the commit; it is gone if it was deleted meanwhile. */
   #claimOf(claimed: ClaimedTurn): Claim | undefined {
     const [[agent, tenant, owner], id, epoch, turn, attempt, began, message, caller, checkpoint, cancel] = claimed;
-    const found = this.#read(() => readTask(this.#tables, { agent, id }));
+    const found = this.#read(() => readTask(this.#file.tables, { agent, id }));
     if (found === undefined) return undefined;
     return {
       scope: { agent, tenant, owner },

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openForReading, openForWriting } from './open-file.js';
+import { fileFault } from './file-fault.js';
+import { cannotOpen, openForReading, openForWriting } from './open-file.js';
 import type { Operation, Settled } from './operations.js';
 import { readAbandoned, readPage } from './read-lists.js';
 import { ReadTables } from './read-tables.js';
@@ -12,18 +13,26 @@ import { WriteTables } from './write-tables.js';
 // A thread of its own for a file: the one that writes it, or one for reads that may take long. Started by SqliteStorage.
 
 interface Role {
-  answer(request: readonly Operation[] | ReadRequest): Settled | readonly Settled[];
+  answer(request: readonly Operation[] | ReadRequest, again: boolean): Settled | readonly Settled[];
   close(): void;
 }
 
-function writer(task: Extract<WorkerTask, { role: 'writer' }>): Role {
-  const file = openForWriting(task);
-  const sqliteWriter = new SqliteWriter(new WriteTables(file.db));
-  sqliteWriter.voidLeases();
-  return {
-    answer: (request) => sqliteWriter.write(request as readonly Operation[]),
-    close: () => file.close(),
-  };
+function writer(
+  { path, durability, resume }: Extract<WorkerTask, { role: 'writer' }>,
+  send: (message: FromWorker) => void,
+): Role {
+  const db = openForWriting({ path, durability });
+  try {
+    const sqliteWriter = new SqliteWriter(new WriteTables(db), (fault) => send(['health', fault]));
+    if (!resume) sqliteWriter.voidLeases();
+    return {
+      answer: (request, again) => sqliteWriter.write(request as readonly Operation[], again),
+      close: () => db.close(),
+    };
+  } catch (error) {
+    db.close();
+    throw cannotOpen(path, error);
+  }
 }
 
 function reader(path: string): Role {
@@ -33,7 +42,7 @@ function reader(path: string): Role {
       try {
         return [false, read(tables, request as ReadRequest)];
       } catch (error) {
-        return [true, String(error)];
+        return [true, fileFault(error).text, false];
       }
     },
     close: () => tables.close(),
@@ -67,7 +76,7 @@ function serve(): void {
   const task = workerData as WorkerTask;
   let role: Role;
   try {
-    role = task.role === 'writer' ? writer(task) : reader(task.path);
+    role = task.role === 'writer' ? writer(task, send) : reader(task.path);
   } catch (error) {
     send(['failed', error instanceof Error ? error.message : String(error)]);
     port.close();
@@ -78,8 +87,8 @@ function serve(): void {
       role.close();
       port.close();
     } else {
-      const [id, request] = message;
-      send(['answer', id, role.answer(request)]);
+      const [id, request, again] = message;
+      send(['answer', id, role.answer(request, again)]);
     }
   });
   send(['ready']);

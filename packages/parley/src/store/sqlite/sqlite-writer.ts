@@ -1,17 +1,23 @@
 import { accept, create, rememberKey } from './accept-task.js';
 import { append } from './append-records.js';
 import { claim, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
+import { fileFault } from './file-fault.js';
 import type { Operation, Settled } from './operations.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
 import { deleteTask, sweep } from './remove-tasks.js';
+import { resultOf } from './result-of.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Does batches of operations, each batch as one transaction. */
 export class SqliteWriter {
   readonly #tables: WriteTables;
+  readonly #onHealth: (fault: string | undefined) => void;
+  #failing = false;
 
-  constructor(tables: WriteTables) {
+  /** `onHealth` hears why nothing can be written, and `undefined` when something was written after that. */
+  constructor(tables: WriteTables, onHealth: (fault: string | undefined) => void) {
     this.#tables = tables;
+    this.#onHealth = onHealth;
   }
 
   /** All leases are void: whoever held them is gone. Their turns wait to be claimed again. */
@@ -25,35 +31,54 @@ export class SqliteWriter {
     tables.commit();
   }
 
-  /** The results in the order of the operations. If the batch fails as a whole, each operation is tried on its own. */
-  write(batch: readonly Operation[]): readonly Settled[] {
+  /**
+   * The results in the order of the operations. If the batch fails as a whole, each operation is tried on its own. `again`:
+   * another thread was asked the same and may have done it.
+   */
+  write(batch: readonly Operation[], again: boolean): readonly Settled[] {
     try {
-      return this.#commit(batch).map((result) => [false, result]);
+      return this.#commit(batch, again).map((result) => [false, result]);
     } catch (error) {
-      if (batch.length === 1) return [[true, reasonOf(error)]];
-      return batch.map((operation) => this.#alone(operation));
+      if (batch.length === 1) return [this.#failed(error)];
+      return batch.map((operation) => this.#alone(operation, again));
     }
   }
 
-  #alone(operation: Operation): Settled {
+  #alone(operation: Operation, again: boolean): Settled {
     try {
-      const [result] = this.#commit([operation]);
+      const [result] = this.#commit([operation], again);
       return [false, result];
     } catch (error) {
-      return [true, reasonOf(error)];
+      return this.#failed(error);
     }
   }
 
-  #commit(batch: readonly Operation[]): unknown[] {
+  #commit(batch: readonly Operation[], again: boolean): unknown[] {
+    const tables = this.#tables;
     try {
-      this.#tables.begin();
-      const results = batch.map((operation) => perform(this.#tables, operation));
-      this.#tables.commit();
+      tables.begin();
+      const results = batch.map(
+        (operation) => (again ? resultOf(tables, operation) : undefined) ?? perform(tables, operation),
+      );
+      tables.commit();
+      if (this.#failing && tables.wrote) {
+        this.#failing = false;
+        this.#onHealth(undefined);
+      }
       return results;
     } catch (error) {
-      this.#tables.rollback();
+      tables.rollback();
       throw error;
     }
+  }
+
+  #failed(error: unknown): Settled {
+    const { text, passing } = fileFault(error);
+    if (passing && !this.#failing) {
+      this.#failing = true;
+      this.#onHealth(text);
+    }
+    return [true, text, passing];
   }
 }
 
@@ -86,8 +111,4 @@ function perform(tables: WriteTables, operation: Operation): unknown {
     case 'sweep':
       return sweep(tables, operation);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -6,7 +6,8 @@ import type { TaskTexts } from './task-texts.js';
 
 /** What a worker is started for. */
 export type WorkerTask =
-  | ({ readonly role: 'writer' } & FileOptions)
+  /** `resume`: this process had the file open before, so that its leases stand. */
+  | ({ readonly role: 'writer'; readonly resume: boolean } & FileOptions)
   | { readonly role: 'reader'; readonly path: string };
 
 /** What a reader can be asked. */
@@ -28,10 +29,11 @@ export interface ReadResults {
 }
 
 /** What goes to a worker: something to do, or its end. */
-export type ToWorker = readonly [id: number, request: readonly Operation[] | ReadRequest] | 'close';
+export type ToWorker = readonly [id: number, request: readonly Operation[] | ReadRequest, again: boolean] | 'close';
 
-/** What comes from a worker: that it is ready or cannot be, and its answers. */
+/** What comes from a worker: that it is ready or cannot be, its answers, and from when to when it cannot write. */
 export type FromWorker =
   | readonly ['ready']
   | readonly ['failed', reason: string]
+  | readonly ['health', fault: string | undefined]
   | readonly ['answer', id: number, answer: Settled | readonly Settled[]];

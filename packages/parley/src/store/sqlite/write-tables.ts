@@ -51,7 +51,9 @@ export class WriteTables {
   #lastPlace: number;
   #lastEnded: number;
   /** No lease ends before this. */
-  nextLeaseEnd = Number.POSITIVE_INFINITY;
+  nextLeaseEnd = 0;
+  /** Whether the transaction that is under way or was the last has changed anything. */
+  wrote = false;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -64,7 +66,9 @@ export class WriteTables {
   }
 
   run(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
+    const changes = Number(this.#statement(sql).run(...values).changes);
+    if (changes > 0) this.wrote = true;
+    return changes;
   }
 
   get<R>(sql: string, ...values: SQLInputValue[]): R | undefined {
@@ -76,6 +80,7 @@ export class WriteTables {
   }
 
   begin(): void {
+    this.wrote = false;
     this.#db.exec('BEGIN IMMEDIATE');
   }
 

@@ -1,0 +1,76 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { StorageError } from '../../errors/storage-error.js';
+
+/** What is wrong with a file. */
+export interface FileFault {
+  /** What it is, and what can be done about it. */
+  readonly text: string;
+  /** It is the state of the disk or the file, which may pass: no call is to blame. */
+  readonly passing: boolean;
+}
+
+const FULL = 'there is no space left on its disk: make room';
+const READ_ONLY = 'it is on a file system that is read-only: mount that for writing, or name a file elsewhere';
+const DENIED = 'this user may not write it: change its owner or its permissions';
+const FOLDER_DENIED =
+  'this user may not make files in its folder, where the log of the database belongs: change the owner or the permissions of the folder';
+const DAMAGED = 'it is damaged: put a copy back in its place, or save what `sqlite3 FILE .recover` still finds';
+
+/** By SQLite's primary result codes. */
+const FAULTS: ReadonlyMap<number, FileFault> = new Map([
+  [3, { text: DENIED, passing: true }],
+  [8, { text: 'it cannot be written: it, its folder or its disk has become read-only', passing: true }],
+  [10, { text: 'its disk fails or does not answer: look into the log of the system', passing: true }],
+  [11, { text: DAMAGED, passing: false }],
+  [13, { text: FULL, passing: true }],
+  [14, { text: 'its files cannot be opened any more: look whether its folder is still there', passing: true }],
+  [26, { text: 'it is no SQLite database, or its beginning is damaged: put a copy back in its place', passing: false }],
+]);
+
+const NO_FOLDER = 'a part of its path is a file, not a folder: name another place';
+
+const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
+  ENOTDIR: NO_FOLDER,
+  EEXIST: NO_FOLDER,
+  ELOOP: 'its path is a symbolic link that leads to itself',
+  ENOSPC: FULL,
+  EROFS: READ_ONLY,
+  EACCES: DENIED,
+  EPERM: DENIED,
+};
+
+/** What an error says about the file, in words for whoever runs the server. */
+export function fileFault(error: unknown): FileFault {
+  if (!(error instanceof Error)) return { text: String(error), passing: false };
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
+  const known = typeof errcode === 'number' ? FAULTS.get(errcode & 0xff) : undefined;
+  if (known !== undefined) return { ...known, text: `${known.text} (${error.message})` };
+  const system = SYSTEM_FAULTS[String(code)];
+  return { text: system ?? error.message, passing: system !== undefined };
+}
+
+/**
+ * Looks for what SQLite would say no more of than that it cannot open the file.
+ * @throws StorageError saying what is wrong.
+ */
+export function checkFile(path: string): void {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isDirectory()) throw new StorageError('it is a folder: name a file');
+  if (file !== undefined && !file.isFile()) throw new StorageError('it is no ordinary file');
+  // SQLite looks for the log under the name it was given: through another one it would not see what is still in there.
+  if (file !== undefined && file.nlink > 1) {
+    throw new StorageError('it has several names (hard links), under which several servers could open it: copy it');
+  }
+  if (file !== undefined) checkAccess(path, DENIED);
+  checkAccess(dirname(path), FOLDER_DENIED);
+}
+
+function checkAccess(path: string, denied: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    throw new StorageError(code === 'EROFS' ? READ_ONLY : denied, { cause: error });
+  }
+}

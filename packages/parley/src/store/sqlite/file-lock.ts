@@ -1,0 +1,80 @@
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { StorageError } from '../../errors/storage-error.js';
+import { loadSqlite } from './load-sqlite.js';
+
+/** Of two that come at the same moment, one has to wait until the other has given way. */
+const PATIENCE_MS = 250;
+
+/**
+ * Keeps every other process from a database file until it is released or the process ends, however that happens: it is a
+ * lock of the operating system on a file of its own. That file also says who has it, for the message to those who come later.
+ */
+export class FileLock {
+  readonly #lock: DatabaseSync;
+
+  private constructor(lock: DatabaseSync) {
+    this.#lock = lock;
+  }
+
+  /**
+   * Takes the lock on a file at its real path.
+   * @throws StorageError when another server has it.
+   */
+  static take(path: string): FileLock {
+    const { DatabaseSync } = loadSqlite();
+    const lock = new DatabaseSync(`${path}-lock`, { timeout: PATIENCE_MS });
+    try {
+      lock.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
+      sign(lock);
+      return new FileLock(lock);
+    } catch (error) {
+      lock.close();
+      if (/locked|busy/i.test(String(error))) {
+        throw new StorageError(`another server uses it${holderOf(path)}: stop that one, or name another file`);
+      }
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.#lock.close();
+  }
+}
+
+/** Leaves the number of this process in the file. On a full disk the lock is held all the same, without a name. */
+function sign(lock: DatabaseSync): void {
+  lock.exec('PRAGMA locking_mode = EXCLUSIVE;');
+  try {
+    lock.exec(`PRAGMA user_version = ${process.pid}; COMMIT;`);
+  } catch {
+    if (lock.isTransaction) lock.exec('ROLLBACK;');
+    lock.exec('BEGIN EXCLUSIVE;');
+  }
+}
+
+function holderOf(path: string): string {
+  try {
+    const { DatabaseSync } = loadSqlite();
+    const lock = new DatabaseSync(`${pathToFileURL(`${path}-lock`).href}?immutable=1`, { readOnly: true });
+    const row = lock.prepare('PRAGMA user_version').get() as { user_version: number };
+    lock.close();
+    return row.user_version > 0 ? ` (process ${row.user_version})` : '';
+  } catch {
+    return '';
+  }
+}
+
+/** The one path of a file that may have several through symbolic links. Its folder is made if it is missing. */
+export function realPath(path: string): string {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    // A link to what is not there yet has no real path, but SQLite would follow it.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined)
+      return realPath(resolve(dirname(path), readlinkSync(path)));
+    return realpathSync(path);
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  return join(realpathSync(dirname(path)), basename(path));
+}

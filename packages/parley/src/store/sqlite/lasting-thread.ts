@@ -1,0 +1,66 @@
+import type { Operation, Settled } from './operations.js';
+import { WorkerLink, type WorkerOptions } from './worker-link.js';
+import type { ReadRequest, WorkerTask } from './worker-messages.js';
+
+/** What a thread is started with, each time. */
+export interface LastingThreadOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
+  /** `again`: another thread had this task before and died. */
+  readonly task: (again: boolean) => WorkerTask;
+}
+
+/**
+ * A thread of the storage that is started when it is needed, and again when it has died. What it was asked and has not
+ * answered is asked once more, said to be a repeat: it may have been done.
+ */
+export class LastingThread {
+  readonly #options: LastingThreadOptions;
+  #link: Promise<WorkerLink> | undefined;
+  #started = false;
+  #closed = false;
+
+  constructor(options: LastingThreadOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts the thread unless it runs.
+   * @throws StorageError when it cannot do its task.
+   */
+  start(): Promise<WorkerLink> {
+    this.#link ??= this.#run();
+    return this.#link;
+  }
+
+  /** Asks the thread. Rejects with StorageError if it has died twice over this, or cannot be started again. */
+  async ask(request: readonly Operation[] | ReadRequest): Promise<Settled | readonly Settled[]> {
+    const link = await this.start();
+    try {
+      return await link.ask(request, false);
+    } catch (error) {
+      if (this.#closed) throw error;
+      return (await this.start()).ask(request, true);
+    }
+  }
+
+  /** Resolves when everything asked before is answered and the thread has closed its file. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const link = await this.#link?.catch(() => undefined);
+    await link?.close();
+  }
+
+  async #run(): Promise<WorkerLink> {
+    const { task, ...options } = this.#options;
+    const forget = () => {
+      this.#link = undefined;
+    };
+    try {
+      const link = await WorkerLink.start({ ...options, task: task(this.#started), onDeath: forget });
+      this.#started = true;
+      return link;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { FailureSpell } from '../failure-spell.js';
+import type { FileLock } from './file-lock.js';
+import { LastingThread } from './lasting-thread.js';
+import { lockFile, openForReading } from './open-file.js';
+import { ReadTables } from './read-tables.js';
+
+/** Where a SQLite storage is and how it works. */
+export interface SqliteFileOptions {
+  /** The database file; it and its folder are made if they are missing. Beside it lie its log and its lock. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The compiled `sqlite-worker.js`. */
+  readonly worker: URL;
+  /** What a resolved promise survives: the loss of power (default), or only the end of the process. */
+  readonly durability?: 'power-loss' | 'process';
+}
+
+/** A database file that this process has for itself: its lock, and the connections and threads that work on it. */
+export class SqliteFile {
+  readonly path: string;
+  readonly durability: 'power-loss' | 'process';
+  readonly writer: LastingThread;
+  /** For reads that may take long; started when first needed. */
+  readonly reader: LastingThread;
+  readonly #lock: FileLock;
+  readonly #spell: FailureSpell;
+  #tables: ReadTables | undefined;
+
+  private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
+    const { clock, logger, worker, durability = 'power-loss' } = options;
+    this.path = path;
+    this.durability = durability;
+    this.#lock = lock;
+    const spell = new FailureSpell({ subject: path, clock, logger });
+    this.#spell = spell;
+    this.writer = new LastingThread({
+      worker,
+      logger,
+      task: (again) => ({ role: 'writer', path, durability, resume: again }),
+      onHealth: (fault) => (fault === undefined ? spell.working() : spell.failing(fault)),
+    });
+    this.reader = new LastingThread({ worker, logger, task: () => ({ role: 'reader', path }) });
+  }
+
+  /**
+   * Opens a file, which voids all leases in it.
+   * @throws StorageError naming the file when it cannot be used. Nothing in it is changed then.
+   */
+  static async open(options: SqliteFileOptions): Promise<SqliteFile> {
+    const file = new SqliteFile(options, lockFile(resolve(options.path)));
+    try {
+      await file.writer.start();
+      file.#tables = new ReadTables(openForReading(file.path));
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return file;
+  }
+
+  /** What is read on this thread: little. */
+  get tables(): ReadTables {
+    if (this.#tables === undefined) throw new TypeError('The file is not open');
+    return this.#tables;
+  }
+
+  /** Resolves when everything asked of its threads is done; then others may have the file. */
+  async close(): Promise<void> {
+    await this.reader.close();
+    this.#tables?.close();
+    // The last connection: it copies the log into the file and removes it.
+    await this.writer.close();
+    this.#spell.close();
+    this.#lock.release();
+  }
+}
