@@ -18,8 +18,8 @@ const PROJECTS = [
   'benchmarks',
 ];
 
-/** Builds what is out of date. */
-export async function build() {
+/** Builds what is out of date, all of it or only some projects; resolves to those it has built. */
+export async function build(projects = PROJECTS) {
   const record = readRecord();
   const shared = fingerprint(['package-lock.json', 'tsconfig.base.json']);
   const schemas = fingerprint(['packages/parley/src/model', 'packages/parley/scripts'], shared);
@@ -29,20 +29,25 @@ export async function build() {
   }
   // What is built on top is out of date when anything below it is.
   let below = schemas;
+  const built = [];
   for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
     const state = fingerprint([`${project}/src`, `${project}/tsconfig.json`, `${project}/package.json`], below);
     below = state;
+    if (!projects.includes(project)) continue;
     if (readRecord()[project] === state && existsSync(join(root, project, 'dist'))) continue;
     await step(`Building ${project}`, () => compile(project));
     writeRecord({ ...readRecord(), [project]: state });
+    built.push(project);
   }
+  return built;
 }
 
 async function compile(project) {
   const dist = join(root, project, 'dist');
   // The compiler believes its notes, so they must not outlive what they describe.
   if (!filesIn(`${project}/dist`).some((path) => path.endsWith('.js'))) rmSync(dist, { recursive: true, force: true });
-  const result = await runOwn([compiler, '-p', project], { quiet: true });
+  // What does not compile leaves no trace: the record would say that the former sources are still built.
+  const result = await runOwn([compiler, '-p', project, '--noEmitOnError'], { quiet: true });
   if (result.code === 0) removeOrphans(project);
   return result;
 }

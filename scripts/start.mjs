@@ -1,31 +1,41 @@
-// `npm start`: installs and builds what is needed, then serves the example agents until a signal ends it.
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
-import { join } from 'node:path';
+// `npm start`: installs and builds what is needed, then serves the example agents until a signal ends it. With `--watch` it does so
+// again after every change of the sources.
+import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
+import { ExampleServer, SIGNALS } from './example-server.mjs';
 import { ensureInstalled } from './installation.mjs';
-import { main, ownNode, root } from './processes.mjs';
+import { CommandFailed, main } from './processes.mjs';
+import { serveAndWatch } from './watch.mjs';
+
+const HELP = `npm start -- [options]
+
+Serves the example agents on http://127.0.0.1:8080, their tasks in ./data.
+
+  --watch   builds and serves again when a source of the agents or of the library changes
+  --help    shows this
+
+HOST, PORT, DATABASE_URL, LOG_LEVEL and more: docs/configuration.md
+`;
 
 await main(async () => {
+  const { watch, help } = optionsOf(process.argv.slice(2));
+  if (help) return void process.stdout.write(HELP);
   await ensureInstalled();
+  if (watch) return serveAndWatch();
   await build();
   return serve();
 });
 
-function serve() {
-  const server = join(root, 'examples/agents/dist/main.js');
-  const child = spawn(ownNode, [server, ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
-  const seen = new Set();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      // The whole group may have got it, and npm passes it on once more: once is enough.
-      if (seen.has(signal)) return;
-      seen.add(signal);
-      child.kill(signal);
-    });
+function optionsOf(args) {
+  try {
+    return parseArgs({ args, options: { watch: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } }).values;
+  } catch (error) {
+    throw new CommandFailed(`${error.message}\n\n${HELP}`);
   }
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 0)));
-  });
+}
+
+function serve() {
+  const server = new ExampleServer();
+  for (const signal of SIGNALS) process.on(signal, () => server.signal(signal));
+  return server.ended;
 }

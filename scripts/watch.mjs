@@ -1,0 +1,126 @@
+// Builds and serves again whenever a source changes, for `npm start -- --watch`.
+import { existsSync, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { ExampleServer, SIGNALS } from './example-server.mjs';
+import { CommandFailed, root } from './processes.mjs';
+
+const PROJECTS = ['packages/parley', 'examples/agents'];
+
+/** An editor writes more than once for one save, and a branch changes many files. */
+const QUIET_MS = 100;
+
+/**
+ * Serves until a signal comes. A running server is replaced when its successor has been built, after it has finished what it was
+ * doing; while the sources do not compile it goes on as it was. Resolves to the exit code of the last one.
+ */
+export async function serveAndWatch() {
+  const changes = new SourceChanges(PROJECTS.map((project) => join(root, project, 'src')));
+  let server;
+  let outdated = true;
+  let stopping = false;
+  const stopped = new Promise((resolve) => {
+    for (const signal of SIGNALS) {
+      process.on(signal, () => {
+        stopping = true;
+        server?.signal(signal);
+        resolve();
+      });
+    }
+  });
+  while (!stopping) {
+    const built = await attemptToBuild();
+    if (stopping) break;
+    // Where something does not compile, other things may have been built before.
+    if (built === undefined || built.length > 0) outdated = true;
+    if (built === undefined) {
+      say(`The sources do not compile. ${server?.running ? 'The server goes on as it was' : 'No server runs'}`);
+    } else if (outdated || !server.running) {
+      await server?.stop();
+      if (stopping) break;
+      server = new ExampleServer();
+      server.ended.then((code) => code !== 0 && say(`The server ended with code ${code}`));
+      outdated = false;
+    }
+    await Promise.race([changes.next(), stopped]);
+  }
+  changes.close();
+  return (await server?.stop()) ?? 0;
+}
+
+/** What was built anew; `undefined` when something does not compile, which has been shown. */
+async function attemptToBuild() {
+  try {
+    return await build(PROJECTS);
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return undefined;
+  }
+}
+
+function say(text) {
+  process.stdout.write(`${text}; waiting for a change\n`);
+}
+
+/** Tells when files below some folders change. A watcher for each folder: that works alike on all systems. */
+class SourceChanges {
+  #folders;
+  #watchers = new Map();
+  #timer;
+  #changed = false;
+  #wake;
+
+  constructor(folders) {
+    this.#folders = folders;
+    this.#watch();
+  }
+
+  /** Resolves when something has changed since the last call, and then nothing for a moment. */
+  async next() {
+    if (!this.#changed) {
+      await new Promise((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#changed = false;
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    for (const watcher of this.#watchers.values()) watcher.close();
+  }
+
+  /** Watches the folders that are there now, and no others. */
+  #watch() {
+    const present = new Set(this.#folders.flatMap(withSubfolders));
+    for (const [folder, watcher] of this.#watchers) {
+      if (present.has(folder)) continue;
+      watcher.close();
+      this.#watchers.delete(folder);
+    }
+    for (const folder of present) {
+      if (this.#watchers.has(folder)) continue;
+      const watcher = watch(folder, (_, name) => {
+        // The build itself writes these.
+        if (!String(name).includes('.generated.')) this.#notice();
+      });
+      watcher.on('error', () => this.#notice());
+      this.#watchers.set(folder, watcher);
+    }
+  }
+
+  #notice() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#watch();
+      this.#changed = true;
+      this.#wake?.();
+    }, QUIET_MS);
+  }
+}
+
+function withSubfolders(folder) {
+  if (!existsSync(folder)) return [];
+  const inside = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [folder, ...inside.flatMap(({ name }) => withSubfolders(join(folder, name)))];
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import type { CopiedTree } from './copied-tree.js';
+
+/** `npm start -- …` in a tree of its own, and what it prints. */
+export class StartedServer {
+  readonly #child: ChildProcess;
+  #output = '';
+  readonly #told = new EventEmitter();
+  #ended = false;
+
+  constructor(tree: CopiedTree, args: readonly string[]) {
+    const { PATH = '' } = process.env;
+    const env = { PATH, PORT: '0', HOST: '127.0.0.1', NO_COLOR: '1' };
+    this.#child = spawn(process.execPath, [tree.path('scripts/start.mjs'), ...args], {
+      env,
+      stdio: 'pipe',
+      detached: true,
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.#output += chunk.toString();
+        this.#told.emit('something');
+      });
+    }
+    this.#child.once('close', () => {
+      this.#ended = true;
+      this.#told.emit('something');
+    });
+  }
+
+  /** Waits until something is printed that has not been waited for before; gives what it has found. */
+  async prints(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const found = pattern.exec(this.#output);
+      if (found !== null) {
+        this.#output = this.#output.slice(found.index + found[0].length);
+        return found[1] ?? found[0];
+      }
+      if (this.#ended) throw new Error(`It ended before it printed ${pattern}:\n${this.#output}`);
+      await once(this.#told, 'something');
+    }
+  }
+
+  /** The address of the next server that is ready. */
+  listens(): Promise<string> {
+    return this.prints(/"msg":"listening on (http:[^"]+)"/);
+  }
+
+  /** As a terminal does on Ctrl-C: to all processes of the group. */
+  async interrupt(): Promise<number | null> {
+    const ended = once(this.#child, 'exit');
+    process.kill(-(this.#child.pid ?? 0), 'SIGINT');
+    await ended;
+    return this.#child.exitCode;
+  }
+
+  /** Whether any process of the group is left. */
+  get alive(): boolean {
+    try {
+      process.kill(-(this.#child.pid ?? 0), 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Leaves nothing behind. */
+  kill(): void {
+    if (this.alive) process.kill(-(this.#child.pid ?? 0), 'SIGKILL');
+  }
+}

@@ -1,0 +1,70 @@
+import { afterEach, expect, it } from 'vitest';
+import { CopiedTree } from './copied-tree.js';
+import { StartedServer } from './started-server.js';
+
+const HELLO = 'examples/agents/src/hello-agent.ts';
+const TIMEOUT_MS = 240_000;
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0).reverse()) end();
+});
+
+function started(args: readonly string[]): { tree: CopiedTree; start: StartedServer } {
+  const tree = new CopiedTree();
+  ends.push(() => tree[Symbol.dispose]());
+  const start = new StartedServer(tree, args);
+  ends.push(() => start.kill());
+  return { tree, start };
+}
+
+const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+
+async function greeted(url: string): Promise<{ id: string; text: string }> {
+  const body = JSON.stringify({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'you' }] } });
+  const response = await fetch(`${url}/hello/message:send`, { method: 'POST', headers, body });
+  const { task } = (await response.json()) as { task: { id: string; artifacts: { parts: { text: string }[] }[] } };
+  return { id: task.id, text: task.artifacts[0]?.parts[0]?.text ?? '' };
+}
+
+it('`npm start -- --watch` serves what was changed, and keeps the tasks', { timeout: TIMEOUT_MS }, async () => {
+  const { tree, start } = started(['--watch']);
+  const first = await start.listens();
+  const { id, text } = await greeted(first);
+  expect(text).toBe('Hello, World! You said: "you"');
+
+  // A source of the agents and one of the library.
+  tree.edit(HELLO, 'Hello, World! You said', 'Good morning! You said');
+  tree.edit('packages/parley/src/app/origin-listing.ts', 'Agent2Agent (A2A)', 'Agent3Agent');
+  await start.prints(/"msg":"stopped"/);
+  const second = await start.listens();
+  expect((await greeted(second)).text).toBe('Good morning! You said: "you"');
+  expect(await (await fetch(second)).text()).toContain('Agent3Agent');
+  expect(await (await fetch(`${second}/hello/tasks/${id}`, { headers })).json()).toMatchObject({ id });
+
+  // What does not compile is told, and the server goes on as it was.
+  tree.edit(HELLO, 'await events.working();', 'await events.working(;');
+  expect(await start.prints(/hello-agent\.ts[^\n]*error TS\d+: ([^\n]*)/)).toContain('expected');
+  await start.prints(/The sources do not compile\. The server goes on as it was; waiting for a change/);
+  expect((await greeted(second)).text).toContain('Good morning!');
+
+  tree.edit(HELLO, 'await events.working(;', 'await events.working();');
+  tree.edit(HELLO, 'Good morning! You said', 'Good night! You said');
+  const third = await start.listens();
+  expect((await greeted(third)).text).toBe('Good night! You said: "you"');
+
+  // One that dies is told as well, and comes back.
+  tree.edit('examples/agents/src/main.ts', 'await serve();', "throw new Error('planted');");
+  await start.prints(/The server ended with code 1; waiting for a change/);
+  tree.edit('examples/agents/src/main.ts', "throw new Error('planted');", 'await serve();');
+  await start.listens();
+
+  expect(await start.interrupt()).toBe(0);
+  expect(start.alive).toBe(false);
+});
+
+it('`npm start` refuses an option that it does not know, and says which there are', async () => {
+  const { start } = started(['--wach']);
+  expect(await start.prints(/Unknown option '(.*?)'/)).toBe('--wach');
+  await start.prints(/--watch {3}builds and serves again/);
+});
