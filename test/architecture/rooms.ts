@@ -32,7 +32,16 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   auth: { rooms: [...VALUES, 'net'] },
   'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'], modules: ['zod'] },
   server: {
-    rooms: [...VALUES, 'operations', 'task', 'store/storage', 'store/task-store', 'auth/user', 'auth/authenticator'],
+    rooms: [
+      ...VALUES,
+      'operations',
+      'task',
+      'store/storage',
+      'store/task-store',
+      'store/merged-cancel',
+      'auth/user',
+      'auth/authenticator',
+    ],
   },
   client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
   push: { rooms: [...VALUES, 'task', 'net', 'codec/wire-codec', 'store/storage', 'server/push-notification-sender'] },
@@ -55,7 +64,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
     rooms: [...VALUES, 'bindings/http', 'app'],
-    modules: ['node:http', 'node:https', 'node:net', 'node:process', 'node:stream'],
+    modules: ['node:async_hooks', 'node:http', 'node:https', 'node:net', 'node:process', 'node:stream'],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
   'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['fastify'] },

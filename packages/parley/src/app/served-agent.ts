@@ -3,6 +3,7 @@ import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpo
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import type { StrayErrors } from '../runtime/stray-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
@@ -17,6 +18,7 @@ export interface AgentPorts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly strayErrors?: StrayErrors | undefined;
   readonly logger: Logger;
   readonly heartbeatMs: number;
 }
@@ -84,7 +86,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, logger } = this.#ports;
+    const { storage, clock, ids, strayErrors, logger } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const card = this.card([]);
     return new DefaultRequestHandler({
@@ -94,6 +96,7 @@ export class ServedAgent {
       clock,
       ids,
       logger,
+      ...(strayErrors && { strayErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(card, user) }),
       ...(limits && { limits }),

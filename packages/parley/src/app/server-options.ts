@@ -20,6 +20,11 @@ export interface ServerOptions extends HostOptions {
   /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
+  /**
+   * What an error ends that an agent throws where nobody waits for it, in a timer or a forgotten promise: its `task`
+   * (default), or the `process`, as Node.js does by itself.
+   */
+  readonly strayErrors?: 'task' | 'process';
 }
 
 const ms = z.number().positive().optional();
@@ -28,6 +33,7 @@ const ms = z.number().positive().optional();
 export const serverOptionsShape = {
   ...hostOptionsShape,
   allowAnonymous: z.boolean().optional(),
+  strayErrors: z.enum(['task', 'process']).optional(),
   http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
 };
 

@@ -96,6 +96,7 @@ function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: Serve
     isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
     allowAnonymous: options.allowAnonymous ?? false,
     times: options.http ?? {},
+    containsStrayErrors: options.strayErrors !== 'process',
   });
 }
 

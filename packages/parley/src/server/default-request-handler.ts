@@ -20,10 +20,12 @@ import type {
 } from '../model/task-requests.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import { type StrayErrors, unknownOrigin } from '../runtime/stray-errors.js';
 import type { Scope, Storage, StoredTask } from '../store/storage.js';
 import type { StreamItem } from '../task/stream-item.js';
 import { trimTask } from '../task/trim-task.js';
 import type { Logger } from '../telemetry/logger.js';
+import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { BaseRequestHandler } from './base-request-handler.js';
 import { DEFAULT_LIMITS, type EngineLimits, UNENDING_MS } from './engine-limits.js';
@@ -52,6 +54,8 @@ export interface DefaultRequestHandlerOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
+  /** Finds the task of an error that its agent threw where nobody waits for it, so that it fails nothing but that task. */
+  readonly strayErrors?: StrayErrors;
   readonly extendedAgentCard?: ExtendedAgentCards;
   /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
   readonly challenges?: readonly string[];
@@ -75,12 +79,13 @@ export class DefaultRequestHandler extends BaseRequestHandler {
 
   constructor(options: DefaultRequestHandlerOptions) {
     super();
-    const { agent, executor, storage, clock, ids, logger } = options;
+    const { agent, executor, storage, clock, ids, strayErrors = unknownOrigin } = options;
+    const logger = steadyLogger(options.logger);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     // What only this process can run is never lost to another one: not while its event loop is held, not when its clock is set.
     const lease = { node: ids.random(), leaseMs: storage.shared ? limits.leaseMs : UNENDING_MS };
     const feeds = new TaskFeeds();
-    this.#around = { agent, executor, storage, feeds, clock, ids, logger, limits, lease };
+    this.#around = { agent, executor, storage, feeds, clock, ids, strayErrors, logger, limits, lease };
     this.#executions = new Executions(this.#around);
     this.#intake = new MessageIntake(this.#around, this.#executions, new Idempotency(options.idempotency ?? {}, clock));
     this.#streams = new TaskStreams(this.#around);

@@ -10,6 +10,10 @@ export interface EngineLimits {
   readonly bufferEvents: number;
   /** Uncommitted bytes of a turn before its agent has to wait. */
   readonly bufferBytes: number;
+  /** Uncommitted events of a turn whose agent does not wait; with more its task fails. */
+  readonly overrunEvents: number;
+  /** JSON of a task at most; what would make it larger fails it. */
+  readonly taskBytes: number;
   /** How long an artifact chunk may wait for company before it is committed. */
   readonly commitDelayMs: number;
   /** Records of a task after its last snapshot, in bytes, before the next one is due (at least the task's own size). */
@@ -41,6 +45,8 @@ export const DEFAULT_LIMITS: EngineLimits = {
   waitingMessages: 16,
   bufferEvents: 256,
   bufferBytes: 1_048_576,
+  overrunEvents: 16_384,
+  taskBytes: 67_108_864,
   commitDelayMs: 2,
   snapshotTailBytes: 65_536,
   readerBufferBytes: 1_048_576,

@@ -1,5 +1,5 @@
 import type { Artifact } from '../model/artifact.js';
-import type { JsonValue } from '../model/json.js';
+import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { TaskEvent } from '../model/stream-response.js';
@@ -9,25 +9,32 @@ const FRAME = 200;
 
 /** About how many bytes an event takes as JSON, without making it: for buffers and snapshots, which need no exact figure. */
 export function eventBytes(event: TaskEvent): number {
-  if ('artifactUpdate' in event) return FRAME + artifactBytes(event.artifactUpdate.artifact);
-  if ('statusUpdate' in event) return FRAME + messageBytes(event.statusUpdate.status.message);
+  if ('artifactUpdate' in event) {
+    const { artifact, metadata } = event.artifactUpdate;
+    return FRAME + artifactBytes(artifact) + metadataBytes(metadata);
+  }
+  if ('statusUpdate' in event) {
+    const { status, metadata } = event.statusUpdate;
+    return FRAME + messageBytes(status.message) + metadataBytes(metadata);
+  }
   return taskBytes(event.task);
 }
 
 /** About how many bytes a task takes as JSON. */
 export function taskBytes(task: Task): number {
-  let bytes = FRAME + messageBytes(task.status.message);
+  let bytes = FRAME + messageBytes(task.status.message) + metadataBytes(task.metadata);
   for (const artifact of task.artifacts ?? []) bytes += artifactBytes(artifact);
   for (const message of task.history ?? []) bytes += messageBytes(message);
   return bytes;
 }
 
 function artifactBytes(artifact: Artifact): number {
-  return FRAME + partsBytes(artifact.parts) + (artifact.metadata ? jsonBytes(artifact.metadata) : 0);
+  const { name = '', description = '', parts, metadata } = artifact;
+  return FRAME + name.length + description.length + partsBytes(parts) + metadataBytes(metadata);
 }
 
 function messageBytes(message: Message | undefined): number {
-  return message ? FRAME + partsBytes(message.parts) : 0;
+  return message ? FRAME + partsBytes(message.parts) + metadataBytes(message.metadata) : 0;
 }
 
 function partsBytes(parts: readonly Part[]): number {
@@ -38,9 +45,13 @@ function partsBytes(parts: readonly Part[]): number {
     else if ('raw' in part) bytes += part.raw.length;
     else if ('url' in part) bytes += part.url.length;
     else bytes += jsonBytes(part.data);
-    if (part.metadata) bytes += jsonBytes(part.metadata);
+    bytes += metadataBytes(part.metadata);
   }
   return bytes;
+}
+
+function metadataBytes(metadata: JsonObject | undefined): number {
+  return metadata === undefined ? 0 : jsonBytes(metadata);
 }
 
 function jsonBytes(value: JsonValue): number {

@@ -14,6 +14,8 @@ export interface TextLoggerOptions {
   readonly level: LogLevel;
 }
 
+const MAX_CAUSES = 10;
+
 /** Lines for people: time, level, message, then the fields as JSON; an error's stack follows on lines of its own. */
 export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
   const least = LOG_LEVELS.indexOf(level);
@@ -32,13 +34,18 @@ function fieldsText(fields: LogFields | undefined): string {
   return error === undefined ? text : `${text}\n  ${errorText(error)}`;
 }
 
-function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error === 'object' ? jsonText(error) : String(error);
-  const text = (error.stack ?? String(error)).replaceAll('\n', '\n  ');
-  return error.cause === undefined ? text : `${text}\n  caused by ${errorText(error.cause)}`;
+/** Whatever was thrown, however it behaves when it is looked at: a log line is never a reason to fail. */
+function errorText(error: unknown, depth = 0): string {
+  try {
+    if (!(error instanceof Error)) return typeof error === 'object' ? jsonText(error) : String(error);
+    const text = (error.stack ?? String(error)).replaceAll('\n', '\n  ');
+    if (error.cause === undefined || depth === MAX_CAUSES) return text;
+    return `${text}\n  caused by ${errorText(error.cause, depth + 1)}`;
+  } catch {
+    return '[not readable]';
+  }
 }
 
-/** A log line is never a reason to fail. */
 function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member));

@@ -4,13 +4,16 @@ import { checkExposure, type HttpServerTimes } from '../../app/server-options.js
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
+import { catchStrayErrors, processStrayErrors } from './process-stray-errors.js';
 
 /** Agents, and how they are reached. */
-export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl'> {
+export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'strayErrors'> {
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
+  /** Whether an error that an agent throws astray ends its task only. */
+  readonly containsStrayErrors: boolean;
 }
 
 const WILDCARDS = ['0.0.0.0', '::'];
@@ -23,13 +26,15 @@ export class AgentServer {
   readonly #baseUrl: () => string;
   #bound: BoundBase | undefined;
   #closing: Promise<void> | undefined;
+  #letStray: (() => void) | undefined;
 
   constructor(options: AgentServerOptions) {
     const { publicUrl, isTrustedProxy, clock, logger } = options;
     const baseUrl = baseUrlOf({ publicUrl, isTrustedProxy, bound: () => this.#bound });
     this.#options = options;
     this.#baseUrl = baseUrl;
-    this.#host = new AgentHost({ ...options, baseUrl });
+    const strayErrors = options.containsStrayErrors ? processStrayErrors : undefined;
+    this.#host = new AgentHost({ ...options, strayErrors, baseUrl });
     this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
   }
 
@@ -54,6 +59,7 @@ export class AgentServer {
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     checkExposure(host, this.#options.allowAnonymous);
+    if (this.#options.containsStrayErrors) this.#letStray ??= catchStrayErrors();
     await this.#host.start();
     const bound = await this.#http.listen({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
@@ -72,5 +78,6 @@ export class AgentServer {
     this.#http.stopAccepting();
     await this.#host.close(graceMs);
     await this.#http.close(graceMs);
+    this.#letStray?.();
   }
 }

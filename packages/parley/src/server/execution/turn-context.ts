@@ -5,6 +5,7 @@ import type { Task } from '../../model/task.js';
 import type { CallerContext, Claim, Scope, Storage } from '../../store/storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import type { RequestContext } from '../request-context.js';
+import { quiet } from './quiet.js';
 import { callerOf } from './turn-host.js';
 
 const NONE: readonly never[] = [];
@@ -112,7 +113,7 @@ export class TurnContext implements RequestContext {
   }
 
   saveCheckpoint(value: JsonValue): Promise<void> {
-    return this.#options.saveCheckpoint(value);
+    return quiet(this.#options.saveCheckpoint(value));
   }
 
   /** Tells the agent to stop. */

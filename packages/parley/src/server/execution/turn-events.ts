@@ -4,6 +4,7 @@ import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
+import { quiet } from './quiet.js';
 
 /** Where the events of a turn go: validated, numbered and committed there. */
 export interface EventSink {
@@ -14,6 +15,8 @@ export interface EventSink {
    * could still change.
    */
   accept(event: unknown, isOwn?: boolean): Promise<void>;
+  /** Takes what cannot even be read as an invalid event; never throws either. */
+  refuse(error: unknown): Promise<void>;
   flush(): Promise<void>;
 }
 
@@ -56,7 +59,7 @@ export class TurnEvents implements EventQueue {
   }
 
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
-    const artifactId = info?.artifactId ?? this.#ids.random();
+    const artifactId = this.#idOf(info);
     return quiet(this.#artifact(artifactId, content, info, false).then(() => artifactId));
   }
 
@@ -65,11 +68,19 @@ export class TurnEvents implements EventQueue {
   }
 
   message(content: StatusContent): Promise<void> {
-    return quiet(this.#sink.accept({ message: this.#message(content) }, isText(content)));
+    try {
+      return quiet(this.#sink.accept({ message: this.#message(content) }, isText(content)));
+    } catch (error) {
+      return this.#refuse(error);
+    }
   }
 
   publish(event: RawEvent): Promise<void> {
-    return quiet(this.#sink.accept(this.#completed(event)));
+    try {
+      return quiet(this.#sink.accept(this.#completed(event)));
+    } catch (error) {
+      return this.#refuse(error);
+    }
   }
 
   flush(): Promise<void> {
@@ -78,13 +89,17 @@ export class TurnEvents implements EventQueue {
 
   #status(state: TaskState, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
     const { taskId, contextId } = this.#sink;
-    const status = content === undefined ? { state } : { state, message: this.#message(content) };
-    const metadata = info?.metadata;
-    return quiet(
-      metadata === undefined
-        ? this.#sink.accept({ statusUpdate: { taskId, contextId, status } }, isText(content ?? ''))
-        : this.#sink.accept({ statusUpdate: { taskId, contextId, status, metadata } }),
-    );
+    try {
+      const status = content === undefined ? { state } : { state, message: this.#message(content) };
+      const metadata = info?.metadata;
+      return quiet(
+        metadata === undefined
+          ? this.#sink.accept({ statusUpdate: { taskId, contextId, status } }, isText(content ?? ''))
+          : this.#sink.accept({ statusUpdate: { taskId, contextId, status, metadata } }),
+      );
+    } catch (error) {
+      return this.#refuse(error);
+    }
   }
 
   #artifact(
@@ -94,20 +109,39 @@ export class TurnEvents implements EventQueue {
     append: boolean,
   ): Promise<void> {
     const { taskId, contextId } = this.#sink;
-    const parts = partsOf(content);
-    let artifact: Record<string, unknown> = { artifactId, parts };
-    let lastChunk: boolean | undefined;
-    if (info !== undefined) {
-      const { lastChunk: last, ...about } = info;
-      artifact = { ...about, artifactId, parts };
-      lastChunk = last;
+    try {
+      const parts = partsOf(content);
+      let isOwn = isText(content);
+      let artifact: Record<string, unknown> = { artifactId, parts };
+      let lastChunk: boolean | undefined;
+      if (info !== undefined) {
+        const { lastChunk: last, ...about } = info;
+        artifact = { ...about, artifactId, parts };
+        lastChunk = last;
+        isOwn &&= isFlat(about);
+      }
+      const update: Record<string, unknown> = append
+        ? { taskId, contextId, artifact, append }
+        : { taskId, contextId, artifact };
+      if (lastChunk !== undefined) update.lastChunk = lastChunk;
+      return quiet(this.#sink.accept({ artifactUpdate: update }, isOwn));
+    } catch (error) {
+      return this.#refuse(error);
     }
-    const update: Record<string, unknown> = append
-      ? { taskId, contextId, artifact, append }
-      : { taskId, contextId, artifact };
-    if (lastChunk !== undefined) update.lastChunk = lastChunk;
-    const isOwn = isText(content) && isFlat(info);
-    return quiet(this.#sink.accept({ artifactUpdate: update }, isOwn));
+  }
+
+  /** The id asked for, or a new one; what cannot be read is met again, and refused, where the event is made. */
+  #idOf(info: ArtifactInfo | undefined): string {
+    try {
+      return info?.artifactId ?? this.#ids.random();
+    } catch {
+      return this.#ids.random();
+    }
+  }
+
+  /** Objects of an agent may throw when they are looked at. */
+  #refuse(error: unknown): Promise<void> {
+    return quiet(this.#sink.refuse(error));
   }
 
   #message(content: StatusContent): Partial<Message> {
@@ -124,7 +158,7 @@ export class TurnEvents implements EventQueue {
 
   /** Fills in the ids an agent may leave out of an event it writes itself. */
   #completed(event: unknown): unknown {
-    if (!isObject(event)) return event;
+    if (!isObject(event) || Object.keys(event).length !== 1) return event;
     const { taskId, contextId } = this.#sink;
     if (isObject(event.statusUpdate)) {
       const update = event.statusUpdate;
@@ -150,11 +184,10 @@ function isText(content: unknown): content is string {
   return typeof content === 'string';
 }
 
-/** Whether what describes an artifact holds no objects: then a copy of its members is a copy of all of it. */
-function isFlat(info: ArtifactInfo | undefined): boolean {
-  if (info === undefined) return true;
-  for (const name in info) {
-    const member = info[name as keyof ArtifactInfo];
+/** Whether a copy of what describes an artifact holds no objects: then it is a copy of all of it. */
+function isFlat(about: Readonly<Record<string, unknown>>): boolean {
+  for (const name in about) {
+    const member = about[name];
     if (typeof member !== 'string' && typeof member !== 'boolean') return false;
   }
   return true;
@@ -162,10 +195,4 @@ function isFlat(info: ArtifactInfo | undefined): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> & JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** An agent that does not wait for its events must not bring the process down when one is refused. */
-function quiet<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }

@@ -4,6 +4,7 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import type { StrayErrors } from '../../runtime/stray-errors.js';
 import type { CallerContext, Claim, IdempotencyKey, Lease, Scope, Storage } from '../../store/storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
@@ -19,6 +20,7 @@ export interface Surroundings {
   readonly feeds: TaskFeeds;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly strayErrors: StrayErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;
   readonly lease: Lease;

@@ -1,13 +1,11 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Append, Storage, TaskKey } from '../../store/storage.js';
-import { eventBytes, taskBytes } from '../../task/event-bytes.js';
-import { LogRecord } from '../../task/log-record.js';
+import { taskBytes } from '../../task/event-bytes.js';
+import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -34,10 +32,14 @@ export interface TurnWriterOptions {
   readonly onClosed: (waiting: number) => void;
 }
 
-/** What a record carries beside its event. */
-export interface RecordExtras {
-  readonly history?: readonly Message[];
-  readonly metadata?: JsonObject;
+/** A record in the making. */
+export interface RecordDraft {
+  /** Valid; its status, if any, has its timestamp. */
+  readonly event: TaskEvent;
+  /** About how many its event takes. */
+  readonly bytes: number;
+  /** What the record carries beside its event. */
+  readonly extras: LogRecordExtras | undefined;
 }
 
 const SETTLED = Promise.resolve();
@@ -104,12 +106,21 @@ export class TurnWriter {
     return timestampAt(this.#lastTimestamp);
   }
 
-  /** Takes over a valid event whose status, if any, has its timestamp. Resolves when there is room for the next one. */
-  publish(event: TaskEvent, extras?: RecordExtras): Promise<void> {
+  /** Events that wait for their commit to begin. */
+  get waiting(): number {
+    return this.#pending.length;
+  }
+
+  /** About how many bytes the task takes now. */
+  get taskBytes(): number {
+    return taskBytes(this.#builder.view());
+  }
+
+  /** Takes an event over. Resolves when there is room for the next one. */
+  publish({ event, bytes, extras }: RecordDraft): Promise<void> {
     if (this.#closed) return SETTLED;
     const record = LogRecord.of(++this.#seq, this.#options.turn, event, extras);
     this.#builder.apply(record);
-    const bytes = eventBytes(event);
     this.#pending.push(record);
     this.#pendingBytes += bytes;
     this.#tailBytes += bytes;

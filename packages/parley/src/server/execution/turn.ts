@@ -1,23 +1,21 @@
 import { A2AError } from '../../errors/a2a-error.js';
-import type { JsonObject, JsonValue } from '../../model/json.js';
+import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
+import { mergedCancel } from '../../store/merged-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
+import { eventBytes, taskBytes } from '../../task/event-bytes.js';
+import type { LogRecordExtras } from '../../task/log-record.js';
 import { announcedState, readAgentEvent, statusEvent, withTimestamp } from './agent-event.js';
+import { AgentRun } from './agent-run.js';
 import { ownCopy } from './own-copy.js';
+import { quiet } from './quiet.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
 import type { Draft, Opening, Surroundings } from './turn-host.js';
-import { type RecordExtras, TurnWriter } from './turn-writer.js';
-
-/** The turn is over: what its agent still publishes is refused. */
-export class TurnOverError extends Error {
-  override readonly name = 'TurnOverError';
-  constructor() {
-    super('The turn is over; the event was not accepted');
-  }
-}
+import { TurnOverError } from './turn-over-error.js';
+import { TurnWriter } from './turn-writer.js';
 
 /** How the texts that the engine itself writes into a task read. Causes go to the log. */
 const SAYS = {
@@ -25,6 +23,8 @@ const SAYS = {
   silent: 'The agent ended without a result.',
   invalid: 'The agent gave an invalid response.',
   late: 'The agent did not finish within its time limit.',
+  large: 'The agent produced more than a task can hold.',
+  fast: 'The agent published faster than its events can be stored.',
 } as const;
 
 /** What a turn tells the one who keeps the list of turns. */
@@ -45,11 +45,15 @@ export class Turn implements EventSink {
   readonly #draft: Draft | undefined;
   #opening: PromiseWithResolvers<Opening> | undefined;
   /** Events of a draft, held while its task is being stored. */
-  #early: { readonly event: TaskEvent; readonly done: PromiseWithResolvers<void> }[] | undefined;
+  #early:
+    | { readonly event: TaskEvent; readonly bytes: number; readonly done: PromiseWithResolvers<void> }[]
+    | undefined;
   #claim: Claim | undefined;
   #writer: TurnWriter | undefined;
-  #context: TurnContext | undefined;
-  #events: TurnEvents | undefined;
+  #agent: AgentRun | undefined;
+  /** At least as many bytes as the task takes. */
+  #bytes = 0;
+  #refusal: Promise<never> | undefined;
   /** The first record of the turn is made. */
   #begun = false;
   /** Nothing more is accepted from the agent. */
@@ -99,9 +103,9 @@ export class Turn implements EventSink {
 
   /** Runs the executor; everything that can happen is taken care of. */
   run(): void {
-    const { clock, limits, executor, storage } = this.#around;
+    const { clock, limits, executor, storage, ids, strayErrors, logger } = this.#around;
     this.#cancelDeadline = clock.after(limits.turnDeadlineMs, () => this.#late());
-    this.#context = new TurnContext({
+    const context = new TurnContext({
       scope: this.scope,
       storage,
       message: this.#message,
@@ -109,10 +113,18 @@ export class Turn implements EventSink {
       claim: this.#claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
     });
-    this.#events = new TurnEvents(this, this.#around.ids);
-    let running: Promise<void> | void;
+    this.#agent = new AgentRun({
+      taskId: this.taskId,
+      executor,
+      context,
+      events: new TurnEvents(this, ids),
+      strayErrors,
+      logger,
+      onStray: () => this.#strayed(),
+    });
+    let running: Promise<unknown> | undefined;
     try {
-      running = executor.execute(this.#context, this.#events);
+      running = this.#agent.execute();
     } catch (error) {
       return this.#threw(error);
     }
@@ -145,21 +157,13 @@ export class Turn implements EventSink {
   /** Asks the agent to stop; after the grace the task is CANCELED whatever it does. */
   cancel(request: CancelRequest): void {
     const again = this.#cancel !== undefined;
-    this.#cancel = mergeCancel(this.#cancel, request);
+    this.#cancel = mergedCancel(this.#cancel, request);
     if (this.#writer && isTerminal(this.#writer.state)) return;
     if (this.#over) return this.#end('TASK_STATE_CANCELED');
     if (again) return;
-    const { executor, logger } = this.#around;
     this.#grace(() => this.#end('TASK_STATE_CANCELED'));
-    this.#context?.abort(new Error('The task was canceled'));
-    if (!executor.cancel || !this.#context || !this.#events) return;
-    const { taskId } = this;
-    const refused = (error: unknown) => logger.error('cancel() of the agent failed', { taskId, error });
-    try {
-      Promise.resolve(executor.cancel(this.#context, this.#events)).catch(refused);
-    } catch (error) {
-      refused(error);
-    }
+    this.#agent?.abort(new Error('The task was canceled'));
+    if (this.#around.executor.cancel) this.#agent?.cancel();
   }
 
   /** Gives the turn up for another process to take over; resolves when the storage knows. */
@@ -191,15 +195,12 @@ export class Turn implements EventSink {
   }
 
   accept(raw: unknown, isOwn = false): Promise<void> {
-    if (this.#over) return Promise.reject(new TurnOverError());
+    if (this.#over) return this.#refused();
     let event: StreamResponse;
     try {
-      event = readAgentEvent(isOwn ? raw : ownCopy(raw), this);
+      event = readAgentEvent(isOwn ? raw : ownCopy(raw, this.#around.limits.taskBytes), this);
     } catch (error) {
-      this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
-      this.#end('TASK_STATE_FAILED', SAYS.invalid);
-      this.#abort(new Error('An event of the agent was invalid'));
-      return Promise.reject(error);
+      return this.refuse(error);
     }
     if ('message' in event) {
       if (this.#unborn) return this.#reply(event.message);
@@ -213,6 +214,14 @@ export class Turn implements EventSink {
     return this.#publish(event);
   }
 
+  refuse(error: unknown): Promise<void> {
+    if (this.#over) return this.#refused();
+    this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
+    this.#spoil(SAYS.invalid);
+    this.#agent?.refused(error);
+    return Promise.reject(error);
+  }
+
   async flush(): Promise<void> {
     await this.#early?.at(-1)?.done.promise;
     if (this.#writer) await this.#writer.flush();
@@ -223,33 +232,59 @@ export class Turn implements EventSink {
   }
 
   #publish(event: TaskEvent): Promise<void> {
+    const bytes = eventBytes(event);
+    const excess = this.#excess(bytes);
+    if (excess !== undefined) {
+      this.#around.logger.error(excess, { taskId: this.taskId });
+      this.#spoil(excess);
+      return this.#refused();
+    }
+    this.#bytes += bytes;
     const state = announcedState(event);
     // Said now, also where the task is not born yet: what follows an end is refused from here on.
     if (state !== undefined && (isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED')) this.#settle();
-    return this.#enqueue(event);
+    return this.#enqueue(event, bytes);
+  }
+
+  /** Why an event is too much, if it is: for an agent that does not wait, or for what a task can hold. */
+  #excess(bytes: number): string | undefined {
+    const { overrunEvents, taskBytes } = this.#around.limits;
+    if ((this.#writer?.waiting ?? this.#early?.length ?? 0) >= overrunEvents) return SAYS.fast;
+    if (this.#bytes + bytes <= taskBytes) return undefined;
+    // Artifacts that were replaced count no more.
+    if (this.#writer) this.#bytes = this.#writer.taskBytes;
+    return this.#bytes + bytes > taskBytes ? SAYS.large : undefined;
+  }
+
+  /** What the agent does makes no sense of its task, or more of it than there can be. */
+  #spoil(text: string): void {
+    this.#end('TASK_STATE_FAILED', text);
+    this.#agent?.abort(new Error(text));
+  }
+
+  #refused(): Promise<never> {
+    this.#refusal ??= quiet(Promise.reject(new TurnOverError()));
+    return this.#refusal;
   }
 
   /** The events of a draft wait, in their order, until its task is stored. */
-  #enqueue(event: TaskEvent): Promise<void> {
-    if (this.#writer) return this.#write(event);
+  #enqueue(event: TaskEvent, bytes: number): Promise<void> {
+    if (this.#writer) return this.#write(event, bytes);
     if (!this.#early) this.#bear(this.#draft);
     const done = Promise.withResolvers<void>();
-    this.#early?.push({ event, done });
+    this.#early?.push({ event, bytes, done });
     return done.promise;
   }
 
-  #write(event: TaskEvent): Promise<void> {
+  #write(event: TaskEvent, bytes: number): Promise<void> {
     const writer = this.#writer;
-    if (!writer || writer.closed) return Promise.reject(new TurnOverError());
+    if (!writer || writer.closed) return this.#refused();
     const state = announcedState(event);
     const begins = state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_REJECTED' || this.#concluding;
     if (!this.#begun && !begins) this.#begin();
     const extras = this.#extras(state);
     this.#begun = true;
-    return writer.publish(
-      withTimestamp(event, () => writer.timestamp()),
-      extras,
-    );
+    return writer.publish({ event: withTimestamp(event, () => writer.timestamp()), bytes, extras });
   }
 
   #begin(): void {
@@ -257,15 +292,12 @@ export class Turn implements EventSink {
     const extras = this.#extras('TASK_STATE_WORKING');
     this.#begun = true;
     const writer = this.#writer;
-    if (writer)
-      void writer.publish(
-        withTimestamp(event, () => writer.timestamp()),
-        extras,
-      );
+    if (!writer) return;
+    void writer.publish({ event: withTimestamp(event, () => writer.timestamp()), bytes: eventBytes(event), extras });
   }
 
   /** The message enters the history with the turn's first record, cancel metadata with CANCELED. */
-  #extras(state: TaskState | undefined): RecordExtras | undefined {
+  #extras(state: TaskState | undefined): LogRecordExtras | undefined {
     const entering = !this.#begun && this.#claim && !this.#claim.began && !bornWith(this.#claim);
     const metadata = state === 'TASK_STATE_CANCELED' ? this.#cancel?.metadata : undefined;
     if (!entering && !metadata) return undefined;
@@ -282,7 +314,7 @@ export class Turn implements EventSink {
         ? undefined
         : { messageId: this.#around.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
     const event = statusEvent(this, state, message);
-    this.#enqueue(event).catch(() => {});
+    this.#enqueue(event, eventBytes(event)).catch(() => {});
   }
 
   /** Stores the task of a draft, then its early events in their order. */
@@ -308,7 +340,7 @@ export class Turn implements EventSink {
         this.#open(outcome.claim);
         this.#opening?.resolve({ claim: outcome.claim });
         this.#early = undefined;
-        for (const { event, done } of early) this.#write(event).then(done.resolve, done.reject);
+        for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
         if (this.#returned) this.#writer?.finish();
       },
       (error: unknown) => this.#unstored(error),
@@ -327,6 +359,7 @@ export class Turn implements EventSink {
     const { agent, storage, feeds, clock, logger, limits } = this.#around;
     this.#claim = claim;
     this.#cancel ??= claim.cancel;
+    if (claim.seq > 1) this.#bytes += taskBytes(claim.task);
     this.#writer = new TurnWriter({
       key: { agent, id: this.taskId },
       turn: claim.turn,
@@ -363,13 +396,14 @@ export class Turn implements EventSink {
       }
     }
     this.#over = true;
+    this.#agent?.end();
     this.#writer?.finish();
   }
 
   #threw(error: unknown): void {
     if (!this.#over) {
       if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-      else if (this.#unborn && error instanceof A2AError) {
+      else if (this.#unborn && isA2AError(error)) {
         this.#settle();
         this.#opening?.reject(error);
         this.#leave(0);
@@ -379,6 +413,14 @@ export class Turn implements EventSink {
       }
     }
     this.#finished();
+  }
+
+  /** The agent threw where nobody waits for it: whether it still works is not known, so that its task fails now. */
+  #strayed(): void {
+    if (this.#over) return;
+    if (this.#cancel) this.#end('TASK_STATE_CANCELED');
+    else this.#end('TASK_STATE_FAILED', SAYS.failed);
+    this.#agent?.abort(new Error('The agent has failed'));
   }
 
   #late(): void {
@@ -412,11 +454,8 @@ export class Turn implements EventSink {
   #stop(reason: Error): void {
     this.#over = true;
     this.#dropTimers();
-    this.#abort(reason);
-  }
-
-  #abort(reason: Error): void {
-    this.#context?.abort(reason);
+    this.#agent?.abort(reason);
+    this.#agent?.end();
   }
 
   #dropTimers(): void {
@@ -427,22 +466,30 @@ export class Turn implements EventSink {
   }
 
   async #saveCheckpoint(value: JsonValue): Promise<void> {
+    const { storage, limits, logger } = this.#around;
+    let checkpoint: JsonValue;
+    try {
+      checkpoint = ownCopy(value, limits.taskBytes);
+    } catch (error) {
+      logger.error('agent saved an invalid checkpoint', { taskId: this.taskId, error });
+      throw error;
+    }
     await this.flush();
     const held = this.held;
-    if (this.#over || !held) throw new TurnOverError();
-    if (!(await this.#around.storage.saveCheckpoint(held, ownCopy(value)))) throw new TurnOverError();
+    if (this.#over || !held || !(await storage.saveCheckpoint(held, checkpoint))) throw new TurnOverError();
+  }
+}
+
+/** Anything can be thrown, and some of it throws when it is looked at. */
+function isA2AError(error: unknown): error is A2AError {
+  try {
+    return error instanceof A2AError;
+  } catch {
+    return false;
   }
 }
 
 /** Whether the task was made by the message of this turn, so that its history has it already. */
 function bornWith({ turn, task, message }: Claim): boolean {
   return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
-}
-
-function mergeCancel(first: CancelRequest | undefined, second: CancelRequest): CancelRequest {
-  const metadata: JsonObject | undefined =
-    first?.metadata && second.metadata
-      ? { ...first.metadata, ...second.metadata }
-      : (second.metadata ?? first?.metadata);
-  return metadata ? { metadata } : {};
 }

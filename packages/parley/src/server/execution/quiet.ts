@@ -1,0 +1,5 @@
+/** The same promise: an agent that does not wait for it must not bring the process down when it rejects. */
+export function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
