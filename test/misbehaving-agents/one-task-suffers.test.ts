@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endings } from './agents/endless.mjs';
-import { afterwards, failures } from './agents/failures.mjs';
-import { garbage, odd } from './agents/garbage.mjs';
+import { afterwards, endings, failures, garbage, type Misbehaviour, odd } from './agents/all.mjs';
 import { Caller, saysOf, stateOf } from './caller.js';
 import { Neighbour } from './neighbour.js';
 import { DatabaseFolder, ServerProcess } from './server-process.js';
-
-interface Misbehaviour {
-  readonly state: string;
-  readonly says: string;
-}
 
 const folder = new DatabaseFolder();
 afterAll(() => folder.remove());
@@ -57,33 +50,23 @@ describe.each([
 
   const logged = (id: string) => server.logs.filter(({ fields }) => fields.taskId === id).length;
 
-  it.each(Object.entries(garbage as Record<string, Misbehaviour>))('%s', (name, misbehaviour) =>
-    suffers(name, misbehaviour),
-  );
-  it.each(Object.entries(failures as Record<string, Misbehaviour>))('%s', (name, misbehaviour) =>
-    suffers(name, misbehaviour),
-  );
-  it.each(Object.entries(afterwards as Record<string, Misbehaviour>))('%s', (name, misbehaviour) =>
-    suffers(name, misbehaviour),
-  );
-  it.each(Object.entries(endings as Record<string, Misbehaviour & { lines?: number }>))('%s', (name, misbehaviour) =>
+  it.each(Object.entries(garbage))('%s', (name, misbehaviour) => suffers(name, misbehaviour));
+  it.each(Object.entries(failures))('%s', (name, misbehaviour) => suffers(name, misbehaviour));
+  it.each(Object.entries(afterwards))('%s', (name, misbehaviour) => suffers(name, misbehaviour));
+  it.each(Object.entries(endings))('%s', (name, misbehaviour) =>
     suffers(name, misbehaviour, { lines: misbehaviour.lines ?? (misbehaviour.state === 'FAILED' ? 1 : 0) }),
   );
 
-  it.each(
-    Object.entries({ ...garbage, ...failures } as Record<string, Misbehaviour>).filter((_, index) => index % 5 === 0),
-  )('decides first whether its answer is a task, and %s', (name, misbehaviour) =>
-    suffers(name, misbehaviour, { agent: 'either' }),
+  it.each(Object.entries({ ...garbage, ...failures }).filter((_, index) => index % 5 === 0))(
+    'decides first whether its answer is a task, and %s',
+    (name, misbehaviour) => suffers(name, misbehaviour, { agent: 'either' }),
   );
 
-  it.each(Object.entries(odd as Record<string, { shown: unknown }>))(
-    'nothing suffers of: %s',
-    async (name, { shown }) => {
-      const task = await new Caller(address, 'bad').send(`odd: ${name}`);
-      expect(stateOf(task)).toBe('COMPLETED');
-      expect(task.artifacts).toEqual([
-        { artifactId: 'a', metadata: { odd: shown }, parts: [{ data: shown, metadata: { odd: shown } }] },
-      ]);
-    },
-  );
+  it.each(Object.entries(odd))('nothing suffers of: %s', async (name, { shown }) => {
+    const task = await new Caller(address, 'bad').send(`odd: ${name}`);
+    expect(stateOf(task)).toBe('COMPLETED');
+    expect(task.artifacts).toEqual([
+      { artifactId: 'a', metadata: { odd: shown }, parts: [{ data: shown, metadata: { odd: shown } }] },
+    ]);
+  });
 });

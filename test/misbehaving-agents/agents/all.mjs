@@ -2,6 +2,8 @@ import { endings, floods, holding, stubborn } from './endless.mjs';
 import { afterwards, failures } from './failures.mjs';
 import { garbage, odd } from './garbage.mjs';
 
+export { afterwards, endings, failures, floods, garbage, odd, stubborn };
+
 const oddities = Object.fromEntries(
   Object.entries(odd).map(([name, { data }]) => [
     `odd: ${name}`,
