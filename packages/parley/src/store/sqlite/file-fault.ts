@@ -66,6 +66,18 @@ export function checkFile(path: string): void {
   checkAccess(dirname(path), FOLDER_DENIED);
 }
 
+/**
+ * Looks whether a folder that is missing can be made, where the system would not say why not.
+ * @throws StorageError saying what is wrong.
+ */
+export function checkMissingFolder(folder: string): void {
+  const above = dirname(folder);
+  if (above === folder) return;
+  if (statSync(above, { throwIfNoEntry: false }) === undefined) checkMissingFolder(above);
+  else
+    checkAccess(above, `its folder is missing, and this user may not make ${folder}: make it, or let this user do so`);
+}
+
 function checkAccess(path: string, denied: string): void {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);

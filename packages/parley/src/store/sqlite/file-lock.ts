@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StorageError } from '../../errors/storage-error.js';
+import { checkMissingFolder } from './file-fault.js';
 import { loadSqlite } from './load-sqlite.js';
 
 /** Of two that come at the same moment, one has to wait until the other has given way. */
@@ -75,6 +76,10 @@ export function realPath(path: string): string {
       return realPath(resolve(dirname(path), readlinkSync(path)));
     return realpathSync(path);
   }
-  mkdirSync(dirname(path), { recursive: true });
-  return join(realpathSync(dirname(path)), basename(path));
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
+    checkMissingFolder(folder);
+    mkdirSync(folder, { recursive: true });
+  }
+  return join(realpathSync(folder), basename(path));
 }

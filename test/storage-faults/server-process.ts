@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const SERVER = fileURLToPath(new URL('fault-server.mjs', import.meta.url));
+
+/** Where a server can be reached in each binding. */
+export interface Addresses {
+  readonly jsonRpc: string;
+  readonly rest: string;
+}
+
+/** A server process of its own on a SQLite file. */
+export class ServerProcess implements AsyncDisposable {
+  readonly addresses: Addresses;
+  readonly #child: ChildProcess;
+  readonly #log: string[];
+
+  private constructor(child: ChildProcess, log: string[], addresses: Addresses) {
+    this.#child = child;
+    this.#log = log;
+    this.addresses = addresses;
+  }
+
+  /** Starts a server and waits until it listens. */
+  static async start(path: string): Promise<ServerProcess> {
+    const child = spawn(process.execPath, [SERVER, `sqlite:${path}`], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const log: string[] = [];
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    child.stderr.on('data', (chunk: Buffer) => log.push(chunk.toString()));
+    for await (const line of createInterface({ input: child.stdout })) {
+      const found = JSON.parse(line) as { JSONRPC: string; 'HTTP+JSON': string };
+      return new ServerProcess(child, log, { jsonRpc: found.JSONRPC, rest: found['HTTP+JSON'] });
+    }
+    throw new Error(`The server did not start:\n${log.join('')}`);
+  }
+
+  /** The lines of its log that have this text. */
+  told(text: string): readonly string[] {
+    return this.#log
+      .join('')
+      .split('\n')
+      .filter((line) => line.includes(text));
+  }
+
+  /** All its log. */
+  get log(): string {
+    return this.#log.join('');
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Ends the threads of its storage. */
+  endThreads(): void {
+    this.#child.kill('SIGUSR2');
+  }
+
+  /** Ends it like an operator does; resolves to the exit code. */
+  stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.running) {
+      const ended = once(this.#child, 'exit');
+      this.#child.kill(signal);
+      await ended;
+    }
+    return this.#child.exitCode;
+  }
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A file system of its own in memory, which can be filled and mounted read-only. Only root can have one. */
+export class SmallDisk implements Disposable {
+  readonly path: string;
+
+  private constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Why there is none on this machine, if that is so. */
+  static readonly missing: string | undefined = reasonFor(() => new SmallDisk(mounted(1))[Symbol.dispose]());
+
+  static of(megabytes: number): SmallDisk {
+    return new SmallDisk(mounted(megabytes));
+  }
+
+  /** Takes all the room that is left. */
+  fill(): void {
+    const file = openSync(join(this.path, 'filler'), 'a');
+    try {
+      for (let size = 1_048_576; size >= 1; size >>= 1) {
+        const bytes = Buffer.alloc(size);
+        try {
+          for (;;) writeSync(file, bytes);
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        }
+      }
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  free(): void {
+    unlinkSync(join(this.path, 'filler'));
+  }
+
+  /** Nobody may have a file open for writing. */
+  remount(mode: 'ro' | 'rw'): void {
+    execFileSync('mount', ['-o', `remount,${mode}`, this.path], { stdio: 'pipe' });
+  }
+
+  [Symbol.dispose](): void {
+    execFileSync('umount', [this.path], { stdio: 'pipe' });
+    rmdirSync(this.path);
+  }
+}
+
+/** What stands in the way of something, in one line. */
+export function reasonFor(attempt: () => void): string | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return String(error).split('\n').slice(0, 2).join(' ');
+  }
+}
+
+function mounted(megabytes: number): string {
+  const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'pipe' });
+  } catch (error) {
+    rmdirSync(path);
+    throw error;
+  }
+  return path;
+}
