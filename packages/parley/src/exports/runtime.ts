@@ -19,15 +19,12 @@ function isRefCounted(timer: unknown): timer is { unref(): void } {
 }
 
 /** Random ids, and ids in the order they are asked for: within one ms they are told apart by a counter. */
-export const systemIds: IdSource = {
-  ordered: orderedIds(),
-  random: () => crypto.randomUUID(),
-};
+export const systemIds: IdSource = uuids();
 
-/** UUIDv7 (RFC 9562 §5.7): time, counter, random bits. Asked for with every message, so what can be kept is kept. */
-function orderedIds(): () => string {
+/** UUIDs of version 7 and 4 (RFC 9562 §5.7, §5.4). Asked for several times with every message, so what can be kept is kept. */
+function uuids(): IdSource {
   const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-  const pool = new Uint8Array(8 * 512);
+  const pool = new Uint8Array(8 * 1024);
   let used = pool.length;
   let time = 0;
   let count = 0;
@@ -39,21 +36,38 @@ function orderedIds(): () => string {
     const digits = ms.toString(16).padStart(12, '0');
     prefix = `${digits.slice(0, 8)}-${digits.slice(8)}-`;
   };
-  const byte = (at: number) => hex[pool[used + at] ?? 0];
-
-  return () => {
-    const now = Date.now();
-    if (now > time) setTime(now);
-    else if (++count > 0xfff) setTime(time + 1);
-    if (used === pool.length) {
+  const need = (bytes: number) => {
+    if (used + bytes > pool.length) {
       crypto.getRandomValues(pool);
       used = 0;
     }
-    // The variant of RFC 9562 is in the two highest bits.
-    const variant = hex[((pool[used] ?? 0) & 0x3f) | 0x80];
-    const node = `${byte(2)}${byte(3)}${byte(4)}${byte(5)}${byte(6)}${byte(7)}`;
-    const id = `${prefix}${(0x7000 + count).toString(16)}-${variant}${byte(1)}-${node}`;
-    used += 8;
-    return id;
+  };
+  const next = () => {
+    const byte = pool[used++] ?? 0;
+    return hex[byte];
+  };
+  // The variant is in the two highest bits.
+  const variant = () => {
+    const byte = pool[used++] ?? 0;
+    return hex[(byte & 0x3f) | 0x80];
+  };
+  const version4 = () => {
+    const byte = pool[used++] ?? 0;
+    return hex[(byte & 0x0f) | 0x40];
+  };
+  const node = () => `${variant()}${next()}-${next()}${next()}${next()}${next()}${next()}${next()}`;
+
+  return {
+    ordered() {
+      const now = Date.now();
+      if (now > time) setTime(now);
+      else if (++count > 0xfff) setTime(time + 1);
+      need(8);
+      return `${prefix}${(0x7000 + count).toString(16)}-${node()}`;
+    },
+    random() {
+      need(16);
+      return `${next()}${next()}${next()}${next()}-${next()}${next()}-${version4()}${next()}-${node()}`;
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** Identifiers as a port. */
 export interface IdSource {
-  /** A time-ordered id (UUIDv7), for tasks: ids of later tasks sort after those of earlier ones. */
+  /** A time-ordered id (UUIDv7), for tasks and contexts: what is stored later sorts after what was stored earlier. */
   ordered(): string;
-  /** A random id (UUIDv4), for contexts, messages, artifacts, configurations. */
+  /** A random id (UUIDv4), for messages, artifacts, configurations. */
   random(): string;
 }

@@ -19,6 +19,7 @@ import type {
   SubscribeToTaskRequest,
 } from '../model/task-requests.js';
 import type { Clock } from '../runtime/clock.js';
+import { EqualTimers } from '../runtime/equal-timers.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { type StrayErrors, unknownOrigin } from '../runtime/stray-errors.js';
 import type { Scope, Storage, StoredTask } from '../store/storage.js';
@@ -85,7 +86,22 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     // What only this process can run is never lost to another one: not while its event loop is held, not when its clock is set.
     const lease = { node: ids.random(), leaseMs: storage.shared ? limits.leaseMs : UNENDING_MS };
     const feeds = new TaskFeeds();
-    this.#around = { agent, executor, storage, feeds, clock, ids, strayErrors, logger, limits, lease };
+    const deadlines = new EqualTimers(clock, limits.turnDeadlineMs);
+    const graces = new EqualTimers(clock, limits.cancelGraceMs);
+    this.#around = {
+      agent,
+      executor,
+      storage,
+      feeds,
+      clock,
+      deadlines,
+      graces,
+      ids,
+      strayErrors,
+      logger,
+      limits,
+      lease,
+    };
     this.#executions = new Executions(this.#around);
     this.#intake = new MessageIntake(this.#around, this.#executions, new Idempotency(options.idempotency ?? {}, clock));
     this.#streams = new TaskStreams(this.#around);
@@ -115,7 +131,9 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse> {
     const envelope = this.#intake.envelope(request, context);
     const { historyLength, returnImmediately } = request.configuration ?? {};
-    const waiter = returnImmediately ? undefined : new TurnWaiter(this.#around.feeds, envelope.taskId);
+    const { feeds } = this.#around;
+    // Somebody else may be writing to a task that is there already; to a new one nobody writes before its turn starts.
+    let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, envelope.taskId);
     try {
       const submission = await this.#intake.submit(envelope);
       if (submission.kind === 'reply') return { message: submission.message };
@@ -123,6 +141,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
         const task = await this.#outcomeOf(envelope.scope, submission, returnImmediately === true);
         return { task: trimTask(task, { historyLength }) };
       }
+      if (!returnImmediately) waiter ??= new TurnWaiter(feeds, envelope.taskId);
       waiter?.expect(submission.turn);
       submission.start();
       if (!waiter) {

@@ -13,12 +13,10 @@ export interface TaskMembers {
 /** A task with the members that it has, in the order of the specification. */
 export function shapeTask(members: TaskMembers): Task {
   const { id, contextId, status, artifacts, history, metadata } = members;
-  return {
-    id,
-    ...(contextId !== undefined && { contextId }),
-    status,
-    ...(artifacts !== undefined && artifacts.length > 0 && { artifacts }),
-    ...(history !== undefined && history.length > 0 && { history }),
-    ...(metadata !== undefined && { metadata }),
-  };
+  const task: { -readonly [Name in keyof Task]: Task[Name] } =
+    contextId === undefined ? { id, status } : { id, contextId, status };
+  if (artifacts !== undefined && artifacts.length > 0) task.artifacts = artifacts;
+  if (history !== undefined && history.length > 0) task.history = history;
+  if (metadata !== undefined) task.metadata = metadata;
+  return task;
 }

@@ -11,9 +11,9 @@ export interface TaskExtent {
 /** The task without what was not asked for; itself when nothing has to go. */
 export function trimTask(task: Task, extent: TaskExtent): Task {
   const { historyLength, includeArtifacts = true } = extent;
-  const { artifacts, history, metadata, ...head } = task;
-  const kept = historyLength === undefined ? history : recent(history, historyLength);
-  if (kept === history && (includeArtifacts || artifacts === undefined)) return task;
+  const kept = historyLength === undefined ? task.history : recent(task.history, historyLength);
+  if (kept === task.history && (includeArtifacts || task.artifacts === undefined)) return task;
+  const { artifacts, history: _, metadata, ...head } = task;
   return {
     ...head,
     ...(includeArtifacts && artifacts !== undefined && { artifacts }),

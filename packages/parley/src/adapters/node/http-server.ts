@@ -4,7 +4,7 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { HttpServerTimes } from '../../app/server-options.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
-import { TransientMap } from '../../runtime/transient-map.js';
+import { LinkedList, type Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { dropStalled, headOf, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { CUT_OFF, isMalformed, malformedRequest, TIMED_OUT } from './malformed-request.js';
@@ -34,11 +34,10 @@ export class HttpServer {
   readonly #server: Server;
   readonly #options: HttpServerOptions;
   readonly #stallMs: number;
-  /** By the number of their request. */
-  readonly #streams = new TransientMap<number, ResponseStream>();
-  readonly #calls = new TransientMap<number, ServerResponse>();
+  readonly #streams = new LinkedList<ResponseStream>();
+  /** Requests that are being answered. */
+  readonly #calls = new LinkedList<ServerResponse>();
   readonly #pipelines = new PipelineLimit();
-  #requests = 0;
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
   #closed: Promise<void> | undefined;
   /** Streams are ended, also those that begin only now. */
@@ -107,36 +106,35 @@ export class HttpServer {
     const place = response.socket === null ? this.#pipelines.admit(response) : 'admitted';
     if (place !== 'admitted') incoming.socket.pause();
     if (place === 'dropped') return;
-    const number = ++this.#requests;
-    this.#calls.set(number, response);
+    const call = this.#calls.add(response);
     const request = new NodeExchangeRequest({ incoming, response, expectsContinue });
     const refusal = place === 'refused' ? TOO_MANY : refusalOf(incoming);
-    if (refusal !== undefined) return this.#answer({ number, incoming, response, request, answer: refusal });
+    if (refusal !== undefined) return this.#answer({ call, incoming, response, request, answer: refusal });
     this.#options.exchange(request).then(
-      (answer) => this.#answer({ number, incoming, response, request, answer }),
+      (answer) => this.#answer({ call, incoming, response, request, answer }),
       (error: unknown) => {
         this.#options.logger.error('An exchange failed', { error, method: request.method, path: request.path });
         const answer = errorAnswer({ status: 500, message: 'Internal error' });
-        this.#answer({ number, incoming, response, request, answer });
+        this.#answer({ call, incoming, response, request, answer });
       },
     );
   }
 
-  #answer({ number, incoming, response, request, answer }: Answering): void {
+  #answer({ call, incoming, response, request, answer }: Answering): void {
     if (response.destroyed) {
       release(answer);
-      return this.#callDone(number);
+      return this.#callDone(call);
     }
     if (response.headersSent) {
       // Its request broke off, and was answered so.
       release(answer);
-      response.once('close', () => this.#callDone(number));
+      response.once('close', () => this.#callDone(call));
       return;
     }
     const { body } = answer;
     if (typeof body === 'object' && Symbol.asyncIterator in body) {
-      this.#stream({ number, response, answer, frames: body });
-      return this.#callDone(number);
+      this.#stream({ response, answer, frames: body });
+      return this.#callDone(call);
     }
     try {
       if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
@@ -146,22 +144,22 @@ export class HttpServer {
       response.destroy();
     }
     // Until it has left, a shutdown must not take the connection for an idle one.
-    if (response.writableLength === 0 && response.writableEnded) return this.#callDone(number);
-    response.once('close', () => this.#callDone(number));
+    if (response.writableLength === 0 && response.writableEnded) return this.#callDone(call);
+    response.once('close', () => this.#callDone(call));
     dropStalled({ response, stallMs: this.#stallMs, logger: this.#options.logger });
   }
 
-  #stream({ number, response, answer, frames }: Streaming): void {
+  #stream({ response, answer, frames }: Streaming): void {
     response.writeHead(answer.status, headOf({ answer, closing: this.#closed !== undefined }));
     const { clock, logger } = this.#options;
-    const done = () => this.#streams.delete(number);
+    const done = () => this.#streams.remove(place);
     const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });
-    this.#streams.set(number, stream);
+    const place = this.#streams.add(stream);
     if (this.#ending) stream.stop();
   }
 
-  #callDone(number: number): void {
-    this.#calls.delete(number);
+  #callDone(call: Place<ServerResponse>): void {
+    this.#calls.remove(call);
     if (this.#closed && this.#calls.size === 0) this.#idle?.();
   }
 
@@ -205,14 +203,14 @@ export class HttpServer {
 }
 
 interface Answering {
-  readonly number: number;
+  readonly call: Place<ServerResponse>;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly request: NodeExchangeRequest;
   readonly answer: ExchangeResponse;
 }
 
-interface Streaming extends Pick<Answering, 'number' | 'response' | 'answer'> {
+interface Streaming extends Pick<Answering, 'response' | 'answer'> {
   readonly frames: AsyncIterable<string>;
 }
 

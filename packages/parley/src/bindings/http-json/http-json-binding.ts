@@ -38,14 +38,12 @@ interface AnswerParts {
 export function httpJsonBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[], basePath: string): Exchange {
   const offer = offerOf(endpoint, 'HTTP+JSON', codecs);
   const routing = new Routing(codecs, basePath);
-  return async (request) => {
+  return (request) => {
     const progress: Progress = { version: '', operation: request.path };
-    try {
-      return await answer({ endpoint, offer, routing, request, progress });
-    } catch (thrown) {
+    return answer({ endpoint, offer, routing, request, progress }).catch((thrown: unknown) => {
       const error = toA2AError(thrown, endpoint.logger, progress.operation);
       return failure({ error, endpoint, request, version: progress.version });
-    }
+    });
   };
 }
 

@@ -69,13 +69,13 @@ type UnaryMethods = {
 };
 
 /** The handler's answer to a unary call, as JSON of the codec's version. */
-export async function answerUnary<Name extends UnaryOperationName>(
+export function answerUnary<Name extends UnaryOperationName>(
   handler: RequestHandler,
   codec: WireCodec,
   { operation, request, context }: Call<Name>,
 ): Promise<string> {
   const methods: UnaryMethods = handler;
-  return codec.encode(operation, await methods[operation](request, context));
+  return methods[operation](request, context).then((response) => codec.encode(operation, response));
 }
 
 type StreamingMethods = {

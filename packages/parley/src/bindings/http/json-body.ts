@@ -11,14 +11,16 @@ const BACKSLASH = 92;
  * The body as text.
  * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR for bytes that are not UTF-8, INVALID_REQUEST for a body cut off.
  */
-export async function readText(request: ExchangeRequest, limits: RequestLimits): Promise<string> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await request.body(limits.bodyBytes);
-  } catch (error) {
-    if (error instanceof A2AError) throw error;
-    throw new A2AError('INVALID_REQUEST', 'The request body could not be read', {}, { cause: error });
-  }
+export function readText(request: ExchangeRequest, limits: RequestLimits): Promise<string> {
+  return request.body(limits.bodyBytes).then(textOf, unreadable);
+}
+
+function unreadable(error: unknown): never {
+  if (error instanceof A2AError) throw error;
+  throw new A2AError('INVALID_REQUEST', 'The request body could not be read', {}, { cause: error });
+}
+
+function textOf(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {

@@ -26,16 +26,14 @@ interface Progress {
 /** The JSON-RPC binding of an agent (spec §9): every POST on the bare interface url. */
 export function jsonRpcBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[]): Exchange {
   const offer = offerOf(endpoint, 'JSONRPC', codecs);
-  return async (request) => {
+  return (request) => {
     const progress: Progress = { id: 'null', method: '' };
-    try {
-      return await answer({ endpoint, offer, request, progress });
-    } catch (thrown) {
+    return answer({ endpoint, offer, request, progress }).catch((thrown: unknown) => {
       const error = toA2AError(thrown, endpoint.logger, progress.method);
       const operation = codecs.map(({ methods }) => methods.get(progress.method)).find((found) => found !== undefined);
       const streaming = operation !== undefined && isStreaming(operation);
       return failure({ error, endpoint, request, id: progress.id, streaming });
-    }
+    });
   };
 }
 

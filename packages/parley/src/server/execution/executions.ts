@@ -1,5 +1,6 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import { isInterrupted } from '../../model/task-state.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim } from '../../store/storage.js';
 import { Turn, type TurnOwner } from './turn.js';
@@ -17,7 +18,7 @@ export class Executions implements TurnOwner {
   readonly #around: Surroundings;
   /** By the ids of their tasks. */
   readonly #turns = new TransientMap<string, Turn>();
-  readonly #drafts = new TransientMap<string, Turn>();
+  readonly #drafts = new LinkedList<Turn>();
   #closing = false;
   #idle: (() => void) | undefined;
   #stopBeat: (() => void) | undefined;
@@ -64,20 +65,20 @@ export class Executions implements TurnOwner {
   /** Runs an agent that has yet to decide whether its answer is a task. */
   draft(draft: Draft): Turn {
     const turn = new Turn(this.#around, this, { draft });
-    this.#drafts.set(turn.taskId, turn);
-    turn.opening?.then(
-      (opening) => {
-        // Watched like any other from here on; one that has ended meanwhile is in neither list.
-        if (this.#drafts.delete(turn.taskId) && 'claim' in opening) this.#turns.set(turn.taskId, turn);
-      },
-      () => this.#drafts.delete(turn.taskId),
-    );
+    turn.place = this.#drafts.add(turn);
     turn.run();
     return turn;
   }
 
+  opened(turn: Turn): void {
+    // One that has ended meanwhile is in neither list.
+    if (turn.place === undefined) return;
+    this.#dropDraft(turn);
+    this.#turns.set(turn.taskId, turn);
+  }
+
   ended(turn: Turn, waiting: number): void {
-    this.#drafts.delete(turn.taskId);
+    this.#dropDraft(turn);
     if (this.#turns.get(turn.taskId) === turn) this.#turns.delete(turn.taskId);
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn);
     if (this.running === 0) this.#idle?.();
@@ -114,6 +115,11 @@ export class Executions implements TurnOwner {
     }
     await Promise.all([...this.#turns.values(), ...this.#drafts.values()].map((turn) => turn.handOver()));
     this.#around.feeds.shutDown();
+  }
+
+  #dropDraft(turn: Turn): void {
+    if (turn.place !== undefined) this.#drafts.remove(turn.place);
+    turn.place = undefined;
   }
 
   async #claimAll(): Promise<(Promise<void> | undefined)[]> {

@@ -76,7 +76,8 @@ export class MessageIntake {
     const key = this.#idempotency.keyOf(scope, message);
     if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key };
     const taskId = ids.ordered();
-    const contextId = message.contextId || ids.random();
+    // In order, like the task's: stores keep indexes by it.
+    const contextId = message.contextId || ids.ordered();
     const task = {
       id: taskId,
       contextId,

@@ -3,6 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { EqualTimers } from '../../runtime/equal-timers.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { StrayErrors } from '../../runtime/stray-errors.js';
 import type { CallerContext, Claim, IdempotencyKey, Lease, Scope, Storage } from '../../store/storage.js';
@@ -19,6 +20,10 @@ export interface Surroundings {
   readonly storage: Storage;
   readonly feeds: TaskFeeds;
   readonly clock: Clock;
+  /** How long a turn may take. */
+  readonly deadlines: EqualTimers;
+  /** How long an agent that is to end may take to do so. */
+  readonly graces: EqualTimers;
   readonly ids: IdSource;
   readonly strayErrors: StrayErrors;
   readonly logger: Logger;

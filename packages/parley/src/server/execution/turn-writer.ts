@@ -11,6 +11,7 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { EngineLimits } from '../engine-limits.js';
 import { stateOf } from './record-state.js';
+import { SETTLED } from './settled.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { timestampAt } from './timestamp.js';
 
@@ -42,7 +43,6 @@ export interface RecordDraft {
   readonly extras: LogRecordExtras | undefined;
 }
 
-const SETTLED = Promise.resolve();
 const RETRY_MS = [50, 200, 1_000, 5_000] as const;
 
 /**

@@ -3,6 +3,8 @@ import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
+import type { RunningTimer } from '../../runtime/equal-timers.js';
+import type { Place } from '../../runtime/linked-list.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
 import { eventBytes, taskBytes } from '../../task/event-bytes.js';
@@ -11,6 +13,7 @@ import { announcedState, readAgentEvent, statusEvent, withTimestamp } from './ag
 import { AgentRun } from './agent-run.js';
 import { ownCopy } from './own-copy.js';
 import { quiet } from './quiet.js';
+import { SETTLED } from './settled.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
 import type { Draft, Opening, Surroundings } from './turn-host.js';
@@ -29,6 +32,8 @@ const SAYS = {
 
 /** What a turn tells the one who keeps the list of turns. */
 export interface TurnOwner {
+  /** A draft has become a task, whose turn this is. */
+  opened(turn: Turn): void;
   /** The turn left the storage, or was overtaken; `waiting` executions of its task want to run. */
   ended(turn: Turn, waiting: number): void;
 }
@@ -38,6 +43,8 @@ export class Turn implements EventSink {
   readonly taskId: string;
   readonly contextId: string;
   readonly scope: Scope;
+  /** Its place in a list of turns, the owner's. */
+  place: Place<Turn> | undefined;
   readonly #around: Surroundings;
   readonly #owner: TurnOwner;
   readonly #message: Message & { readonly taskId: string; readonly contextId: string };
@@ -63,8 +70,8 @@ export class Turn implements EventSink {
   /** The agent is not run: its task only needs its end. */
   #concluding = false;
   #cancel: CancelRequest | undefined;
-  #cancelDeadline: (() => void) | undefined;
-  #cancelGrace: (() => void) | undefined;
+  #deadline: RunningTimer | undefined;
+  #grace: RunningTimer | undefined;
 
   constructor(around: Surroundings, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
     this.#around = around;
@@ -103,8 +110,8 @@ export class Turn implements EventSink {
 
   /** Runs the executor; everything that can happen is taken care of. */
   run(): void {
-    const { clock, limits, executor, storage, ids, strayErrors, logger } = this.#around;
-    this.#cancelDeadline = clock.after(limits.turnDeadlineMs, () => this.#late());
+    const { deadlines, executor, storage, ids, strayErrors, logger } = this.#around;
+    this.#deadline = deadlines.start(() => this.#late());
     const context = new TurnContext({
       scope: this.scope,
       storage,
@@ -135,7 +142,7 @@ export class Turn implements EventSink {
     );
     if (!this.#begun && this.#writer) {
       // An agent that publishes in its first step says itself how the turn begins.
-      Promise.resolve().then(() => {
+      queueMicrotask(() => {
         if (!this.#begun && !this.#over) this.#begin();
       });
     }
@@ -161,7 +168,7 @@ export class Turn implements EventSink {
     if (this.#writer && isTerminal(this.#writer.state)) return;
     if (this.#over) return this.#end('TASK_STATE_CANCELED');
     if (again) return;
-    this.#grace(() => this.#end('TASK_STATE_CANCELED'));
+    this.#startGrace(() => this.#end('TASK_STATE_CANCELED'));
     this.#agent?.abort(new Error('The task was canceled'));
     if (this.#around.executor.cancel) this.#agent?.cancel();
   }
@@ -209,7 +216,7 @@ export class Turn implements EventSink {
     // Agents written for other servers announce the task first; here that has happened already.
     if (!this.#begun && !this.#early && announcedState(event) === 'TASK_STATE_SUBMITTED') {
       if (this.#unborn) this.#bear(this.#draft);
-      return Promise.resolve();
+      return SETTLED;
     }
     return this.#publish(event);
   }
@@ -338,6 +345,7 @@ export class Turn implements EventSink {
       (outcome) => {
         if (outcome.kind !== 'accepted' || !outcome.claim) return this.#unstored(outcome.kind);
         this.#open(outcome.claim);
+        this.#owner.opened(this);
         this.#opening?.resolve({ claim: outcome.claim });
         this.#early = undefined;
         for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
@@ -381,7 +389,7 @@ export class Turn implements EventSink {
     this.#settle();
     this.#opening?.resolve({ reply: direct });
     this.#leave(0);
-    return Promise.resolve();
+    return SETTLED;
   }
 
   #finished(): void {
@@ -434,16 +442,16 @@ export class Turn implements EventSink {
   #settle(): void {
     this.#over = true;
     if (this.#returned) return;
-    this.#grace(() => {
+    this.#startGrace(() => {
       this.#stop(new Error('The turn is over'));
       this.#writer?.finish();
     });
   }
 
-  #grace(then: () => void): void {
-    this.#cancelGrace?.();
-    const { clock, limits } = this.#around;
-    this.#cancelGrace = clock.after(limits.cancelGraceMs, then);
+  #startGrace(then: () => void): void {
+    const { graces } = this.#around;
+    if (this.#grace !== undefined) graces.stop(this.#grace);
+    this.#grace = graces.start(then);
   }
 
   #leave(waiting: number): void {
@@ -459,10 +467,11 @@ export class Turn implements EventSink {
   }
 
   #dropTimers(): void {
-    this.#cancelDeadline?.();
-    this.#cancelGrace?.();
-    this.#cancelDeadline = undefined;
-    this.#cancelGrace = undefined;
+    const { deadlines, graces } = this.#around;
+    if (this.#deadline !== undefined) deadlines.stop(this.#deadline);
+    if (this.#grace !== undefined) graces.stop(this.#grace);
+    this.#deadline = undefined;
+    this.#grace = undefined;
   }
 
   async #saveCheckpoint(value: JsonValue): Promise<void> {

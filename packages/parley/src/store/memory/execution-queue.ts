@@ -1,3 +1,4 @@
+import { LinkedList } from '../../runtime/linked-list.js';
 import type { Lease } from '../storage.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
@@ -11,7 +12,7 @@ export interface Demand extends Lease {
 /** Which tasks have a turn to claim, in the order in which the messages came. */
 export class ExecutionQueue {
   readonly #ready = new SortedList<TaskEntry>((a, b) => (a.readyOrder ?? 0) - (b.readyOrder ?? 0));
-  readonly #held = new Set<TaskEntry>();
+  readonly #held = new LinkedList<TaskEntry>();
   /** No lease ends before this. */
   #quietUntil = Number.POSITIVE_INFINITY;
 
@@ -25,9 +26,10 @@ export class ExecutionQueue {
       if (order !== undefined) this.#ready.add(entry);
     }
     if (first?.node === undefined) {
-      this.#held.delete(entry);
+      if (entry.heldPlace !== undefined) this.#held.remove(entry.heldPlace);
+      entry.heldPlace = undefined;
     } else {
-      this.#held.add(entry);
+      entry.heldPlace ??= this.#held.add(entry);
       this.#quietUntil = Math.min(this.#quietUntil, first.leaseEnd);
     }
   }
@@ -49,7 +51,7 @@ export class ExecutionQueue {
   #expired(now: number): TaskEntry[] {
     const expired: TaskEntry[] = [];
     this.#quietUntil = Number.POSITIVE_INFINITY;
-    for (const entry of this.#held) {
+    for (const entry of this.#held.values()) {
       const leaseEnd = entry.held?.leaseEnd ?? Number.POSITIVE_INFINITY;
       this.#quietUntil = Math.min(this.#quietUntil, leaseEnd);
       if (leaseEnd <= now) expired.push(entry);

@@ -50,7 +50,8 @@ export class MemoryTasks {
   /** Takes note of a new status in every order that depends on it. */
   setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
     const since = statusTime(status);
-    if (entry.state !== status.state || entry.statusTime !== since) this.#interrupted.delete(entry);
+    const hasChanged = entry.state !== status.state || entry.statusTime !== since;
+    if (hasChanged && isInterrupted(entry.state)) this.#interrupted.delete(entry);
     entry.state = status.state;
     entry.statusTime = since;
     entry.space.lists.touch(entry);

@@ -3,6 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
+import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Append, CallerContext, CancelRequest, Lease, StoredTask } from '../storage.js';
@@ -45,11 +46,15 @@ export class TaskEntry {
   deleted = false;
   state: TaskState;
   statusTime: number;
+  /** The lists have yet to take note of a change. */
+  isUnsettled = false;
   /** State and time under which the lists have it. */
   listedState: TaskState | undefined = undefined;
   listedTime = 0;
   /** Its place among the tasks that wait to be claimed. */
   readyOrder: number | undefined = undefined;
+  /** Its place among the tasks that somebody runs. */
+  heldPlace: Place<TaskEntry> | undefined = undefined;
 
   constructor(space: MemorySpace, first: { readonly task: Task; readonly record: LogRecord; readonly now: number }) {
     const { task, record, now } = first;

@@ -15,20 +15,22 @@ export class TaskLists {
   readonly #byContext = new Map<string, ContextTasks>();
   /** Made when first asked for. */
   #byCreation: SortedList<TaskEntry> | undefined;
-  readonly #unsettled = new Set<TaskEntry>();
+  #unsettled: TaskEntry[] = [];
 
   get isEmpty(): boolean {
-    return this.#byStatus.size + this.#unsettled.size === 0;
+    this.#settle();
+    return this.#byStatus.size === 0;
   }
 
   /** Takes note that a task is new or its status has changed. */
   touch(entry: TaskEntry): void {
-    this.#unsettled.add(entry);
-    if (this.#unsettled.size > UNSETTLED) this.#settle();
+    if (entry.isUnsettled) return;
+    entry.isUnsettled = true;
+    if (this.#unsettled.push(entry) > UNSETTLED) this.#settle();
   }
 
   remove(entry: TaskEntry): void {
-    this.#unsettled.delete(entry);
+    this.#settle();
     if (entry.listedState === undefined) return;
     this.#unlist(entry, entry.listedState);
     this.#byCreation?.remove(entry);
@@ -107,12 +109,14 @@ export class TaskLists {
   }
 
   #settle(): void {
-    for (const entry of this.#unsettled) {
+    const changed = this.#unsettled;
+    this.#unsettled = [];
+    for (const entry of changed) {
+      entry.isUnsettled = false;
       if (entry.listedState === undefined) this.#byCreation?.add(entry);
       else this.#unlist(entry, entry.listedState);
       this.#list(entry);
     }
-    this.#unsettled.clear();
   }
 
   #list(entry: TaskEntry): void {

@@ -1,0 +1,2 @@
+/** What is done already. One promise for all, which nobody needs to watch. */
+export const SETTLED: Promise<void> = Promise.resolve();
