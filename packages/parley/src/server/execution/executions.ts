@@ -3,8 +3,9 @@ import { isInterrupted } from '../../model/task-state.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim } from '../../store/storage.js';
+import type { Draft } from './draft.js';
 import { Turn, type TurnOwner } from './turn.js';
-import type { Draft, Surroundings } from './turn-host.js';
+import type { Surroundings } from './turn-host.js';
 
 const CLAIM_BATCH = 100;
 

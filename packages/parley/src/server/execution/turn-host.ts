@@ -1,12 +1,9 @@
 import type { User } from '../../auth/user.js';
-import type { Message } from '../../model/message.js';
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
-import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers } from '../../runtime/equal-timers.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { StrayErrors } from '../../runtime/stray-errors.js';
-import type { CallerContext, Claim, IdempotencyKey, Lease, Scope, Storage } from '../../store/storage.js';
+import type { CallerContext, Lease, Scope, Storage } from '../../store/storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { EngineLimits } from '../engine-limits.js';
@@ -30,21 +27,6 @@ export interface Surroundings {
   readonly limits: EngineLimits;
   readonly lease: Lease;
 }
-
-/** A message whose agent decides whether it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
-export interface Draft {
-  readonly scope: Scope;
-  /** As sent. */
-  readonly message: Message;
-  readonly caller: CallerContext;
-  /** The task it becomes, if it becomes one: SUBMITTED, with the message in its history. */
-  readonly task: Task & { readonly contextId: string };
-  readonly pushConfig?: TaskPushNotificationConfig;
-  readonly idempotency?: IdempotencyKey;
-}
-
-/** What the first event of a draft made of it. */
-export type Opening = { readonly reply: Message } | { readonly claim: Claim };
 
 /** The caller of a turn, from what its execution kept. */
 export function callerOf(scope: Scope, caller: CallerContext): User | undefined {

@@ -3,7 +3,6 @@ import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
-import type { RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
@@ -11,13 +10,15 @@ import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecordExtras } from '../../task/log-record.js';
 import { announcedState, readAgentEvent, statusEvent, withTimestamp } from './agent-event.js';
 import { AgentRun } from './agent-run.js';
+import { type Draft, type Opening, storeDraft } from './draft.js';
 import { ownCopy } from './own-copy.js';
 import { quiet } from './quiet.js';
 import { SETTLED } from './settled.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
-import type { Draft, Opening, Surroundings } from './turn-host.js';
+import type { Surroundings } from './turn-host.js';
 import { TurnOverError } from './turn-over-error.js';
+import { TurnTimers } from './turn-timers.js';
 import { TurnWriter } from './turn-writer.js';
 
 /** How the texts that the engine itself writes into a task read. Causes go to the log. */
@@ -70,11 +71,11 @@ export class Turn implements EventSink {
   /** The agent is not run: its task only needs its end. */
   #concluding = false;
   #cancel: CancelRequest | undefined;
-  #deadline: RunningTimer | undefined;
-  #grace: RunningTimer | undefined;
+  readonly #timers: TurnTimers;
 
   constructor(around: Surroundings, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
     this.#around = around;
+    this.#timers = new TurnTimers(around);
     this.#owner = owner;
     const origin = 'claim' in start ? start.claim : start.draft;
     this.scope = origin.scope;
@@ -110,8 +111,8 @@ export class Turn implements EventSink {
 
   /** Runs the executor; everything that can happen is taken care of. */
   run(): void {
-    const { deadlines, executor, storage, ids, strayErrors, logger } = this.#around;
-    this.#deadline = deadlines.start(() => this.#late());
+    const { executor, storage, ids, strayErrors, logger } = this.#around;
+    this.#timers.startDeadline(() => this.#late());
     const context = new TurnContext({
       scope: this.scope,
       storage,
@@ -168,7 +169,7 @@ export class Turn implements EventSink {
     if (this.#writer && isTerminal(this.#writer.state)) return;
     if (this.#over) return this.#end('TASK_STATE_CANCELED');
     if (again) return;
-    this.#startGrace(() => this.#end('TASK_STATE_CANCELED'));
+    this.#timers.startGrace(() => this.#end('TASK_STATE_CANCELED'));
     this.#agent?.abort(new Error('The task was canceled'));
     if (this.#around.executor.cancel) this.#agent?.cancel();
   }
@@ -329,24 +330,11 @@ export class Turn implements EventSink {
     if (!draft) return;
     const early = this.#early ?? [];
     this.#early = early;
-    const { storage, lease, limits } = this.#around;
-    const { scope, message, caller, task, pushConfig, idempotency } = draft;
-    const accepting = storage.accept({
-      scope,
-      message,
-      caller,
-      task: { create: task },
-      claim: lease,
-      ...(pushConfig && { pushConfig }),
-      ...(idempotency && { idempotency }),
-      waitingLimit: limits.waitingMessages,
-    });
-    accepting.then(
-      (outcome) => {
-        if (outcome.kind !== 'accepted' || !outcome.claim) return this.#unstored(outcome.kind);
-        this.#open(outcome.claim);
+    storeDraft(this.#around, draft).then(
+      (claim) => {
+        this.#open(claim);
         this.#owner.opened(this);
-        this.#opening?.resolve({ claim: outcome.claim });
+        this.#opening?.resolve({ claim });
         this.#early = undefined;
         for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
         if (this.#returned) this.#writer?.finish();
@@ -355,8 +343,7 @@ export class Turn implements EventSink {
     );
   }
 
-  #unstored(reason: unknown): void {
-    const error = reason instanceof Error ? reason : new Error(`A new task was not accepted: ${String(reason)}`);
+  #unstored(error: unknown): void {
     this.#opening?.reject(error);
     this.#stop(new Error('The task could not be stored'));
     for (const { done } of this.#early ?? []) done.reject(new TurnOverError());
@@ -395,7 +382,7 @@ export class Turn implements EventSink {
   #finished(): void {
     if (this.#returned) return;
     this.#returned = true;
-    this.#dropTimers();
+    this.#timers.stop();
     if (!this.#over) {
       if (this.#cancel) this.#end('TASK_STATE_CANCELED');
       else if (this.#writer?.state !== 'TASK_STATE_AUTH_REQUIRED' || !this.#begun) {
@@ -442,16 +429,10 @@ export class Turn implements EventSink {
   #settle(): void {
     this.#over = true;
     if (this.#returned) return;
-    this.#startGrace(() => {
+    this.#timers.startGrace(() => {
       this.#stop(new Error('The turn is over'));
       this.#writer?.finish();
     });
-  }
-
-  #startGrace(then: () => void): void {
-    const { graces } = this.#around;
-    if (this.#grace !== undefined) graces.stop(this.#grace);
-    this.#grace = graces.start(then);
   }
 
   #leave(waiting: number): void {
@@ -461,17 +442,9 @@ export class Turn implements EventSink {
 
   #stop(reason: Error): void {
     this.#over = true;
-    this.#dropTimers();
+    this.#timers.stop();
     this.#agent?.abort(reason);
     this.#agent?.end();
-  }
-
-  #dropTimers(): void {
-    const { deadlines, graces } = this.#around;
-    if (this.#deadline !== undefined) deadlines.stop(this.#deadline);
-    if (this.#grace !== undefined) graces.stop(this.#grace);
-    this.#deadline = undefined;
-    this.#grace = undefined;
   }
 
   async #saveCheckpoint(value: JsonValue): Promise<void> {

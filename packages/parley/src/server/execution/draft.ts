@@ -1,0 +1,37 @@
+import type { Message } from '../../model/message.js';
+import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
+import type { Task } from '../../model/task.js';
+import type { CallerContext, Claim, IdempotencyKey, Scope } from '../../store/storage.js';
+import type { Surroundings } from './turn-host.js';
+
+/** A message whose agent decides whether it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
+export interface Draft {
+  readonly scope: Scope;
+  /** As sent. */
+  readonly message: Message;
+  readonly caller: CallerContext;
+  /** The task it becomes, if it becomes one: SUBMITTED, with the message in its history. */
+  readonly task: Task & { readonly contextId: string };
+  readonly pushConfig?: TaskPushNotificationConfig;
+  readonly idempotency?: IdempotencyKey;
+}
+
+/** What the first event of a draft made of it. */
+export type Opening = { readonly reply: Message } | { readonly claim: Claim };
+
+/** Stores a draft as the task it becomes, and claims its turn. Rejects where that is not possible. */
+export async function storeDraft({ storage, lease, limits }: Surroundings, draft: Draft): Promise<Claim> {
+  const { scope, message, caller, task, pushConfig, idempotency } = draft;
+  const outcome = await storage.accept({
+    scope,
+    message,
+    caller,
+    task: { create: task },
+    claim: lease,
+    ...(pushConfig && { pushConfig }),
+    ...(idempotency && { idempotency }),
+    waitingLimit: limits.waitingMessages,
+  });
+  if (outcome.kind !== 'accepted' || !outcome.claim) throw new Error(`A new task was not accepted: ${outcome.kind}`);
+  return outcome.claim;
+}
