@@ -104,6 +104,6 @@ function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch
   return {
     listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
     close: ({ graceMs = 5_000 } = {}) => server.close(graceMs),
-    fetch: toFetch(server.exchange),
+    fetch: toFetch(server.exchange, systemClock),
   };
 }

@@ -1,4 +1,4 @@
-import { toFetch } from '../adapters/fetch/to-fetch.js';
+import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
 import { baseUrlOf } from '../app/base-url.js';
@@ -13,7 +13,6 @@ import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { systemClock, systemIds } from './runtime.js';
 
-export { toFetch } from '../adapters/fetch/to-fetch.js';
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
@@ -88,7 +87,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const exchange = streams.track(host.exchange);
   return {
     agentCard: host.cards[path] as AgentCard,
-    fetch: url === undefined ? refuseFetch : toFetch(exchange),
+    fetch: url === undefined ? refuseFetch : fetchOf(exchange, systemClock),
     exchange,
     logger,
     close: async ({ graceMs = 5_000 } = {}) => {
@@ -96,6 +95,11 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
       streams.end();
     },
   };
+}
+
+/** An exchange as a function from the web's Request to its Response; with `createAgentHandler` its `fetch` is that already. */
+export function toFetch(exchange: Exchange): (request: Request) => Promise<Response> {
+  return fetchOf(exchange, systemClock);
 }
 
 /** A web request says by itself only what its sender made up. */

@@ -1,6 +1,9 @@
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { payloadTooLarge, readChunks } from '../../bindings/http/read-chunks.js';
 
+/** A body that is left over and not announced larger is read to its end. */
+const UNREAD_KEPT = 65_536;
+
 const NOTHING = new Uint8Array(0);
 
 /** A web request as the bindings see it. */
@@ -30,6 +33,17 @@ export class FetchExchangeRequest implements ExchangeRequest {
   body(limit: number): Promise<Uint8Array> {
     this.#body ??= this.#read(limit);
     return this.#body;
+  }
+
+  /** Reads what nobody asked for, if it is small: some hosts break the connection of an unread body under its next request. */
+  async discard(): Promise<void> {
+    const { body, bodyUsed } = this.#request;
+    if (body === null || bodyUsed || !(Number(this.header('content-length')) <= UNREAD_KEPT)) return;
+    try {
+      await readChunks(body as AsyncIterable<Uint8Array>, UNREAD_KEPT);
+    } catch {
+      // The answer is known already.
+    }
   }
 
   async #read(limit: number): Promise<Uint8Array> {

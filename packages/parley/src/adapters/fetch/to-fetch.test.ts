@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { toFetch } from './to-fetch.js';
 
-const answering = (answer: ExchangeResponse) => toFetch(async () => answer);
+const clock = new ManualClock();
+
+const answering = (answer: ExchangeResponse) => toFetch(async () => answer, clock);
 
 /** What an exchange sees of a request. */
 async function seen<T>(request: Request, look: (request: ExchangeRequest) => Promise<T> | T): Promise<T> {
@@ -11,7 +14,7 @@ async function seen<T>(request: Request, look: (request: ExchangeRequest) => Pro
   await toFetch(async (exchanged) => {
     result = await look(exchanged);
     return { status: 204, headers: {} };
-  })(request);
+  }, clock)(request);
   return result as T;
 }
 
@@ -63,6 +66,16 @@ it.each([
 ])('a body over the limit by %s is refused', async (_, request) => {
   const code = await seen(request, (exchanged) => exchanged.body(10).catch((error: A2AError) => error.code));
   expect(code).toBe('PAYLOAD_TOO_LARGE');
+});
+
+it.each([
+  ['a small one', 'x', true],
+  ['a large one', 'x'.repeat(100_000), false],
+])('of a body that nobody asks for, %s is read: %s', async (_, body, read) => {
+  const headers = { 'content-length': String(body.length) };
+  const request = new Request('http://x/', { method: 'POST', body, headers });
+  expect(await seen(request, () => 'an answer')).toBe('an answer');
+  expect(request.bodyUsed).toBe(read);
 });
 
 it('a body within the limit may come in pieces', async () => {
@@ -121,6 +134,69 @@ it('a stream ends with its frames, and breaks where they break', async () => {
   expect(await (await ending(new Request('http://x/'))).text()).toBe('one\n');
   const breaking = answering({ status: 200, headers: {}, body: frames(true) });
   await expect((await breaking(new Request('http://x/'))).text()).rejects.toThrow('broken');
+});
+
+/** Frames without end, and whether they were let go. */
+function endlessFrames() {
+  const source = { pulled: 0, released: false };
+  async function* frames() {
+    try {
+      for (;;) yield `frame ${++source.pulled}\n`;
+    } finally {
+      source.released = true;
+    }
+  }
+  return { source, frames: frames() };
+}
+
+it('a stream is let go when its request is aborted', async () => {
+  const { source, frames } = endlessFrames();
+  const leave = new AbortController();
+  const response = await answering({ status: 200, headers: {}, body: frames })(
+    new Request('http://x/', { signal: leave.signal }),
+  );
+  const reader = response.body?.getReader();
+  await reader?.read();
+  leave.abort();
+  await expect.poll(() => source.released).toBe(true);
+  expect(await reader?.read()).toEqual({ done: true, value: undefined });
+  const late = endlessFrames();
+  const gone = new Request('http://x/', { signal: leave.signal });
+  expect(await (await answering({ status: 200, headers: {}, body: late.frames })(gone)).text()).toBe('');
+  expect(late.source.pulled).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('a reader that takes nothing for a while is dropped, one that takes something is not', async () => {
+  const { source, frames } = endlessFrames();
+  const response = await answering({ status: 200, headers: {}, body: frames })(new Request('http://x/'));
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await clock.advance(29_000);
+  await reader?.read();
+  await clock.advance(29_000);
+  expect(source.released).toBe(false);
+  await clock.advance(2_000);
+  expect(source.released).toBe(true);
+  await expect(reader?.read()).rejects.toThrow('took nothing');
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('a reader that waits for a stream is not dropped', async () => {
+  let give: (() => void) | undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  async function* late() {
+    await given;
+    yield 'late';
+  }
+  const response = await answering({ status: 200, headers: {}, body: late() })(new Request('http://x/'));
+  const text = response.text();
+  await clock.advance(600_000);
+  give?.();
+  expect(await text).toBe('late');
+  expect(clock.pendingTimers).toBe(0);
 });
 
 async function* frames(breaks: boolean) {

@@ -1,0 +1,96 @@
+import type { Clock } from '../../runtime/clock.js';
+
+/** A peer that takes nothing for this long is dropped. */
+const STALL_MS = 30_000;
+
+const encoder = new TextEncoder();
+
+/** What a stream of frames is made of. */
+export interface FrameStreamParts {
+  readonly frames: AsyncIterable<string>;
+  /** Aborted when the peer goes; not every host cancels the stream then. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/**
+ * Frames as a web stream: pulls one string when the reader wants one, and lets go of the frames when the reader cancels,
+ * when its request is aborted, and when it has taken nothing for a while.
+ */
+export function frameStream(parts: FrameStreamParts): ReadableStream<Uint8Array> {
+  return new ReadableStream(new FrameSource(parts), { highWaterMark: 0 });
+}
+
+class FrameSource {
+  readonly #frames: AsyncIterator<string>;
+  readonly #signal: AbortSignal;
+  readonly #clock: Clock;
+  /** When the reader was given its last string; `undefined` while it waits for one. */
+  #givenAt: number | undefined;
+  #stopTimer: (() => void) | undefined;
+  #drop: (() => void) | undefined;
+
+  constructor({ frames, signal, clock }: FrameStreamParts) {
+    this.#frames = frames[Symbol.asyncIterator]();
+    this.#signal = signal;
+    this.#clock = clock;
+    this.#givenAt = clock.monotonic();
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    if (this.#signal.aborted) {
+      this.#release();
+      controller.close();
+      return;
+    }
+    this.#signal.addEventListener('abort', this.#release);
+    this.#drop = () => {
+      controller.error(new Error('The reader took nothing for too long'));
+      this.#release();
+    };
+    this.#watch(STALL_MS);
+  }
+
+  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.#givenAt = undefined;
+    try {
+      const next = await this.#frames.next();
+      if (next.done === true) {
+        this.#forget();
+        controller.close();
+      } else {
+        controller.enqueue(encoder.encode(next.value));
+        this.#givenAt = this.#clock.monotonic();
+      }
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
+  cancel(): void {
+    this.#release();
+  }
+
+  readonly #release = (): void => {
+    this.#forget();
+    // What its clean-up throws concerns nobody any more.
+    this.#frames.return?.().catch(() => {});
+  };
+
+  #forget(): void {
+    this.#signal.removeEventListener('abort', this.#release);
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#drop = undefined;
+  }
+
+  /** One timer serves a stream for a whole period, however often it is pulled. */
+  #watch(ms: number): void {
+    this.#stopTimer = this.#clock.after(ms, () => {
+      const quiet = this.#givenAt === undefined ? 0 : this.#clock.monotonic() - this.#givenAt;
+      if (quiet >= STALL_MS) this.#drop?.();
+      else this.#watch(STALL_MS - quiet);
+    });
+  }
+}
