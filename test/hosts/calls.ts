@@ -56,7 +56,7 @@ export function testCalls(stage: Stage, { interfaces }: Host): void {
     });
 
     it('take large bodies within the limit', async () => {
-      const text = 'x'.repeat(60_000);
+      const text = 'x'.repeat(30_000);
       const { message } = await stage.open.over(binding).send(saying(text));
       expect(message).toMatchObject({ parts: [{ text: `Echo: ${text}` }] });
     });

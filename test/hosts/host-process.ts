@@ -17,49 +17,59 @@ export class HostProcess implements AsyncDisposable {
   }
 
   /** Resolves when the host says that it is ready. */
-  static async start({ command, env }: Host, port?: number): Promise<HostProcess> {
-    const at = port ?? (await freePort());
-    const [program = '', ...args] = command;
-    const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(program, args, {
-      cwd: FOLDER,
-      env: { PATH, HOME, NO_COLOR: '1', PORT: String(at), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Some of them start others: all of them are ended together.
-      detached: true,
-    });
-    const host = new HostProcess(at, child);
-    const end = () => host.#signal('SIGKILL');
-    process.once('exit', end);
-    child.once('exit', () => process.off('exit', end));
-    let output = '';
+  static async start({ prepare, command, env = {} }: Host): Promise<HostProcess> {
+    if (prepare !== undefined) {
+      const { child, said } = launch(prepare, env);
+      const [code] = await once(child, 'exit');
+      if (code !== 0) throw new Error(`${prepare.join(' ')} ended with ${code}:\n${said()}`);
+    }
+    const port = await freePort();
+    const { child, said } = launch(command, { ...env, PORT: String(port) });
     await new Promise<void>((ready, failed) => {
-      const read = (chunk: Buffer) => {
-        output += chunk;
-        if (/ready/i.test(output)) ready();
+      const look = () => {
+        if (/ready/i.test(said())) ready();
       };
-      child.stdout?.on('data', read);
-      child.stderr?.on('data', read);
-      child.once('error', failed);
-      child.once('exit', (code) => failed(new Error(`The host ended with ${code}:\n${output}`)));
+      child.stdout?.on('data', look);
+      child.stderr?.on('data', look);
+      child.once('exit', (code) => failed(new Error(`The host ended with ${code}:\n${said()}`)));
     });
-    return host;
+    return new HostProcess(port, child);
   }
 
   /** Ends it and all that it started. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const ended = once(this.#process, 'exit');
-    this.#signal('SIGKILL');
+    endGroup(this.#process);
     await ended;
   }
+}
 
-  #signal(signal: NodeJS.Signals): void {
-    if (this.#process.pid === undefined) return;
-    try {
-      process.kill(-this.#process.pid, signal);
-    } catch {
-      // It has ended by itself.
-    }
+/** Starts a program that ends with this process at the latest, together with all that it starts itself. */
+function launch([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>) {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(program, args, {
+    cwd: FOLDER,
+    env: { PATH, HOME, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const end = () => endGroup(child);
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  let output = '';
+  const read = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  return { child, said: () => output };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
   }
 }

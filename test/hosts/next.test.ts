@@ -1,0 +1,3 @@
+import { testHost } from './test-host.js';
+
+testHost('next');
