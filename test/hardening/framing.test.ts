@@ -8,7 +8,7 @@ let server: AttackedServer;
 let before: Holdings;
 beforeAll(async () => {
   server = await AttackedServer.start();
-  before = await server.holdings();
+  before = await server.idleHoldings();
 });
 afterAll(async () => {
   await server.mustBeAsBefore(before);

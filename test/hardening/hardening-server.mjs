@@ -13,7 +13,7 @@ const BEHAVIOURS = {
     await new Promise((release) => {
       held.add(release);
       context.signal.addEventListener('abort', release);
-    }).finally(() => held.clear());
+    });
     await events.complete('released');
   },
   ask: (_context, events) => events.inputRequired('and then?'),
@@ -52,7 +52,10 @@ const server = createA2AServer({
 });
 
 process.on('message', (question) => {
-  if (question === 'release') for (const release of held) release();
+  if (question === 'release') {
+    for (const release of held) release();
+    held.clear();
+  }
   if (question === 'collect') for (let round = 0; round < 3; round += 1) globalThis.gc();
   const { heapUsed, rss, external } = process.memoryUsage();
   const resources = {};
