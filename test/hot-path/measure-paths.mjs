@@ -1,5 +1,5 @@
 // What one call of each hot path allocates, over the exchange (no sockets) with tasks in memory, as one line of JSON.
-// Usage: node --expose-gc --no-opt --no-maglev --min-semi-space-size=… measure-paths.mjs
+// Usage: node --expose-gc --no-opt --no-maglev --min-semi-space-size=256 --max-semi-space-size=256 measure-paths.mjs
 import { PerformanceObserver } from 'node:perf_hooks';
 import { promiseHooks } from 'node:v8';
 import { agent, createAgentHandler } from 'parley-a2a/server';
@@ -24,7 +24,8 @@ const exchanges = {
 
 let sent = 0;
 const send = (text) => ({ message: { messageId: `m${++sent}`, role: 'ROLE_USER', parts: [{ text }] } });
-const question = 'Hello, what is the weather like in Berlin tomorrow?';
+/** Long enough that one more copy of it shows. */
+const question = 'Hello, what is the weather like in Berlin tomorrow? '.repeat(40);
 const { task } = JSON.parse(await answerOf(exchanges.task, 'SendMessage', send(question))).result;
 
 const paths = {
