@@ -8,6 +8,7 @@ export interface WireTask {
     readonly state: string;
     readonly message?: { readonly parts: readonly { readonly text?: string }[] };
   };
+  readonly history?: readonly { readonly parts: readonly { readonly text?: string }[] }[];
   readonly artifacts?: readonly {
     readonly metadata?: unknown;
     readonly parts: readonly { readonly data?: unknown; readonly text?: string; readonly metadata?: unknown }[];
@@ -20,7 +21,12 @@ export interface WireStream {
   /** States in the order in which they were shown, without their prefix. */
   readonly states: readonly string[];
   readonly events: number;
-  readonly heartbeats: number;
+}
+
+/** What may be looked at while a stream goes on. */
+export interface StreamSights {
+  readonly task?: (id: string) => void;
+  readonly heartbeat?: () => void;
 }
 
 let messages = 0;
@@ -34,20 +40,34 @@ export class Caller {
   }
 
   /** A blocking call over HTTP+JSON. */
-  async send(text: string, over: object = {}): Promise<WireTask> {
-    const { task } = (await this.#rest('POST', 'message:send', { message: message(text), ...over })) as {
+  async send(
+    text: string,
+    over: { readonly taskId?: string; readonly configuration?: object } = {},
+  ): Promise<WireTask> {
+    const { taskId, ...rest } = over;
+    const { task } = (await this.#rest('POST', 'message:send', { message: message(text, taskId), ...rest })) as {
       task: WireTask;
     };
     return task;
   }
 
   /** Starts a task and does not wait for it. */
-  start(text: string): Promise<WireTask> {
-    return this.send(text, { configuration: { returnImmediately: true } });
+  start(text: string, over: { readonly taskId?: string } = {}): Promise<WireTask> {
+    return this.send(text, { ...over, configuration: { returnImmediately: true } });
   }
 
   task(id: string): Promise<WireTask> {
     return this.#rest('GET', `tasks/${id}`) as Promise<WireTask>;
+  }
+
+  /** The tasks that were begun with a text. */
+  async begunWith(text: string): Promise<readonly string[]> {
+    return (await this.#listed(text)).map(({ id }) => id);
+  }
+
+  async #listed(text: string): Promise<readonly WireTask[]> {
+    const { tasks } = (await this.#rest('GET', 'tasks?pageSize=100')) as { tasks: readonly WireTask[] };
+    return tasks.filter(({ history }) => history?.[0]?.parts[0]?.text === text);
   }
 
   cancel(id: string): Promise<WireTask> {
@@ -55,14 +75,14 @@ export class Caller {
   }
 
   /** A streaming call over JSON-RPC, read to its end. */
-  async stream(text: string): Promise<WireStream> {
+  async stream(text: string, seen: StreamSights = {}): Promise<WireStream> {
     const params = { message: message(text) };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params });
     const response = await fetch(this.#base, { method: 'POST', headers: HEADERS, body });
     const states: string[] = [];
-    let [taskId, events, heartbeats] = ['', 0, 0];
+    let [taskId, events] = ['', 0];
     for await (const frame of framesOf(response)) {
-      if (frame.startsWith(':')) heartbeats += 1;
+      if (frame.startsWith(':')) seen.heartbeat?.();
       const data = /^data: ?(.*)$/m.exec(frame)?.[1];
       if (data === undefined) continue;
       assertNoInternals(data);
@@ -71,10 +91,13 @@ export class Caller {
         result: Record<string, { taskId?: string; id?: string; status?: WireTask['status'] }>;
       };
       const event = Object.values(result)[0];
-      taskId ||= event?.taskId ?? event?.id ?? '';
+      if (events === 1) {
+        taskId = event?.id ?? '';
+        seen.task?.(taskId);
+      }
       if (event?.status) states.push(stateOf(event));
     }
-    return { taskId, states, events, heartbeats };
+    return { taskId, states, events };
   }
 
   async #rest(method: string, path: string, body?: object): Promise<unknown> {
@@ -102,9 +125,9 @@ export function saysOf({ status }: WireTask): string {
 
 const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
-function message(text: string): object {
+function message(text: string, taskId?: string): object {
   messages += 1;
-  return { messageId: `m${messages}`, role: 'ROLE_USER', parts: [{ text }] };
+  return { messageId: `m${messages}`, role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) };
 }
 
 async function* framesOf(response: Response): AsyncGenerator<string> {

@@ -1,10 +1,11 @@
-// A real server with an agent that misbehaves as its message says, and one that behaves. Usage: misbehaving-server.mjs DATABASE_URL
+// A real server with an agent that misbehaves as its message says, and one that behaves. Usage: misbehaving-server.mjs DATABASE_URL [OPTIONS]
 // Commands come over the IPC channel; log lines go to it as well.
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { behaviours } from './agents/all.mjs';
 
-const [url] = process.argv.slice(2);
+const [url, options = '{}'] = process.argv.slice(2);
+const { appendMs = 0, strayErrors } = JSON.parse(options);
 const log =
   (level) =>
   (message, { error, ...fields } = {}) =>
@@ -26,25 +27,39 @@ const behaving = {
 
 // A task's size is small, so that what is too large is soon made.
 const limits = { cancelGraceMs: 300, taskBytes: 4_000_000 };
-const storage = await openStorage(url);
+const opened = await openStorage(url);
+/** A store that takes its time with every commit. */
+const slow = {
+  get: (target, name) =>
+    name === 'append'
+      ? (append) => new Promise((resolve) => setTimeout(resolve, appendMs)).then(() => target.append(append))
+      : typeof target[name] === 'function'
+        ? target[name].bind(target)
+        : target[name],
+};
+const storage = appendMs > 0 ? new Proxy(opened, slow) : opened;
 const host = createA2AHost({
   agents: {
     '/bad': { agent: misbehaving, name: 'Bad', limits },
     '/either': { agent: { ...misbehaving, replies: 'either' }, name: 'Either', limits },
+    '/again': { agent: { ...misbehaving, resumable: true }, name: 'Again', limits },
     '/late': { agent: misbehaving, name: 'Late', limits: { ...limits, turnDeadlineMs: 200 } },
     '/good': { agent: behaving, name: 'Good' },
   },
   storage,
   logger,
-  streamHeartbeatMs: 500,
+  streamHeartbeatMs: 200,
+  ...(strayErrors && { strayErrors }),
 });
 
 const commands = {
   memory() {
     globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
+    const timers = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const { maxRSS } = process.resourceUsage();
     const listeners = process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
-    return { rss, heapUsed, listeners, resources: process.getActiveResourcesInfo().length };
+    return { rss, heapUsed, maxRss: maxRSS * 1024, listeners, timers };
   },
   async close() {
     await host.close({ graceMs: 300 });

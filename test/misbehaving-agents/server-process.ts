@@ -15,9 +15,12 @@ export interface LogLine {
 /** What a server process takes up. */
 export interface Footprint {
   readonly rss: number;
+  /** The most it ever was. */
+  readonly maxRss: number;
   readonly heapUsed: number;
   readonly listeners: number;
-  readonly resources: number;
+  /** Those that keep the process alive. */
+  readonly timers: number;
 }
 
 const SERVER = fileURLToPath(new URL('misbehaving-server.mjs', import.meta.url));
@@ -54,12 +57,12 @@ export class ServerProcess {
   }
 
   /** Resolves when the server accepts connections. */
-  static async start(database: string): Promise<ServerProcess> {
+  static async start(database: string, options: object = {}): Promise<ServerProcess> {
     const stdio = ['ignore', 'inherit', 'pipe', 'ipc'] as const;
     // What it writes to its error output is looked at: no warnings about the colours of the terminal.
     const { NO_COLOR: _no, FORCE_COLOR: _force, ...env } = process.env;
     const process_ = new ServerProcess(
-      spawn(process.execPath, ['--expose-gc', SERVER, database], { stdio: [...stdio], env }),
+      spawn(process.execPath, ['--expose-gc', SERVER, database, JSON.stringify(options)], { stdio: [...stdio], env }),
     );
     await process_.#address;
     return process_;

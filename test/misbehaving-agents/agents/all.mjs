@@ -1,3 +1,4 @@
+import { bystanders, deadly } from './deadly.mjs';
 import { endings, floods, holding, stubborn } from './endless.mjs';
 import { afterwards, failures } from './failures.mjs';
 import { garbage, odd } from './garbage.mjs';
@@ -28,5 +29,7 @@ export const behaviours = {
   ...stubborn,
   ...endings,
   ...floods,
+  ...deadly,
+  ...bystanders,
   holding,
 };

@@ -31,25 +31,31 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
     async execute(context, events) {
       events.working();
       const answer = await run(context.text, context);
-      if (isAsyncIterable(answer)) await stream(answer, context, events);
-      else if (answer !== undefined && !isEmptyList(answer)) await events.artifact(answer, { name: 'response' });
+      if (isAsyncIterable(answer)) {
+        // Half an answer completes nothing: the engine ends the task for the reason for which it told the agent to stop.
+        if (!(await stream(answer, context, events))) return;
+      } else if (answer !== undefined && !isEmptyList(answer)) {
+        await events.artifact(answer, { name: 'response' });
+      }
       await events.complete();
     },
   };
 }
 
+/** Whether all of it was said, and not only what came before the agent was told to stop. */
 async function stream(
   pieces: AsyncIterable<string | Part>,
   context: RequestContext,
   events: EventQueue,
-): Promise<void> {
+): Promise<boolean> {
   let artifactId: string | undefined;
   for await (const piece of pieces) {
     // Leaving the loop ends the generator too: a canceled task leaves nothing running.
-    if (context.signal.aborted) return;
+    if (context.signal.aborted) return false;
     if (artifactId === undefined) artifactId = await events.artifact(piece, { name: 'response' });
     else await events.append(artifactId, piece);
   }
+  return true;
 }
 
 function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is AsyncIterable<string | Part> {

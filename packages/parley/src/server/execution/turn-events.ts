@@ -15,6 +15,8 @@ export interface EventSink {
    * could still change.
    */
   accept(event: unknown, isOwn?: boolean): Promise<void>;
+  /** What events are answered with once the turn is over; nobody needs to look at it. */
+  readonly refused: Promise<never> | undefined;
   /** Takes what cannot even be read as an invalid event; never throws either. */
   refuse(error: unknown): Promise<void>;
   flush(): Promise<void>;
@@ -59,6 +61,7 @@ export class TurnEvents implements EventQueue {
   }
 
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
+    if (this.#sink.refused) return this.#sink.refused;
     const artifactId = this.#idOf(info);
     return quiet(this.#artifact(artifactId, content, info, false).then(() => artifactId));
   }
@@ -68,6 +71,7 @@ export class TurnEvents implements EventQueue {
   }
 
   message(content: StatusContent): Promise<void> {
+    if (this.#sink.refused) return this.#sink.refused;
     try {
       return quiet(this.#sink.accept({ message: this.#message(content) }, isText(content)));
     } catch (error) {
@@ -76,6 +80,7 @@ export class TurnEvents implements EventQueue {
   }
 
   publish(event: RawEvent): Promise<void> {
+    if (this.#sink.refused) return this.#sink.refused;
     try {
       return quiet(this.#sink.accept(this.#completed(event)));
     } catch (error) {
@@ -88,6 +93,7 @@ export class TurnEvents implements EventQueue {
   }
 
   #status(state: TaskState, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
+    if (this.#sink.refused) return this.#sink.refused;
     const { taskId, contextId } = this.#sink;
     try {
       const status = content === undefined ? { state } : { state, message: this.#message(content) };
@@ -108,6 +114,7 @@ export class TurnEvents implements EventQueue {
     info: ArtifactInfo | undefined,
     append: boolean,
   ): Promise<void> {
+    if (this.#sink.refused) return this.#sink.refused;
     const { taskId, contextId } = this.#sink;
     try {
       const parts = partsOf(content);

@@ -202,8 +202,14 @@ export class Turn implements EventSink {
     this.#leave(0);
   }
 
+  /** One for all events, however many are still published. */
+  get refused(): Promise<never> | undefined {
+    if (this.#over) this.#refusal ??= quiet(Promise.reject(new TurnOverError()));
+    return this.#refusal;
+  }
+
   accept(raw: unknown, isOwn = false): Promise<void> {
-    if (this.#over) return this.#refused();
+    if (this.refused) return this.refused;
     let event: StreamResponse;
     try {
       event = readAgentEvent(isOwn ? raw : ownCopy(raw, this.#around.limits.taskBytes), this);
@@ -223,7 +229,7 @@ export class Turn implements EventSink {
   }
 
   refuse(error: unknown): Promise<void> {
-    if (this.#over) return this.#refused();
+    if (this.refused) return this.refused;
     this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
     this.#spoil(SAYS.invalid);
     this.#agent?.refused(error);
@@ -245,7 +251,7 @@ export class Turn implements EventSink {
     if (excess !== undefined) {
       this.#around.logger.error(excess, { taskId: this.taskId });
       this.#spoil(excess);
-      return this.#refused();
+      return Promise.reject(new TurnOverError());
     }
     this.#bytes += bytes;
     const state = announcedState(event);
@@ -270,11 +276,6 @@ export class Turn implements EventSink {
     this.#agent?.abort(new Error(text));
   }
 
-  #refused(): Promise<never> {
-    this.#refusal ??= quiet(Promise.reject(new TurnOverError()));
-    return this.#refusal;
-  }
-
   /** The events of a draft wait, in their order, until its task is stored. */
   #enqueue(event: TaskEvent, bytes: number): Promise<void> {
     if (this.#writer) return this.#write(event, bytes);
@@ -286,7 +287,7 @@ export class Turn implements EventSink {
 
   #write(event: TaskEvent, bytes: number): Promise<void> {
     const writer = this.#writer;
-    if (!writer || writer.closed) return this.#refused();
+    if (!writer || writer.closed) return Promise.reject(new TurnOverError());
     const state = announcedState(event);
     const begins = state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_REJECTED' || this.#concluding;
     if (!this.#begun && !begins) this.#begin();

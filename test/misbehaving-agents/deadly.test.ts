@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Caller, saysOf, stateOf } from './caller.js';
+import { DatabaseFolder, ServerProcess } from './server-process.js';
+
+const CANNOT_RESUME = 'The agent stopped while it worked on this task and cannot resume it.';
+const EACH_TIME = 'The agent stopped each time it worked on this task.';
+
+describe('an agent that takes its process with it', () => {
+  let folder: DatabaseFolder;
+  let server: ServerProcess;
+
+  beforeEach(async () => {
+    folder = new DatabaseFolder();
+    server = await ServerProcess.start(folder.url);
+  });
+  afterEach(async () => {
+    await server.kill();
+    folder.remove();
+  });
+
+  async function restarted(): Promise<string> {
+    await server.exited;
+    server = await ServerProcess.start(folder.url);
+    return server.address;
+  }
+
+  async function settled(caller: Caller, id: string): Promise<[string, string]> {
+    for (;;) {
+      const task = await caller.task(id);
+      if (!/WORKING|SUBMITTED/.test(stateOf(task))) return [stateOf(task), saysOf(task)];
+    }
+  }
+
+  /** As a supervisor does: starts the server again until it stays. The deaths, and what became of the task begun with a text. */
+  async function untilItStays(agent: string, text: string) {
+    await new Caller(await server.address, agent).send(text).catch(() => {});
+    for (let deaths = 1; ; deaths += 1) {
+      try {
+        const caller = new Caller(await restarted(), agent);
+        const [id = ''] = await caller.begunWith(text);
+        return { deaths, end: await settled(caller, id), task: await caller.task(id) };
+      } catch (error) {
+        if (deaths > 5) throw error;
+      }
+    }
+  }
+
+  it.each(['dies by process.exit', 'dies by process.abort', 'dies by SIGKILL'])(
+    'one that %s: its task fails, those that wait go on waiting, those that can resume do, the rest is whole',
+    async (name) => {
+      const address = await server.address;
+      const [bad, again, good] = ['bad', 'again', 'good'].map((agent) => new Caller(address, agent)) as [
+        Caller,
+        Caller,
+        Caller,
+      ];
+      const done = await good.send('done');
+      const asks = await bad.send('asks and goes on');
+      const hangs = await bad.start('never settles, says it works');
+      const resumes = await again.start('resumes');
+      await expect.poll(async () => saysOf(await again.task(resumes.id))).toBe('attempt 1');
+      await again.start('resumes', { taskId: resumes.id });
+      await expect.poll(async () => stateOf(await bad.task(hangs.id))).toBe('WORKING');
+      const deadly = bad.send(name).then(
+        () => 'answered',
+        () => 'cut off',
+      );
+
+      const next = await restarted();
+      expect(await deadly).toBe('cut off');
+      const [bad2, again2, good2] = ['bad', 'again', 'good'].map((agent) => new Caller(next, agent)) as [
+        Caller,
+        Caller,
+        Caller,
+      ];
+      expect(await good2.task(done.id)).toEqual(done);
+      expect(await bad2.task(asks.id)).toEqual(asks);
+      expect(await settled(bad2, hangs.id)).toEqual(['FAILED', CANNOT_RESUME]);
+      const [killer = ''] = await bad2.begunWith(name);
+      expect(await settled(bad2, killer)).toEqual(['FAILED', CANNOT_RESUME]);
+      expect((await bad2.task(killer)).artifacts).toEqual([{ artifactId: 'a1', parts: [{ text: 'attempt 1' }] }]);
+      // It asked in its second attempt, and the message that had waited, whose turn had never begun, was the answer.
+      expect(await settled(again2, resumes.id)).toEqual(['COMPLETED', 'answered']);
+      expect(stateOf(await good2.send('more'))).toBe('COMPLETED');
+    },
+  );
+
+  it('one that can resume dies three times, then its task fails', async () => {
+    const { deaths, end, task } = await untilItStays('again', 'dies by process.exit');
+    expect([deaths, end]).toEqual([3, ['FAILED', EACH_TIME]]);
+    expect(task.artifacts?.map(({ parts }) => parts[0]?.text)).toEqual(['attempt 1', 'attempt 2', 'attempt 3']);
+  });
+
+  it('one that dies before its first event is run three times, resumable or not', async () => {
+    const { deaths, end } = await untilItStays('bad', 'dies before its first event');
+    expect([deaths, end]).toEqual([3, ['FAILED', EACH_TIME]]);
+  });
+
+  it('an error that nobody catches ends the process where that was asked for, and the task as a crash does', async () => {
+    await server.close();
+    await server.kill();
+    server = await ServerProcess.start(folder.url, { strayErrors: 'process' });
+    const name = 'throws in a timer, where the process decides';
+    await new Caller(await server.address, 'bad').send(name).catch(() => {});
+    const dead = server;
+    const caller = new Caller(await restarted(), 'bad');
+    expect((await dead.exited).code).toBe(1);
+    expect(dead.stderr).toContain('nobody caught this');
+    const [id = ''] = await caller.begunWith(name);
+    expect(await settled(caller, id)).toEqual(['FAILED', CANNOT_RESUME]);
+  });
+});

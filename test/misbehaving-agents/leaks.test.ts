@@ -1,0 +1,39 @@
+import { afterAll, expect, it } from 'vitest';
+import { afterwards, endings, failures, garbage } from './agents/all.mjs';
+import { Caller } from './caller.js';
+import { DatabaseFolder, ServerProcess } from './server-process.js';
+
+const ROUNDS = process.env.TEST_LONG ? 30 : 6;
+/** Of its heap; a turn with all that hangs on it takes more. */
+const BYTES_PER_TASK = 2_000;
+
+const folder = new DatabaseFolder();
+afterAll(() => folder.remove());
+
+it('nothing of a task stays when an agent has misbehaved: no memory, no listener, no timer', async () => {
+  const server = await ServerProcess.start(folder.url);
+  try {
+    const caller = new Caller(await server.address, 'bad');
+    // What is large by itself says nothing about what is left of it.
+    const names = Object.keys({ ...garbage, ...failures, ...afterwards, ...endings }).filter(
+      (name) => !/larger|bytes/.test(name),
+    );
+    const round = async () => {
+      for (let at = 0; at < names.length; at += 8) {
+        await Promise.all(names.slice(at, at + 8).map((name) => caller.send(name)));
+      }
+    };
+    for (let warm = 0; warm < 3; warm += 1) await round();
+    const before = await server.footprint();
+    for (let turn = 0; turn < ROUNDS; turn += 1) await round();
+
+    const grown = async () => ((await server.footprint()).heapUsed - before.heapUsed) / (ROUNDS * names.length);
+    // Agents that do not return are let go of after the grace.
+    await expect.poll(grown, { timeout: 15_000, interval: 100 }).toBeLessThan(BYTES_PER_TASK);
+    const after = await server.footprint();
+    expect(after.listeners).toBe(before.listeners);
+    expect(after.timers).toBeLessThanOrEqual(before.timers);
+  } finally {
+    await server.kill();
+  }
+});
