@@ -1,4 +1,4 @@
-// Builds the library and what uses it; does nothing where nothing has changed since the last build.
+// Builds the library and what uses it, or only the projects named; does nothing where nothing has changed since the last build.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -98,7 +98,8 @@ function writeRecord(record) {
 
 if (isMain(import.meta.url)) {
   await main(async () => {
+    const projects = process.argv.slice(2);
     await ensureInstalled();
-    await build();
+    await build(projects.length > 0 ? projects : PROJECTS);
   });
 }

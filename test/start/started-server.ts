@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import type { CopiedTree } from './copied-tree.js';
+import type { CopiedTree } from '../support/copied-tree.js';
 
 /** `npm start -- …` in a tree of its own, and what it prints. */
 export class StartedServer {

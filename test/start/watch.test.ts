@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { CopiedTree } from './copied-tree.js';
+import { CopiedTree } from '../support/copied-tree.js';
 import { StartedServer } from './started-server.js';
 
 const HELLO = 'examples/agents/src/hello-agent.ts';

@@ -23,12 +23,16 @@ const BUILT = ['.cache/build.json', 'packages/parley/dist', 'examples/agents/dis
 export class CopiedTree implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-tree-'));
 
-  constructor() {
+  /** Of the files that git knows, only those asked for. */
+  constructor(wanted: (path: string) => boolean = () => true) {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
     const generated = readdirSync(join(root, 'packages/parley/src/model')).filter((name) =>
       name.includes('.generated.'),
     );
-    const files = listed.toString().split('\0').filter(Boolean);
+    const files = listed
+      .toString()
+      .split('\0')
+      .filter((path) => path !== '' && wanted(path));
     for (const path of [...files, ...BUILT, ...generated.map((name) => `packages/parley/src/model/${name}`)]) {
       mkdirSync(dirname(this.path(path)), { recursive: true });
       cpSync(join(root, path), this.path(path), { recursive: true });

@@ -1,0 +1,40 @@
+# The example agents as an image: docs/docker.md. For agents of your own, the last stage is what to copy.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY . .
+RUN node scripts/build.mjs packages/parley examples/agents \
+ && rm packages/parley/dist/.tsbuildinfo examples/agents/dist/.tsbuildinfo \
+ && mkdir data
+
+FROM node:24-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY packages/parley/package.json packages/parley/
+COPY examples/agents/package.json examples/agents/
+# Without the frameworks that the library can be put into: they are optional peers.
+RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace=examples/agents --no-audit --no-fund
+
+FROM node:24-bookworm-slim
+WORKDIR /app
+COPY --from=dependencies /app ./
+COPY --from=build /app/packages/parley/dist packages/parley/dist
+COPY --from=build /app/examples/agents/dist examples/agents/dist
+COPY --from=build --chown=node:node /app/data data
+
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8080 \
+    DATABASE_URL=sqlite:./data/parley.db
+# Loopback of a container is reached by nobody, so it listens to all. The example agents ask nobody who they are: whoever starts
+# the container has to say `-e A2A_ALLOW_ANONYMOUS=true`, knowing who can reach its port. Without it the server refuses to start.
+ENV A2A_ALLOW_ANONYMOUS=false
+
+# The user `node`, as a number: then Kubernetes can tell that it is not root.
+USER 1000
+VOLUME /app/data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
+  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "examples/agents/dist/main.js"]

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { validate } from 'dockerfile-utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../interop/example-server.js';
+import { inContext, StagedImage } from './staged-image.js';
+
+const dockerfile = readFileSync(fileURLToPath(new URL('../../Dockerfile', import.meta.url)), 'utf8');
+
+it('the Dockerfile is well-formed', () => {
+  expect(validate(dockerfile).map(({ message }) => message)).toEqual([]);
+  expect(validate('FROM x\nCPY a b').map(({ message }) => message)).not.toEqual([]);
+});
+
+it('the build is sent no more than it needs', () => {
+  expect(
+    ['.git/HEAD', 'node_modules/x/y.js', 'packages/parley/dist/a.js', 'data/parley.db', 'test/a.test.ts'].filter(
+      inContext,
+    ),
+  ).toEqual([]);
+  expect(['package-lock.json', 'packages/parley/src/model/task.ts', 'scripts/build.mjs'].every(inContext)).toBe(true);
+});
+
+describe('the image', { timeout: 120_000 }, () => {
+  let image: StagedImage;
+  beforeAll(() => {
+    image = new StagedImage();
+  }, 300_000);
+  afterAll(() => image?.[Symbol.dispose]());
+
+  /** Runs to its end; what it printed. */
+  async function ran(command: readonly string[], env: Record<string, string>) {
+    const child = image.run(command, { env });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await once(child, 'close');
+    return { code: child.exitCode, output };
+  }
+
+  it('holds what runs, and little of it', () => {
+    const files = readdirSync(image.path(), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    process.stdout.write(`image: ${Math.round(bytes / 1e5) / 10} MB in ${files.length} files on top of its base\n`);
+    expect(bytes).toBeLessThan(25_000_000);
+    const unwanted =
+      /node_modules\/(?:typescript|vitest|express|fastify)\/|(?:packages|examples)\/\w+\/src|tsbuildinfo/;
+    expect(files.filter((file) => unwanted.test(file))).toEqual([]);
+  });
+
+  it('is not for root, keeps its data in a volume, and stops by a signal', () => {
+    expect(Number(image.user)).toBeGreaterThan(0);
+    expect(image.volumes).toEqual(['/app/data']);
+    expect(image.stopSignal).toBe('SIGTERM');
+    // The form with a shell would keep the signal to itself.
+    expect(image.command[0]).toBe('node');
+  });
+
+  it('refuses to serve whoever comes unless it is told to', async () => {
+    const { code, output } = await ran(image.command, { PORT: '0' });
+    expect(output).toContain('A2A_ALLOW_ANONYMOUS=true');
+    expect(code).toBe(1);
+  });
+
+  it('serves, is healthy, and ends what it does before it stops', async () => {
+    const port = String(await freePort());
+    const env = { PORT: port, A2A_ALLOW_ANONYMOUS: 'true', TCK_STREAMING_TIMEOUT: '0.2' };
+    expect((await ran(image.healthCheck, env)).code).toBe(1);
+
+    const server = image.run(image.command, { env });
+    const closed = once(server, 'close');
+    try {
+      let output = '';
+      const listening = new Promise<void>((resolve, reject) => {
+        server.stdout.on('data', (chunk: Buffer) => {
+          output += chunk.toString();
+          if (output.includes('"msg":"listening on')) resolve();
+        });
+        server.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+        server.once('close', () => reject(new Error(output)));
+      });
+      await listening;
+      expect(await ran(image.healthCheck, env)).toEqual({ code: 0, output: '' });
+
+      const stream = await fetch(`http://127.0.0.1:${port}/tck/message:stream`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+        body: JSON.stringify({
+          message: { messageId: 'test-resubscribe-message-id', role: 'ROLE_USER', parts: [{ text: 'x' }] },
+        }),
+      });
+      expect(stream.status).toBe(200);
+      server.kill(image.stopSignal as NodeJS.Signals);
+      expect(await stream.text()).toContain('TASK_STATE_COMPLETED');
+      await closed;
+      expect(server.exitCode).toBe(0);
+      expect(output).toContain('"msg":"stopped"');
+    } finally {
+      server.kill('SIGKILL');
+    }
+    const database = image.path('data/parley.db');
+    expect(existsSync(database)).toBe(true);
+    if (process.getuid?.() === 0) expect(String(statSync(database).uid)).toBe(image.user);
+  });
+});
