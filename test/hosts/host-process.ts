@@ -2,45 +2,55 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../interop/example-server.js';
-import type { Host } from './hosts.js';
+import type { Launch } from './hosts.js';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+
+interface Running {
+  readonly port: number;
+  readonly child: ChildProcess;
+  readonly endsItsChildren: boolean;
+}
 
 /** A host as a process of its own, on a free port of 127.0.0.1. */
 export class HostProcess implements AsyncDisposable {
   readonly url: string;
   readonly #process: ChildProcess;
+  readonly #endsItsChildren: boolean;
 
-  private constructor(port: number, child: ChildProcess) {
+  private constructor({ port, child, endsItsChildren }: Running) {
     this.url = `http://127.0.0.1:${port}`;
     this.#process = child;
+    this.#endsItsChildren = endsItsChildren;
   }
 
-  /** Resolves when the host says that it is ready. */
-  static async start({ prepare, command, env = {} }: Host): Promise<HostProcess> {
+  /** Resolves when the host says that it is ready. Takes a free port unless it is told one. */
+  static async start(how: Launch, onPort?: number): Promise<HostProcess> {
+    const { prepare, command, env = {}, ready = /ready/i, endsItsChildren = false } = how;
     if (prepare !== undefined) {
       const { child, said } = launch(prepare, env);
       const [code] = await once(child, 'exit');
       if (code !== 0) throw new Error(`${prepare.join(' ')} ended with ${code}:\n${said()}`);
     }
-    const port = await freePort();
+    const port = onPort ?? (await freePort());
     const { child, said } = launch(command, { ...env, PORT: String(port) });
-    await new Promise<void>((ready, failed) => {
+    await new Promise<void>((resolve, failed) => {
       const look = () => {
-        if (/ready/i.test(said())) ready();
+        if (ready.test(said())) resolve();
       };
       child.stdout?.on('data', look);
       child.stderr?.on('data', look);
       child.once('exit', (code) => failed(new Error(`The host ended with ${code}:\n${said()}`)));
     });
-    return new HostProcess(port, child);
+    return new HostProcess({ port, child, endsItsChildren });
   }
 
   /** Ends it and all that it started. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const ended = once(this.#process, 'exit');
-    endGroup(this.#process);
+    if (this.#endsItsChildren) this.#process.kill('SIGTERM');
+    else endGroup(this.#process);
     await ended;
   }
 }

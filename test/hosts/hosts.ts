@@ -3,15 +3,23 @@ import { fileURLToPath } from 'node:url';
 /** Every host that is tested, each the real thing from its npm package. */
 export type HostName = 'node' | 'express' | 'fastify' | 'hono' | 'next' | 'workerd' | 'deno' | 'bun';
 
-/** How a host is started. */
-export interface Host {
+/** How a process is started. */
+export interface Launch {
   /** Run to its end before the host is started. */
   readonly prepare?: readonly string[];
   /** The program and its arguments; the port is in the variable PORT. */
   readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it prints once it accepts connections; default: something with `ready`. */
+  readonly ready?: RegExp;
+  /** Set where a process ends its children itself when it is asked to. */
+  readonly endsItsChildren?: boolean;
+}
+
+/** How a host is started, and what is different on it. */
+export interface Host extends Launch {
   /** Where below an agent's mount its interfaces are. */
   readonly interfaces: 'at the mount' | 'below the mount' | 'open at the mount';
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 const folder = fileURLToPath(new URL('.', import.meta.url));

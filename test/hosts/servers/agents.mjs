@@ -68,6 +68,8 @@ async function run({ context, events, gates, streams }) {
       return events.inputRequired('What else?');
     case 'streams':
       return events.message(String(streams.open));
+    case 'connections':
+      return events.message(String(streams.connections));
     default:
       return events.message(`Echo: ${context.text}`);
   }
