@@ -89,14 +89,18 @@ function routed(
     segment.replace(/^\{(\w+)\}/, (_, name: string) => {
       const value = rest[name];
       delete rest[name];
-      return encodeURIComponent(String(value));
+      return encodeURIComponent(textOf(value).toWellFormed());
     }),
   );
   const target = [BASE, ...segments].join('/');
   if (hasBody(operation)) return { method, target, body: JSON.stringify(rest) };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
-    for (const item of Array.isArray(value) ? value : [value]) query.append(name, String(item));
+    for (const item of Array.isArray(value) ? value : [value]) query.append(name, textOf(item));
   }
   return { method, target: query.size === 0 ? target : `${target}?${query}`, body: undefined };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AttackedServer, type Holdings } from './attacked-server.js';
-import { BASE, requestBytes } from './calls.js';
+import { BASE, httpJsonBytes, requestBytes } from './calls.js';
 import { readError } from './error-answer.js';
 import { readAnswer, readAnswers } from './http-answer.js';
 
@@ -161,26 +161,42 @@ describe('headers that are there twice', () => {
 });
 
 describe('bytes after a request', () => {
-  it('do not take its answer away, and end the connection', async () => {
-    using connection = await server.open(`${LINE}${FIELDS}${LENGTH}\r\n${LIST}garbage\r\n\r\n`);
+  const good = `${LINE}${FIELDS}${LENGTH}\r\n${LIST}`;
+
+  async function answersTo(bytes: string) {
+    using connection = await server.open(Buffer.from(bytes, 'latin1'));
     await connection.untilEnd();
-    const [first, ...others] = readAnswers(connection.bytes);
+    const answers = readAnswers(connection.bytes);
+    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    return answers;
+  }
+
+  it('do not take its answer away, get one of their own, and end the connection', async () => {
+    const [first, second, ...others] = await answersTo(`${good}garbage\r\n\r\n`);
     expect(first?.text).toContain('"tasks":[');
+    expect(second && readError(second).status).toBe(400);
     expect(others).toEqual([]);
   });
 
   it('that a length is too short for leave a body that is no JSON', async () => {
-    using connection = await server.open(`${LINE}${FIELDS}content-length: 20\r\n\r\n${LIST}`);
-    await connection.untilEnd();
-    const [only, ...others] = readAnswers(connection.bytes);
-    expect(only && readError(only).reason).toBe('PARSE_ERROR');
+    const [first, second, ...others] = await answersTo(`${LINE}${FIELDS}content-length: 20\r\n\r\n${LIST}`);
+    expect(first && readError(first).reason).toBe('PARSE_ERROR');
+    expect(second && readError(second).status).toBe(400);
     expect(others).toEqual([]);
   });
 
   it('of several good requests: these are answered all the same, in their order', async () => {
-    const good = `${LINE}${FIELDS}${LENGTH}\r\n${LIST}`;
-    using connection = await server.open(`${good}${good}${GET}host: x\r\na2a-version: 1.0\r\n\r\n\x00\x01\x02`);
+    const answers = await answersTo(`${good}${good}${GET}host: x\r\na2a-version: 1.0\r\n\r\n\x00\x01\x02`);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400]);
+  });
+
+  it('go on and on without cutting off a large answer that came before', async () => {
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'large 4000000' }] };
+    using connection = await server.open(httpJsonBytes('POST', '/message:send', { message }));
+    for (let chunk = 0; chunk < 20; chunk++) connection.socket.write('garbage\r\n\r\n'.repeat(100));
     await connection.untilEnd();
-    expect(readAnswers(connection.bytes).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const answers = readAnswers(connection.bytes);
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    expect(answers[0]?.body.length).toBeGreaterThan(4_000_000);
   });
 });

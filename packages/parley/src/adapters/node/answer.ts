@@ -73,8 +73,9 @@ export interface RawAnswer {
   readonly clock: Clock;
 }
 
-/** Answers what was no request, drops for a moment what goes on arriving, and ends the connection. */
+/** Answers what was no request, if that is still possible, drops for a moment what goes on arriving, and ends the connection. */
 export function sendRaw({ socket, answer, clock }: RawAnswer): void {
+  if (!socket.writable) return;
   const { status, body } = answer;
   const head = headOf({ answer, length: lengthOf(status, body as string), closing: true });
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;

@@ -38,6 +38,8 @@ export class HttpServer {
   /** Requests that are being answered. */
   readonly #calls = new LinkedList<ServerResponse>();
   readonly #pipelines = new PipelineLimit();
+  /** Connections on which nothing more can be understood. */
+  readonly #broken = new WeakSet<Socket>();
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
   #closed: Promise<void> | undefined;
   /** Streams are ended, also those that begin only now. */
@@ -183,21 +185,24 @@ export class HttpServer {
   #onMalformed({ code }: NodeJS.ErrnoException, socket: Socket): void {
     const { clock } = this.#options;
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
-    if (streaming || !isMalformed(code)) return void socket.destroy();
+    const isFirst = !this.#broken.has(socket);
+    if (streaming || !isMalformed(code) || (code === TIMED_OUT && !isFirst)) return void socket.destroy();
+    // What goes on arriving after broken bytes is broken, too.
+    if (!isFirst) return;
+    this.#broken.add(socket);
     const answer = malformedRequest(code);
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     if (response === undefined) {
-      if (socket.writable) sendRaw({ socket, answer, clock });
-    } else if (!response.headersSent && !response.req.complete) {
+      sendRaw({ socket, answer, clock });
+    } else if (response.req.complete) {
+      if (code === TIMED_OUT) return void socket.destroy();
+      // Whole requests that came before get their answers first.
+      response.once('finish', () => sendRaw({ socket, answer, clock }));
+    } else if (!response.headersSent) {
       // The request that is being worked on will never be whole: whoever reads it has to know once the answer is out.
       response.once('close', () => response.req.destroy());
       if (code === CUT_OFF) sendWhole({ response, answer, closing: true });
       else sendEarly({ incoming: response.req, response, answer, clock });
-    } else if (code === TIMED_OUT) {
-      socket.destroy();
-    } else {
-      // Whole requests that came before get their answers.
-      response.shouldKeepAlive = false;
     }
   }
 }
