@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { textLogger } from 'parley-a2a';
 import { MemoryStorage, type Storage, systemClock } from 'parley-a2a/server';
 
 /** The storage that a subject was started with, at its defaults. */
@@ -6,5 +7,7 @@ export async function storageNamed(name: string | undefined, folder: string): Pr
   if (name === 'memory') return new MemoryStorage({ clock: systemClock });
   const { openStorage } = await import('parley-a2a/storage');
   const file = `sqlite:${join(folder, 'bench.db')}`;
-  return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file);
+  // It warns of the weaker durability, which is asked for here; what a subject prints is a fault.
+  const logger = textLogger({ write: (line) => process.stderr.write(line), now: Date.now, level: 'error' });
+  return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file, { logger });
 }
