@@ -3,7 +3,7 @@ import type { OpenStorage } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';
 import { taskStoreContract } from './task-store-contract.js';
 
-const open: OpenStorage = async (clock) => new MemoryStorage({ clock });
+const open: OpenStorage = async (clock, options) => new MemoryStorage({ clock, ...options });
 
 storageContract('memory', open);
 taskStoreContract('memory', open);

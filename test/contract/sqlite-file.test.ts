@@ -1,8 +1,10 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
@@ -19,7 +21,7 @@ const clock = new StorageClock();
 describe('a SQLite file', () => {
   it('is made with its folder, and keeps everything over a restart', async () => {
     const path = join(files.folder, 'deep', 'down', 'parley.db');
-    const first = { clock, storage: await files.open(clock, path) };
+    const first = { clock, storage: await files.open(clock, { path }) };
     const open = await TaskPlay.begin(first, 'open');
     await open.write(['TASK_STATE_WORKING', open.chunk('a', false)], { withSnapshot: true });
     await open.write([open.chunk('b')]);
@@ -30,7 +32,7 @@ describe('a SQLite file', () => {
     await first.storage.remember(ALICE, key, { message: said('m'), outcome: { reply: said('r') } });
     await first.storage.close();
     expect(readdirSync(dirname(path)).sort()).toEqual(['parley.db', 'parley.db-lock']);
-    const storage = await files.open(clock, path);
+    const storage = await files.open(clock, { path });
     expect((await storage.task(ALICE, 'open'))?.task).toEqual(open.task);
     expect(await storage.task(ALICE, 'done')).toMatchObject({ task: done.task, seq: 2, epoch: 1 });
     expect((await storage.records(open.key, 0, 100_000)).records).toHaveLength(4);
@@ -41,9 +43,40 @@ describe('a SQLite file', () => {
     await storage.close();
   });
 
+  it('keeps a bounded stretch of the log of a task that goes on and on', async () => {
+    const storage = await files.open(clock, { tailBytes: 25_000 });
+    const play = await TaskPlay.begin({ clock, storage }, 't');
+    for (let at = 0; at < 20; at += 1) {
+      await play.write([play.chunk(`${at} ${'x'.repeat(5_000)}`, false)], { withSnapshot: true });
+    }
+    const { records, floor, last } = await storage.records(play.key, 0, 1_000_000);
+    expect(last).toBe(21);
+    expect(floor).toBeGreaterThan(10);
+    expect(records.map(({ seq }) => seq)).toEqual(Array.from({ length: 22 - floor }, (_, at) => floor + at));
+    expect((await storage.task(ALICE, 't'))?.task).toEqual(play.task);
+    await storage.close();
+  });
+
+  it('is had by one of two servers that come at the same moment: each waits for the other to give way', async () => {
+    const path = files.fresh();
+    await (await files.open(clock, { path })).close();
+    // What another one does that looks, and finds itself the second.
+    const other = new Worker(
+      `const { parentPort, workerData } = require('node:worker_threads');
+      const db = new (require('node:sqlite').DatabaseSync)(workerData);
+      db.exec('BEGIN; SELECT count(*) FROM sqlite_master');
+      parentPort.postMessage('looks');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);
+      db.close();`,
+      { eval: true, workerData: `${path}-lock` },
+    );
+    await once(other, 'message');
+    await (await files.open(clock, { path })).close();
+  });
+
   it('gives lost turns out at once after a restart: the lease of the process that is gone is void', async () => {
     const path = files.fresh();
-    const before = { clock, storage: await files.open(clock, path) };
+    const before = { clock, storage: await files.open(clock, { path }) };
     const began = await TaskPlay.begin(before, 'began');
     await began.write(['TASK_STATE_WORKING']);
     await before.storage.saveCheckpoint(began.held, 'here');
@@ -51,7 +84,7 @@ describe('a SQLite file', () => {
     await TaskPlay.begin(before, 'fresh');
     await before.storage.accept(acceptance(said('next'), 'fresh'));
     await before.storage.close();
-    const after = { clock, storage: await files.open(clock, path) };
+    const after = { clock, storage: await files.open(clock, { path }) };
     expect(await after.storage.append(began.draft([]))).toEqual({ kind: 'fenced' });
     const claims = await after.storage.claim({ ...LEASE, agents: ['test'], limit: 9 });
     expect(claims).toMatchObject([
@@ -73,7 +106,7 @@ describe('a SQLite file', () => {
   it('goes on counting after a restart', async () => {
     const path = files.fresh();
     for (const round of [1, 2, 3]) {
-      const storage = await files.open(clock, path);
+      const storage = await files.open(clock, { path });
       await storage.create(ALICE, newTask({ clock, storage }, `t${round}`, { contextId: 'c' }));
       for (const contextId of ['c', undefined]) {
         const page = { scope: ALICE, orderBy: 'status' as const, limit: 0, artifacts: false, history: false };
@@ -85,14 +118,14 @@ describe('a SQLite file', () => {
 
   it('gives a new task nothing of one that was deleted before a restart', async () => {
     const path = files.fresh();
-    const before = { clock, storage: await files.open(clock, path) };
+    const before = { clock, storage: await files.open(clock, { path }) };
     const play = await TaskPlay.begin(before, 'old');
     await play.write(['TASK_STATE_WORKING', play.chunk('old', false)], { withSnapshot: true });
     await before.storage.putPushConfig(ALICE, { id: 'p', taskId: 'old', url: 'https://example.com' });
     await before.storage.release(play.held, 'again');
     await before.storage.delete(ALICE, 'old');
     await before.storage.close();
-    const storage = await files.open(clock, path);
+    const storage = await files.open(clock, { path });
     const created = newTask({ clock, storage }, 'new');
     await storage.create(ALICE, created);
     expect((await storage.task(ALICE, 'new'))?.task).toEqual(created);
@@ -104,24 +137,24 @@ describe('a SQLite file', () => {
 
   it('belongs to one storage at a time, which a second one is told', async () => {
     const path = files.fresh();
-    const first = await files.open(clock, path);
-    await expect(files.open(clock, path)).rejects.toMatchObject({
+    const first = await files.open(clock, { path });
+    await expect(files.open(clock, { path })).rejects.toMatchObject({
       name: 'StorageError',
       message: `Cannot use ${path} as storage: another server uses it (process ${process.pid}): stop that one, or name another file`,
     });
     expect(await first.create(ALICE, newTask({ clock, storage: first }, 't1'))).toBe(true);
     await first.close();
-    await (await files.open(clock, path)).close();
+    await (await files.open(clock, { path })).close();
   });
 
   it('that was written by a newer version is refused and left alone', async () => {
     const path = files.fresh();
-    await (await files.open(clock, path)).close();
+    await (await files.open(clock, { path })).close();
     const db = new DatabaseSync(path);
     db.exec("UPDATE meta SET value = '99' WHERE name = 'schema'");
     db.close();
     const bytes = readFileSync(path);
-    await expect(files.open(clock, path)).rejects.toMatchObject({
+    await expect(files.open(clock, { path })).rejects.toMatchObject({
       name: 'StorageError',
       message: expect.stringContaining('a newer version wrote it (schema 99'),
     });
@@ -143,7 +176,7 @@ describe('a SQLite file', () => {
     mkdirSync(dirname(path), { recursive: true });
     write(path);
     const bytes = readFileSync(path);
-    await expect(files.open(clock, path)).rejects.toMatchObject({
+    await expect(files.open(clock, { path })).rejects.toMatchObject({
       name: 'StorageError',
       message: expect.stringContaining(`Cannot use ${path} as storage: `),
     });
@@ -162,7 +195,7 @@ describe('a SQLite file', () => {
   ])('cannot be %s', async (_, prepare) => {
     const path = files.fresh();
     prepare(path);
-    await expect(files.open(clock, path)).rejects.toMatchObject({
+    await expect(files.open(clock, { path })).rejects.toMatchObject({
       name: 'StorageError',
       message: expect.stringContaining(path),
     });
@@ -170,13 +203,13 @@ describe('a SQLite file', () => {
 
   it('that turns out to be damaged fails the call, not the process', async () => {
     const path = files.fresh();
-    const before = { clock, storage: await files.open(clock, path) };
+    const before = { clock, storage: await files.open(clock, { path }) };
     await Promise.all(Array.from({ length: 50 }, (_, at) => before.storage.create(ALICE, newTask(before, `t${at}`))));
     await before.storage.close();
     const bytes = readFileSync(path);
     bytes.fill(0x5a, 4096);
     writeFileSync(path, bytes);
-    const storage = await files.open(clock, path).catch((error: unknown) => error);
+    const storage = await files.open(clock, { path }).catch((error: unknown) => error);
     if (storage instanceof SqliteStorage) {
       await expect(storage.task(ALICE, 't1')).rejects.toMatchObject({ name: 'StorageError' });
       await expect(storage.create(ALICE, newTask({ clock, storage }, 'new'))).rejects.toMatchObject({
@@ -265,10 +298,12 @@ describe('a process that is killed', () => {
         if (promised.length === 200) resolve();
       });
     });
-    await expect(files.open(clock, path)).rejects.toMatchObject({ message: expect.stringContaining('another server') });
+    await expect(files.open(clock, { path })).rejects.toMatchObject({
+      message: expect.stringContaining('another server'),
+    });
     victim.kill('SIGKILL');
     await exited;
-    const storage = await files.open(clock, path);
+    const storage = await files.open(clock, { path });
     for (const id of promised) expect(await storage.task(ALICE, id)).toMatchObject({ seq: 1, running: false });
     const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 0, artifacts: false, history: false });
     expect(page.total).toBeGreaterThanOrEqual(promised.length);

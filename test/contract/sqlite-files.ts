@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import type { SqliteFileOptions } from '../../packages/parley/src/store/sqlite/sqlite-file.js';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 
@@ -51,8 +52,8 @@ export class SqliteFiles {
     return join(this.folder, `${this.#count}`, 'parley.db');
   }
 
-  open(clock: Clock, path = this.fresh(), worker = this.worker): Promise<SqliteStorage> {
-    return SqliteStorage.open({ path, clock, worker, logger: silentLogger });
+  open(clock: Clock, options: Partial<SqliteFileOptions> = {}): Promise<SqliteStorage> {
+    return SqliteStorage.open({ path: this.fresh(), clock, worker: this.worker, logger: silentLogger, ...options });
   }
 
   remove(): void {

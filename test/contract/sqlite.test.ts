@@ -7,11 +7,11 @@ import { taskStoreContract } from './task-store-contract.js';
 const files = new SqliteFiles();
 afterAll(() => files.remove());
 
-const open: OpenStorage = (clock) => files.open(clock);
+const open: OpenStorage = (clock, options) => files.open(clock, options);
 
 storageContract('SQLite', open);
 taskStoreContract('SQLite', open);
 
 // One that loses its thread again and again shows nothing of it.
 const mortal = files.dyingWorker('before', 'count === 20 ? "now" : "no"');
-storageContract('SQLite with a mortal thread,', (clock) => files.open(clock, files.fresh(), mortal));
+storageContract('SQLite with a mortal thread,', (clock, options) => files.open(clock, { ...options, worker: mortal }));

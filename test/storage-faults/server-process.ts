@@ -23,13 +23,14 @@ export class ServerProcess implements AsyncDisposable {
     this.addresses = addresses;
   }
 
-  /** Starts a server and waits until it listens. */
-  static async start(path: string): Promise<ServerProcess> {
+  /** Starts a server and waits until it listens; it may be killed after a while. Rejects with what it says when it ends. */
+  static async start(path: string, killAfterMs?: number): Promise<ServerProcess> {
     const child = spawn(process.execPath, [SERVER, `sqlite:${path}`], { stdio: ['ignore', 'pipe', 'pipe'] });
     const log: string[] = [];
     const end = () => child.kill('SIGKILL');
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));
+    if (killAfterMs !== undefined) setTimeout(end, killAfterMs);
     child.stderr.on('data', (chunk: Buffer) => log.push(chunk.toString()));
     for await (const line of createInterface({ input: child.stdout })) {
       const found = JSON.parse(line) as { JSONRPC: string; 'HTTP+JSON': string };

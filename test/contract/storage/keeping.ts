@@ -115,6 +115,79 @@ export function keepingContract(open: OpenStorage): void {
     });
   });
 
+  describe('a clock that was ahead and is put right', () => {
+    const tested = useStorage(open);
+
+    it('keeps nothing for longer than if it had ended when the clock was put right', async () => {
+      const { storage, clock } = tested;
+      const year = 365 * 86_400_000;
+      const finished = async (id: string) => {
+        const play = await TaskPlay.begin(tested, id);
+        await play.write(['TASK_STATE_COMPLETED']);
+        return play;
+      };
+      const before = await finished('before');
+      clock.pass(year);
+      const ahead = await finished('ahead');
+      clock.pass(-year);
+      const after = await finished('after');
+      const sweep = (more: Partial<Retention>) =>
+        storage.sweep({ finishedBefore: 0, tailsBefore: 0, now: clock.now(), limit: 1_000, ...more });
+      await sweep({});
+      clock.pass(10);
+      expect(await sweep({ tailsBefore: clock.now() })).toMatchObject({ records: 6, tasks: 0 });
+      for (const play of [before, ahead, after]) expect((await storage.records(play.key, 0, 1_000)).floor).toBe(3);
+      expect(await sweep({ finishedBefore: clock.now() })).toMatchObject({ tasks: 3 });
+    });
+  });
+
+  describe('the logs of finished tasks, when they take more than they may,', () => {
+    const tested = useStorage(open, { tailBytes: 25_000 });
+    const finished = async (id: string) => {
+      const play = await TaskPlay.begin(tested, id);
+      await play.write([play.chunk('x'.repeat(10_000), false), 'TASK_STATE_COMPLETED']);
+      return play;
+    };
+    const kept = async (plays: readonly TaskPlay[]) => {
+      const pages = await Promise.all(plays.map(({ key }) => tested.storage.records(key, 0, 1_000_000)));
+      return pages.map(({ records, floor }) => [records.length, floor]);
+    };
+
+    it('go before their time, those of the tasks that ended first; the tasks stay', async () => {
+      const { storage } = tested;
+      const plays = [await finished('1'), await finished('2'), await finished('3')];
+      const running = await TaskPlay.begin(tested, 'running');
+      await running.write([running.chunk('x'.repeat(10_000), false)]);
+      expect(await kept([...plays, running])).toEqual([
+        [0, 4],
+        [3, 1],
+        [3, 1],
+        [2, 1],
+      ]);
+      for (const play of plays) expect((await storage.task(ALICE, play.id))?.task).toEqual(play.task);
+    });
+
+    it('leave room when they are swept or deleted', async () => {
+      const { storage, clock } = tested;
+      const [first, second] = [await finished('1'), await finished('2')];
+      clock.pass(10);
+      await storage.delete(ALICE, '1');
+      const third = await finished('3');
+      expect(await kept([second, third])).toEqual([
+        [3, 1],
+        [3, 1],
+      ]);
+      await storage.sweep({ finishedBefore: 0, tailsBefore: clock.now(), now: clock.now(), limit: 1_000 });
+      const fourth = await finished('4');
+      expect(await kept([first, second, third, fourth])).toEqual([
+        [0, 1],
+        [0, 4],
+        [3, 1],
+        [3, 1],
+      ]);
+    });
+  });
+
   describe('an abandoned task', () => {
     const tested = useStorage(open);
 

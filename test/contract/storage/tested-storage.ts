@@ -2,8 +2,8 @@ import { afterEach, beforeEach } from 'vitest';
 import type { Clock } from '../../../packages/parley/src/runtime/clock.js';
 import type { Storage } from '../../../packages/parley/src/store/storage.js';
 
-/** Opens an empty storage that lives by this clock. */
-export type OpenStorage = (clock: Clock) => Promise<Storage>;
+/** Opens an empty storage that lives by this clock, and keeps so much of the logs of finished tasks. */
+export type OpenStorage = (clock: Clock, options?: { readonly tailBytes: number }) => Promise<Storage>;
 
 /** A wall clock that a test moves; what waits for `soon` runs by itself. */
 export class StorageClock implements Clock {
@@ -38,7 +38,7 @@ export interface Tested {
 }
 
 /** A fresh storage for each test of the surrounding `describe`. */
-export function useStorage(open: OpenStorage): Tested {
+export function useStorage(open: OpenStorage, options?: { readonly tailBytes: number }): Tested {
   let current: Tested | undefined;
   const now = (): Tested => {
     if (current === undefined) throw new Error('No test runs');
@@ -46,7 +46,7 @@ export function useStorage(open: OpenStorage): Tested {
   };
   beforeEach(async () => {
     const clock = new StorageClock();
-    current = { clock, storage: await open(clock) };
+    current = { clock, storage: await open(clock, options) };
   });
   afterEach(() => now().storage.close());
   return {

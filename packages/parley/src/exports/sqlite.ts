@@ -11,6 +11,8 @@ export interface OpenSqliteOptions {
   readonly path: string;
   /** What an acknowledged write survives: the loss of power (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
+  /** How much of the file the event logs of finished tasks may take before the oldest are dropped. Default: 1 GiB. */
+  readonly tailBytes?: number;
   /** Hears when the file cannot be written and when it can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
@@ -22,6 +24,7 @@ export interface OpenSqliteOptions {
 export function openSqliteStorage({
   path,
   durability,
+  tailBytes,
   logger = stderrLogger,
 }: OpenSqliteOptions): Promise<SqliteStorage> {
   return SqliteStorage.open({
@@ -30,5 +33,6 @@ export function openSqliteStorage({
     logger,
     worker: new URL('../store/sqlite/sqlite-worker.js', import.meta.url),
     ...(durability !== undefined && { durability }),
+    ...(tailBytes !== undefined && { tailBytes }),
   });
 }

@@ -4,9 +4,20 @@ import type { TaskEntry } from './task-entry.js';
 export class EndedTasks {
   #entries: (TaskEntry | undefined)[] = [];
   #first = 0;
+  #latest = 0;
 
   add(entry: TaskEntry): void {
     this.#entries.push(entry);
+    this.#latest = Math.max(this.#latest, entry.endedAt ?? 0);
+  }
+
+  /** No task has ended later than now: what a clock that was ahead has written is put right. */
+  setClockBack(now: number): void {
+    if (this.#latest <= now) return;
+    for (const entry of this.#entries) {
+      if (entry?.endedAt !== undefined && entry.endedAt > now) entry.endedAt = now;
+    }
+    this.#latest = now;
   }
 
   /** The task that ended first, if that was before `time`. */

@@ -84,7 +84,8 @@ export class MemoryTasks {
 
   /** Drops records of finished tasks, and finished tasks with theirs; at most so many of both together. */
   sweep(retention: Retention, limit: number): { readonly tasks: number; readonly records: number } {
-    const { tailsBefore, finishedBefore } = retention;
+    const { tailsBefore, finishedBefore, now } = retention;
+    this.#ended.setClockBack(now);
     const records = this.#tails.sweep(Math.max(tailsBefore, finishedBefore), limit);
     let tasks = 0;
     while (records + tasks < limit) {

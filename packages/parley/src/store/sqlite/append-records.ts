@@ -1,6 +1,7 @@
 import { type AppendOperation, type AppendResult, RECORD_FIELDS } from './operations.js';
 import { putSnapshot } from './put-snapshot.js';
 import { isEnded } from './state-numbers.js';
+import { trimLog, trimTails } from './tails.js';
 import { dropTurn, dropTurns, isRunning, letGo, settleReady, waitingIn } from './task-turns.js';
 import { isLarge, type TaskHead, type WriteTables } from './write-tables.js';
 
@@ -29,12 +30,18 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
   else if (endsTurn !== null) dropTurn(tables, head, endsTurn);
   const isSame = head.held === held && authority !== 'force';
   if (isSame && head.status === status && head.metadata === metadata) {
-    tables.run('UPDATE task SET seq = ?, began = ? WHERE pk = ?', head.seq, head.began, head.pk);
+    tables.run('UPDATE task SET seq = ?, began = ?, bytes = ? WHERE pk = ?', head.seq, head.began, head.bytes, head.pk);
   } else {
     setStatus(tables, head, { now, state, statusTime, status, metadata });
   }
   if (snapshot !== null) putSnapshot(tables, head, snapshot);
-  if (!head.ended) settleReady(tables, head);
+  if (head.ended) {
+    tables.changeTails(head.bytes);
+    trimTails(tables, head.pk);
+  } else {
+    if (snapshot !== null) trimLog(tables, head);
+    settleReady(tables, head);
+  }
   if (head.ended || isLarge(head)) tables.forget(agent, taskId);
   return ['appended', waitingIn(head)];
 }
@@ -66,6 +73,7 @@ function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOpera
   for (let at = 0; at < records.length; at += RECORD_FIELDS) {
     const [turn = 0, event = '', history = null, metadata = null] = records.slice(at, at + RECORD_FIELDS);
     head.seq += 1;
+    head.bytes += String(event).length + textLength(history) + textLength(metadata);
     tables.run('INSERT INTO task_record VALUES (?, ?, ?, ?, ?, ?)', head.pk, head.seq, turn, event, history, metadata);
   }
 }
@@ -82,7 +90,7 @@ function setStatus(tables: WriteTables, head: TaskHead, next: Status): void {
   head.metadata = next.metadata;
   tables.run(
     `UPDATE task SET state = ?, status_time = ?, seq = ?, epoch = ?, held = ?, node = ?, lease_end = ?, began = ?,
-      ended = ?, status = ?, metadata = ? WHERE pk = ?`,
+      ended = ?, status = ?, metadata = ?, bytes = ? WHERE pk = ?`,
     head.state,
     head.statusTime,
     head.seq,
@@ -94,6 +102,11 @@ function setStatus(tables: WriteTables, head: TaskHead, next: Status): void {
     head.ended ? tables.endTime(next.now) : null,
     head.status,
     head.metadata,
+    head.bytes,
     head.pk,
   );
+}
+
+function textLength(text: string | number | null): number {
+  return text === null ? 0 : String(text).length;
 }

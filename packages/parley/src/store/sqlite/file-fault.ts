@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
 
@@ -11,19 +11,24 @@ export interface FileFault {
 }
 
 const FULL = 'there is no space left on its disk: make room';
+/** With less than this SQLite cannot even make its smallest file. */
+const TIGHT = 65_536;
 const READ_ONLY = 'it is on a file system that is read-only: mount that for writing, or name a file elsewhere';
 const DENIED = 'this user may not write it: change its owner or its permissions';
 const FOLDER_DENIED =
   'this user may not make files in its folder, where the log of the database belongs: change the owner or the permissions of the folder';
 const DAMAGED = 'it is damaged: put a copy back in its place, or save what `sqlite3 FILE .recover` still finds';
 
+const IO_ERROR = 10;
+const NO_ROOM = 13;
+
 /** By SQLite's primary result codes. */
 const FAULTS: ReadonlyMap<number, FileFault> = new Map([
   [3, { text: DENIED, passing: true }],
   [8, { text: 'it cannot be written: it, its folder or its disk has become read-only', passing: true }],
-  [10, { text: 'its disk fails or does not answer: look into the log of the system', passing: true }],
+  [IO_ERROR, { text: 'its disk fails or does not answer: look into the log of the system', passing: true }],
   [11, { text: DAMAGED, passing: false }],
-  [13, { text: FULL, passing: true }],
+  [NO_ROOM, { text: FULL, passing: true }],
   [14, { text: 'its files cannot be opened any more: look whether its folder is still there', passing: true }],
   [26, { text: 'it is no SQLite database, or its beginning is damaged: put a copy back in its place', passing: false }],
 ]);
@@ -41,13 +46,24 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** What an error says about the file, in words for whoever runs the server. */
-export function fileFault(error: unknown): FileFault {
+export function fileFault(path: string, error: unknown): FileFault {
   if (!(error instanceof Error)) return { text: String(error), passing: false };
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
-  const known = typeof errcode === 'number' ? FAULTS.get(errcode & 0xff) : undefined;
+  const primary = typeof errcode === 'number' ? errcode & 0xff : undefined;
+  // On a full disk the files beside the database fail in other ways.
+  const known = FAULTS.get(primary === IO_ERROR && isFull(path) ? NO_ROOM : (primary ?? 0));
   if (known !== undefined) return { ...known, text: `${known.text} (${error.message})` };
   const system = SYSTEM_FAULTS[String(code)];
   return { text: system ?? error.message, passing: system !== undefined };
+}
+
+function isFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < TIGHT;
+  } catch {
+    return false;
+  }
 }
 
 /**

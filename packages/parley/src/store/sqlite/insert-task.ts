@@ -38,11 +38,12 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     ended: ended !== null,
     status,
     metadata,
+    bytes: event.length,
     queue: [],
   };
   if (lease !== null) tables.nextLeaseEnd = Math.min(tables.nextLeaseEnd, lease.end);
   tables.run(
-    'INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 0, ?, ?, ?)',
+    'INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)',
     head.pk,
     tables.agentOf(scope[0]),
     taskId,
@@ -60,8 +61,12 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     ended,
     status,
     metadata,
+    head.bytes,
   );
-  if (ended !== null) putSnapshot(tables, head, [history, artifacts]);
+  if (ended !== null) {
+    putSnapshot(tables, head, [history, artifacts]);
+    tables.changeTails(head.bytes);
+  }
   tables.run('INSERT INTO task_record VALUES (?, 1, 0, ?, NULL, NULL)', head.pk, event);
   tables.count(scopePk, state, 1);
   return head;

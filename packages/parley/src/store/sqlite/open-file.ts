@@ -69,5 +69,5 @@ function configure(db: DatabaseSync, durability: FileOptions['durability']): voi
 
 /** The error of a file that cannot be used: which, why, and what to do. */
 export function cannotOpen(path: string, error: unknown): StorageError {
-  return new StorageError(`Cannot use ${path} as storage: ${fileFault(error).text}`, { cause: error });
+  return new StorageError(`Cannot use ${path} as storage: ${fileFault(path, error).text}`, { cause: error });
 }

@@ -1,5 +1,6 @@
 import { REMEMBERED_LIMIT } from '../remembered-limit.js';
 import type { DeleteOperation, SweepOperation } from './operations.js';
+import { dropTail, TAIL_COLUMNS, type Tail } from './tails.js';
 import { isRunning } from './task-turns.js';
 import type { WriteTables } from './write-tables.js';
 
@@ -10,13 +11,6 @@ interface Removable {
   readonly scope: number;
   readonly state: number;
   readonly contextId: string | null;
-}
-
-interface Tail {
-  readonly pk: number;
-  readonly seq: number;
-  readonly floor: number;
-  readonly ended: number;
 }
 
 /** Removes a task with all that hangs on it, unless a turn runs. */
@@ -37,6 +31,7 @@ export function sweep(
   tables: WriteTables,
   [, finishedBefore, tailsBefore, now, limit]: SweepOperation,
 ): readonly [tasks: number, records: number, keys: number, more: boolean] {
+  tables.setClockBack(now);
   const keys = sweepKeys(tables, now, limit);
   const records = sweepTails(tables, { before: Math.max(tailsBefore, finishedBefore), now, limit: limit - keys });
   const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
@@ -60,22 +55,15 @@ function sweepTails(
   let dropped = 0;
   let until = Math.max(from, Math.min(before, now));
   const tails = tables.all<Tail>(
-    'SELECT pk, seq, floor, ended FROM task WHERE ended >= ? AND ended < ? AND floor <= seq ORDER BY ended LIMIT ?',
+    `SELECT ${TAIL_COLUMNS} FROM task WHERE ended >= ? AND ended < ? AND floor <= seq ORDER BY ended LIMIT ?`,
     from,
     before,
     Math.max(0, limit) + 1,
   );
-  for (const { pk, seq, floor, ended } of tails) {
+  for (const tail of tails) {
+    dropped += dropTail(tables, tail, limit - dropped);
     if (dropped >= limit) {
-      until = ended;
-      break;
-    }
-    const count = Math.min(seq - floor + 1, limit - dropped);
-    tables.run('DELETE FROM task_record WHERE task = ? AND seq < ?', pk, floor + count);
-    tables.run('UPDATE task SET floor = ? WHERE pk = ?', floor + count, pk);
-    dropped += count;
-    if (floor + count <= seq) {
-      until = ended;
+      until = tail.ended;
       break;
     }
   }
@@ -98,7 +86,11 @@ function remove(tables: WriteTables, task: Removable): void {
   for (const table of ['task_record', 'snapshot', 'execution', 'push_config']) {
     tables.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
   }
-  tables.run('DELETE FROM task WHERE pk = ?', task.pk);
+  const gone = tables.get<{ ended: number | null; bytes: number }>(
+    'DELETE FROM task WHERE pk = ? RETURNING ended, bytes',
+    task.pk,
+  );
+  if (gone !== undefined && gone.ended !== null) tables.changeTails(-gone.bytes);
   tables.count(task.scope, task.state, -1);
   tables.forget(task.agent, task.id);
   if (task.contextId === null) return;

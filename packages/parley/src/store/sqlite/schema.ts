@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes of
@@ -19,20 +19,21 @@ CREATE TABLE context (
 ) STRICT, WITHOUT ROWID;
 
 -- status and metadata are those of the last record. The rest of the task follows from its snapshot, or from its first
--- record, and the records behind it. A task that has ended has a snapshot of its last record.
+-- record, and the records behind it. A task that has ended has a snapshot of its last record. bytes: about what its
+-- records take.
 CREATE TABLE task (
   pk INTEGER PRIMARY KEY, agent INTEGER NOT NULL, id TEXT NOT NULL, scope INTEGER NOT NULL,
   context INTEGER, context_id TEXT,
   state INTEGER NOT NULL, status_time INTEGER NOT NULL, created INTEGER NOT NULL,
   seq INTEGER NOT NULL, floor INTEGER NOT NULL, epoch INTEGER NOT NULL, turns INTEGER NOT NULL,
   held INTEGER, node TEXT, lease_end INTEGER, began INTEGER NOT NULL, ended INTEGER,
-  status TEXT NOT NULL, metadata TEXT
+  status TEXT NOT NULL, metadata TEXT, bytes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX task_id ON task (id, agent);
 CREATE INDEX task_state ON task (scope, state, status_time, id);
 CREATE INDEX task_context ON task (context, state, status_time, id) WHERE context IS NOT NULL;
 CREATE INDEX task_created ON task (scope, created, id);
-CREATE INDEX task_ended ON task (ended) WHERE ended IS NOT NULL;
+CREATE INDEX task_ended ON task (ended, bytes) WHERE ended IS NOT NULL;
 CREATE INDEX task_interrupted ON task (status_time) WHERE state IN (6, 8);
 CREATE TABLE task_count (scope INTEGER, state INTEGER, tasks INTEGER NOT NULL, PRIMARY KEY (scope, state)) STRICT, WITHOUT ROWID;
 
@@ -62,30 +63,45 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_expires ON idempotency (expires);
 `;
 
+/** What makes a file of each version one of the next; the first is for version 1. */
+const MIGRATIONS = [
+  `ALTER TABLE task ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE task SET bytes = (SELECT coalesce(sum(octet_length(event) + coalesce(octet_length(history), 0)
+    + coalesce(octet_length(metadata), 0)), 0) FROM task_record WHERE task_record.task = task.pk);
+  DROP INDEX task_ended;
+  CREATE INDEX task_ended ON task (ended, bytes) WHERE ended IS NOT NULL;`,
+] as const;
+
 /**
- * Makes the tables in an empty file, or checks that they are ours and not newer than this version.
- * @throws StorageError for a file that belongs to something else.
+ * Makes the tables in an empty file, or checks that they are ours and brings those of an older version up to date: all
+ * of it or nothing.
+ * @throws StorageError for a file that belongs to something else or to a newer version.
  */
 export function prepareSchema(db: DatabaseSync): void {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[];
   if (tables.length === 0) {
-    db.exec('BEGIN IMMEDIATE');
-    db.exec(TABLES);
-    db.prepare("INSERT INTO meta VALUES ('schema', ?)").run(String(SCHEMA_VERSION));
-    db.exec('COMMIT');
+    change(db, TABLES);
     return;
   }
   const known = ['meta', 'task', 'task_record', 'execution'].every((name) =>
     tables.some((table) => table.name === name),
   );
-  if (!known) throw new StorageError('it is a database of something else');
+  if (!known) throw new StorageError('it is a database of something else: name another file');
   const row = db.prepare("SELECT value FROM meta WHERE name = 'schema'").get() as { value: string } | undefined;
   const version = Number(row?.value);
-  if (version !== SCHEMA_VERSION) {
+  if (version > SCHEMA_VERSION) {
     throw new StorageError(
-      version > SCHEMA_VERSION
-        ? `a newer version wrote it (schema ${version}, this version knows ${SCHEMA_VERSION})`
-        : `its schema is unknown (${row?.value})`,
+      `a newer version wrote it (schema ${version}, this version knows ${SCHEMA_VERSION}): run that version or a newer one`,
     );
   }
+  if (!(version >= 1)) throw new StorageError(`its schema is unknown (${row?.value}): name another file`);
+  if (version < SCHEMA_VERSION) change(db, MIGRATIONS.slice(version - 1).join('\n'));
+}
+
+/** Changes the tables to those of this version, in one transaction. */
+function change(db: DatabaseSync, sql: string): void {
+  db.exec('BEGIN IMMEDIATE');
+  db.exec(sql);
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('schema', ?)").run(String(SCHEMA_VERSION));
+  db.exec('COMMIT');
 }

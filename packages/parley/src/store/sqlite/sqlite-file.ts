@@ -17,7 +17,13 @@ export interface SqliteFileOptions {
   readonly worker: URL;
   /** What a resolved promise survives: the loss of power (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
+  /** How much of the file the logs of finished tasks may take before the oldest are dropped. Default: 1 GiB. */
+  readonly tailBytes?: number;
 }
+
+const TAIL_BYTES = 1_073_741_824;
+/** The log of one task that goes on gets no longer than this, whatever its agent writes. */
+const LOG_BYTES = 268_435_456;
 
 /** A database file that this process has for itself: its lock, and the connections and threads that work on it. */
 export class SqliteFile {
@@ -31,16 +37,17 @@ export class SqliteFile {
   #tables: ReadTables | undefined;
 
   private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
-    const { clock, logger, worker, durability = 'power-loss' } = options;
+    const { clock, logger, worker, durability = 'power-loss', tailBytes = TAIL_BYTES } = options;
     this.path = path;
     this.durability = durability;
     this.#lock = lock;
     const spell = new FailureSpell({ subject: path, clock, logger });
     this.#spell = spell;
+    const limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
     this.writer = new LastingThread({
       worker,
       logger,
-      task: (again) => ({ role: 'writer', path, durability, resume: again }),
+      task: (again) => ({ role: 'writer', path, durability, resume: again, limits }),
       onHealth: (fault) => (fault === undefined ? spell.working() : spell.failing(fault)),
     });
     this.reader = new LastingThread({ worker, logger, task: () => ({ role: 'reader', path }) });

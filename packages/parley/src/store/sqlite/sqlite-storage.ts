@@ -60,7 +60,8 @@ export class SqliteStorage implements Storage {
   readonly #clock: Clock;
   readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
-  #lastClaim = 0;
+  /** What was claimed at the same time as the last claim. */
+  readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
   private constructor(clock: Clock, file: SqliteFile) {
@@ -118,13 +119,11 @@ export class SqliteStorage implements Storage {
   async claim(
     request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
   ): Promise<readonly Claim[]> {
-    // No two claims at the same time: by the ends of its leases one is known again if its answer was lost.
-    const now = Math.max(this.#open(), this.#lastClaim + 1);
-    this.#lastClaim = now;
+    const now = this.#open();
     const { node, leaseMs, agents, limit, task } = request;
     const key = task === undefined ? null : ([task.agent, task.id] as const);
     const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, limit, key]);
-    return turns.flatMap((turn) => this.#claimOf(turn) ?? []);
+    return turns.flatMap((turn) => (this.#isNew(turn, now) ? (this.#claimOf(turn) ?? []) : []));
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
@@ -261,7 +260,7 @@ export class SqliteStorage implements Storage {
     try {
       return read();
     } catch (error) {
-      throw new StorageError(`The storage failed: ${fileFault(error).text}`, { cause: error });
+      throw new StorageError(`The storage failed: ${fileFault(this.#file.path, error).text}`, { cause: error });
     }
   }
 
@@ -278,6 +277,17 @@ export class SqliteStorage implements Storage {
     const now = this.#clock.now();
     const found = this.#read(() => readTask(this.#file.tables, { agent: scope.agent, id: taskId, scope }));
     return found && storedOf(found.row, found.task, now);
+  }
+
+  /** A claim whose answer was lost is known again by the time at which it was made, and so may be others of that time. */
+  #isNew([[agent], id, epoch]: ClaimedTurn, now: number): boolean {
+    const { turns } = this.#claimed;
+    if (this.#claimed.at !== now) turns.clear();
+    this.#claimed.at = now;
+    const key = `${epoch} ${agent} ${id}`;
+    if (turns.has(key)) return false;
+    turns.add(key);
+    return true;
   }
 
   /** The task of a claimed turn is read after the commit; it is gone if it was deleted meanwhile. */

@@ -18,12 +18,16 @@ interface Role {
 }
 
 function writer(
-  { path, durability, resume }: Extract<WorkerTask, { role: 'writer' }>,
+  { path, durability, resume, limits }: Extract<WorkerTask, { role: 'writer' }>,
   send: (message: FromWorker) => void,
 ): Role {
   const db = openForWriting({ path, durability });
   try {
-    const sqliteWriter = new SqliteWriter(new WriteTables(db), (fault) => send(['health', fault]));
+    const sqliteWriter = new SqliteWriter({
+      path,
+      tables: new WriteTables(db, limits),
+      onHealth: (fault) => send(['health', fault]),
+    });
     if (!resume) sqliteWriter.voidLeases();
     return {
       answer: (request, again) => sqliteWriter.write(request as readonly Operation[], again),
@@ -42,7 +46,7 @@ function reader(path: string): Role {
       try {
         return [false, read(tables, request as ReadRequest)];
       } catch (error) {
-        return [true, fileFault(error).text, false];
+        return [true, fileFault(path, error).text, false];
       }
     },
     close: () => tables.close(),

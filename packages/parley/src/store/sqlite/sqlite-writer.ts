@@ -8,14 +8,23 @@ import { deleteTask, sweep } from './remove-tasks.js';
 import { resultOf } from './result-of.js';
 import type { WriteTables } from './write-tables.js';
 
+/** What a writer works on, and who hears of its health. */
+export interface SqliteWriterOptions {
+  readonly path: string;
+  readonly tables: WriteTables;
+  /** Hears why nothing can be written, and `undefined` when something was written after that. */
+  readonly onHealth: (fault: string | undefined) => void;
+}
+
 /** Does batches of operations, each batch as one transaction. */
 export class SqliteWriter {
+  readonly #path: string;
   readonly #tables: WriteTables;
-  readonly #onHealth: (fault: string | undefined) => void;
+  readonly #onHealth: SqliteWriterOptions['onHealth'];
   #failing = false;
 
-  /** `onHealth` hears why nothing can be written, and `undefined` when something was written after that. */
-  constructor(tables: WriteTables, onHealth: (fault: string | undefined) => void) {
+  constructor({ path, tables, onHealth }: SqliteWriterOptions) {
+    this.#path = path;
     this.#tables = tables;
     this.#onHealth = onHealth;
   }
@@ -73,7 +82,7 @@ export class SqliteWriter {
   }
 
   #failed(error: unknown): Settled {
-    const { text, passing } = fileFault(error);
+    const { text, passing } = fileFault(this.#path, error);
     if (passing && !this.#failing) {
       this.#failing = true;
       this.#onHealth(text);

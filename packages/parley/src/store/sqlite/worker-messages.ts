@@ -3,11 +3,12 @@ import type { FileOptions } from './open-file.js';
 import type { Operation, Settled } from './operations.js';
 import type { TextPage } from './read-lists.js';
 import type { TaskTexts } from './task-texts.js';
+import type { LogLimits } from './write-tables.js';
 
 /** What a worker is started for. */
 export type WorkerTask =
   /** `resume`: this process had the file open before, so that its leases stand. */
-  | ({ readonly role: 'writer'; readonly resume: boolean } & FileOptions)
+  | ({ readonly role: 'writer'; readonly resume: boolean; readonly limits: LogLimits } & FileOptions)
   | { readonly role: 'reader'; readonly path: string };
 
 /** What a reader can be asked. */

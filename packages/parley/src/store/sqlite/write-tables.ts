@@ -27,8 +27,18 @@ export interface TaskHead {
   ended: boolean;
   status: string;
   metadata: string | null;
+  /** About what its records take. */
+  bytes: number;
   /** In order of their turns; only the first one can be held. */
   queue: Queued[];
+}
+
+/** How much of the logs is kept. */
+export interface LogLimits {
+  /** Of all finished tasks together; beyond it the oldest go before their time. */
+  readonly tailBytes: number;
+  /** Of one task that goes on; beyond it the older half goes. */
+  readonly logBytes: number;
 }
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -46,6 +56,9 @@ export class WriteTables {
   readonly #heads = new Map<string, TaskHead>();
   /** Changes to the counters that are still to be written, by `scope state`. */
   readonly #counts = new Map<string, number>();
+  /** About what the records of all finished tasks take, and how that changes with this transaction. */
+  #tailBytes: number;
+  #tailChange = 0;
   #lastTask: number;
   #lastContext: number;
   #lastPlace: number;
@@ -55,14 +68,19 @@ export class WriteTables {
   /** Whether the transaction that is under way or was the last has changed anything. */
   wrote = false;
 
-  constructor(db: DatabaseSync) {
+  readonly limits: LogLimits;
+
+  constructor(db: DatabaseSync, limits: LogLimits) {
     this.#db = db;
+    this.limits = limits;
     const last = (column: string, table: string) =>
       this.get<{ last: number | null }>(`SELECT max(${column}) AS last FROM ${table}`)?.last ?? 0;
     this.#lastTask = last('pk', 'task');
     this.#lastContext = last('context', 'task WHERE context IS NOT NULL');
     this.#lastPlace = last('place', 'execution');
     this.#lastEnded = Math.max(last('ended', 'task WHERE ended IS NOT NULL'), this.sweptUntil());
+    const tails = 'SELECT sum(bytes) AS sum FROM task WHERE ended IS NOT NULL AND ended >= ?';
+    this.#tailBytes = this.get<{ sum: number | null }>(tails, this.sweptUntil())?.sum ?? 0;
   }
 
   run(sql: string, ...values: SQLInputValue[]): number {
@@ -77,6 +95,11 @@ export class WriteTables {
 
   all<R>(sql: string, ...values: SQLInputValue[]): R[] {
     return this.#statement(sql).all(...values) as R[];
+  }
+
+  /** Rows one by one, as far as they are asked for. */
+  each<R>(sql: string, ...values: SQLInputValue[]): IterableIterator<R> {
+    return this.#statement(sql).iterate(...values) as IterableIterator<R>;
   }
 
   begin(): void {
@@ -98,11 +121,14 @@ export class WriteTables {
     }
     this.#db.exec('COMMIT');
     this.#counts.clear();
+    this.#tailBytes += this.#tailChange;
+    this.#tailChange = 0;
   }
 
   /** Undoes the transaction, and forgets what was remembered in it. */
   rollback(): void {
     this.#counts.clear();
+    this.#tailChange = 0;
     this.#heads.clear();
     this.#agents.clear();
     this.#scopes.clear();
@@ -133,6 +159,24 @@ export class WriteTables {
   count(scope: number, state: number, by: 1 | -1): void {
     const key = `${scope} ${state}`;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + by);
+  }
+
+  /** About what the records of all finished tasks take. */
+  get tailBytes(): number {
+    return this.#tailBytes + this.#tailChange;
+  }
+
+  /** The records of a finished task have come to this, or have gone. */
+  changeTails(bytes: number): void {
+    this.#tailChange += bytes;
+  }
+
+  /** No task has ended later than now: what a clock that was ahead has written is put right. */
+  setClockBack(now: number): void {
+    if (this.#lastEnded <= now) return;
+    this.run('UPDATE task SET ended = ? WHERE ended > ?', now, now);
+    if (this.sweptUntil() > now) this.setSweptUntil(now);
+    this.#lastEnded = now;
   }
 
   /** The logs of all tasks that ended before this are gone. */
@@ -234,7 +278,7 @@ export class WriteTables {
 }
 
 const HEAD_COLUMNS =
-  'pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, status, metadata';
+  'pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, status, metadata, bytes';
 
 function headOf(row: Row): TaskHead {
   return {
@@ -254,6 +298,7 @@ function headOf(row: Row): TaskHead {
     ended: row.ended !== null,
     status: row.status as string,
     metadata: row.metadata as string | null,
+    bytes: row.bytes as number,
     queue: [],
   };
 }
