@@ -4,7 +4,7 @@ import { isTerminal, type TaskState } from '../model/task-state.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { LogRecord } from '../task/log-record.js';
-import { shapeTask } from '../task/shape-task.js';
+import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
 import { type TaskExtent, trimTask } from '../task/trim-task.js';
 import type { AppendOutcome, Scope, Storage, StoredTask, TaskPage } from './storage.js';
@@ -78,7 +78,7 @@ export class TaskStore {
    * @throws TaskStoreError `taken`
    */
   async create(task: NewTask = {}): Promise<Task> {
-    const created = shapeTask({
+    const created = new ShapedTask({
       ...task,
       id: task.id ?? this.#ids.ordered(),
       contextId: task.contextId ?? this.#ids.random(),
@@ -156,7 +156,7 @@ export class TaskStore {
     const { id, contextId } = task;
     const status = change.status === undefined ? task.status : this.#timed(change.status, statusTime(task.status));
     const { artifacts, history, metadata } = { ...task, ...change };
-    return shapeTask({ id, contextId, status, artifacts, history, metadata });
+    return new ShapedTask({ id, contextId, status, artifacts, history, metadata });
   }
 
   /** A new status has the time at which it is written, never one before the last. */

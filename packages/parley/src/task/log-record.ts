@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { TaskEvent } from '../model/stream-response.js';
+import { ShapedTask } from './shaped-task.js';
 import type { StreamItem } from './stream-item.js';
 
 /** What a record changes beside showing its event. */
@@ -51,7 +52,11 @@ export class LogRecord implements StreamItem {
 
   /** The event as v1.0 JSON. */
   get text(): string {
-    this.#text ??= JSON.stringify(this.#event);
+    this.#text ??= textOf(this.event);
     return this.#text;
   }
+}
+
+function textOf(event: TaskEvent): string {
+  return 'task' in event ? `{"task":${ShapedTask.textOf(event.task)}}` : JSON.stringify(event);
 }

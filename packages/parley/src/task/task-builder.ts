@@ -5,7 +5,7 @@ import type { Part } from '../model/part.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { Task, TaskStatus } from '../model/task.js';
 import type { LogRecord } from './log-record.js';
-import { shapeTask } from './shape-task.js';
+import { ShapedTask } from './shaped-task.js';
 
 /** What of a task changes with nearly every record and is kept beside its snapshot. */
 export interface TaskHead {
@@ -131,7 +131,7 @@ export class TaskBuilder {
   #build(): Task {
     const { id, contextId } = this.#task;
     this.#historyShared = true;
-    return shapeTask({
+    return new ShapedTask({
       id,
       contextId,
       status: this.#status,

@@ -1,3 +1,8 @@
+import type { SendMessageResponse } from '../../model/stream-response.js';
+import type { Task } from '../../model/task.js';
+import type { ListTasksResponse } from '../../model/task-requests.js';
+import type { OperationName } from '../../operations/operations.js';
+import { ShapedTask } from '../../task/shaped-task.js';
 import type { WireCodec } from '../wire-codec.js';
 import { decodeRequest } from './decode.js';
 import { METHODS } from './methods.js';
@@ -9,8 +14,26 @@ export const v1_0: WireCodec = {
   methods: METHODS,
   routes: ROUTES,
   decode: decodeRequest,
-  // Deleting answers with nothing, which on this wire is an empty object.
-  encode: (_operation, response) => (response === undefined ? '{}' : JSON.stringify(response)),
+  encode,
   encodeEvent: (item) => item.text ?? JSON.stringify(item.event),
   encodeCard: (card) => JSON.stringify(card),
 };
+
+function encode(operation: OperationName, response: unknown): string {
+  switch (operation) {
+    case 'sendMessage': {
+      const answer = response as SendMessageResponse;
+      return 'task' in answer ? `{"task":${ShapedTask.textOf(answer.task)}}` : JSON.stringify(answer);
+    }
+    case 'getTask':
+    case 'cancelTask':
+      return ShapedTask.textOf(response as Task);
+    case 'listTasks': {
+      const { tasks, ...page } = response as ListTasksResponse;
+      return `{"tasks":[${tasks.map(ShapedTask.textOf).join()}],${JSON.stringify(page).slice(1)}`;
+    }
+    default:
+      // Deleting answers with nothing, which on this wire is an empty object.
+      return response === undefined ? '{}' : JSON.stringify(response);
+  }
+}

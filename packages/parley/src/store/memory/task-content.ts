@@ -1,9 +1,7 @@
-import type { Artifact } from '../../model/artifact.js';
-import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { eventBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { shapeTask } from '../../task/shape-task.js';
+import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder, type TaskHead } from '../../task/task-builder.js';
 import { PackedTail } from './packed-tail.js';
 
@@ -69,7 +67,7 @@ export class LiveTask {
 
   readPart(wanted: Wanted): Task {
     const { id, contextId, artifacts, history } = wanted.artifacts || wanted.history ? this.read() : this.#task;
-    return shapeTask({
+    return new ShapedTask({
       id,
       contextId,
       status: this.#head.status,
@@ -100,9 +98,7 @@ export class LiveTask {
 export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
-  readonly #head: string;
-  readonly #artifacts: string | undefined;
-  readonly #history: string | undefined;
+  readonly #texts: MemberTexts;
   #tail: PackedTail | undefined;
   /** A large task that was read lately, as long as nobody needs the memory. */
   #lately: WeakRef<Task> | undefined = undefined;
@@ -110,9 +106,7 @@ export class PackedTask {
   constructor(task: Task, records: readonly LogRecord[]) {
     this.#id = task.id;
     this.#contextId = task.contextId;
-    this.#head = JSON.stringify({ status: task.status, metadata: task.metadata });
-    this.#artifacts = task.artifacts && JSON.stringify(task.artifacts);
-    this.#history = task.history && JSON.stringify(task.history);
+    this.#texts = ShapedTask.textsOf(task);
     this.#tail = PackedTail.of(records);
   }
 
@@ -139,24 +133,20 @@ export class PackedTask {
     const lately = this.#lately?.deref();
     if (lately !== undefined) return lately;
     const task = this.readPart({ artifacts: true, history: true });
-    const length = (this.#artifacts?.length ?? 0) + (this.#history?.length ?? 0);
+    const { artifacts, history } = this.#texts;
+    const length = (artifacts?.length ?? 0) + (history?.length ?? 0);
     if (length > LARGE) this.#lately = new WeakRef(task);
     return task;
   }
 
   readPart(wanted: Wanted): Task {
-    const { status, metadata } = JSON.parse(this.#head) as Pick<Task, 'status' | 'metadata'>;
-    return shapeTask({
-      id: this.#id,
-      contextId: this.#contextId,
+    const { status, artifacts, history, metadata } = this.#texts;
+    const texts = {
       status,
-      artifacts: wanted.artifacts ? parsed<Artifact>(this.#artifacts) : undefined,
-      history: wanted.history ? parsed<Message>(this.#history) : undefined,
+      artifacts: wanted.artifacts ? artifacts : undefined,
+      history: wanted.history ? history : undefined,
       metadata,
-    });
+    };
+    return ShapedTask.parse({ id: this.#id, contextId: this.#contextId }, texts);
   }
-}
-
-function parsed<T>(text: string | undefined): readonly T[] | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as readonly T[]);
 }

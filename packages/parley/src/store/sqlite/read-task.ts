@@ -5,7 +5,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import type { RecordPage, Scope, TaskKey } from '../storage.js';
 import type { ReadTables } from './read-tables.js';
-import { type MemberTexts, parseTask, type TaskTexts } from './task-texts.js';
+import { parseTask, type TaskColumns, type TaskTexts } from './task-texts.js';
 
 /** A task with what is needed to put it together. */
 export interface TaskRow extends TaskTexts {
@@ -93,7 +93,7 @@ export function readRecords(
 }
 
 function snapshotOf(tables: ReadTables, row: TaskRow): { readonly seq: number; readonly task: Task } | undefined {
-  const found = tables.get<Omit<MemberTexts, 'id' | 'contextId'> & { seq: number }>(
+  const found = tables.get<Omit<TaskColumns, 'id' | 'contextId'> & { seq: number }>(
     'SELECT seq, status, metadata, history, artifacts FROM snapshot WHERE task = ?',
     row.pk,
   );

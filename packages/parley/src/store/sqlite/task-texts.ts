@@ -1,8 +1,5 @@
-import type { Artifact } from '../../model/artifact.js';
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
-import type { Task, TaskStatus } from '../../model/task.js';
-import { shapeTask } from '../../task/shape-task.js';
+import type { Task } from '../../model/task.js';
+import { ShapedTask } from '../../task/shaped-task.js';
 import type { StoredTask } from '../storage.js';
 
 /** A stored task with its members as JSON text, the way it is kept and travels between threads. */
@@ -23,22 +20,23 @@ export interface TaskTexts {
 }
 
 /** The members of a task that are kept as text. */
-export type MemberTexts = Pick<TaskTexts, 'id' | 'contextId' | 'status' | 'metadata' | 'history' | 'artifacts'>;
+export type TaskColumns = Pick<TaskTexts, 'id' | 'contextId' | 'status' | 'metadata' | 'history' | 'artifacts'>;
 
 /** The task of these texts. */
-export function parseTask({ id, contextId, status, metadata, history, artifacts }: MemberTexts): Task {
-  return shapeTask({
-    id,
-    contextId: contextId ?? undefined,
-    status: JSON.parse(status) as TaskStatus,
-    artifacts: parsed<readonly Artifact[]>(artifacts),
-    history: parsed<readonly Message[]>(history),
-    metadata: parsed<JsonObject>(metadata),
-  });
+export function parseTask({ id, contextId, status, metadata, history, artifacts }: TaskColumns): Task {
+  return ShapedTask.parse(
+    { id, contextId: contextId ?? undefined },
+    {
+      status,
+      artifacts: artifacts ?? undefined,
+      history: history ?? undefined,
+      metadata: metadata ?? undefined,
+    },
+  );
 }
 
 /** What a storage answers for a task with these texts. */
-export function storedOf(texts: Omit<TaskTexts, keyof MemberTexts>, task: Task, now: number): StoredTask {
+export function storedOf(texts: Omit<TaskTexts, keyof TaskColumns>, task: Task, now: number): StoredTask {
   const { agent, tenant, owner, seq, epoch, created, leaseEnd } = texts;
   const running = leaseEnd !== null && leaseEnd > now;
   return { scope: { agent, tenant, owner }, task, seq, epoch, running, createdAt: created };
@@ -47,8 +45,4 @@ export function storedOf(texts: Omit<TaskTexts, keyof MemberTexts>, task: Task, 
 /** A value as JSON text; `null` for one that is absent. */
 export function textOf(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
-}
-
-function parsed<T>(text: string | null): T | undefined {
-  return text === null ? undefined : (JSON.parse(text) as T);
 }

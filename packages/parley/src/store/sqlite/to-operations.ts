@@ -1,6 +1,7 @@
 import type { Task, TaskStatus } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
+import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { checkAppend } from '../check-append.js';
 import type { Acceptance, Append, HeldTurn, Remembered, Scope } from '../storage.js';
@@ -20,16 +21,17 @@ export function heldFields({ key, turn, epoch }: HeldTurn): HeldFields {
 
 /** A new task with the text of its first record. */
 export function newTaskFields(task: Task): NewTaskFields {
-  const { contextId = null, status, metadata } = task;
+  const { contextId = null, status } = task;
   const ended = isTerminal(status.state);
+  const texts = ShapedTask.textsOf(task);
   return [
     contextId,
     stateNumber(status.state),
     statusTime(status),
-    JSON.stringify(status),
-    textOf(metadata),
-    ended ? membersText(task.history) : null,
-    ended ? membersText(task.artifacts) : null,
+    texts.status,
+    texts.metadata ?? null,
+    ended ? (texts.history ?? null) : null,
+    ended ? (texts.artifacts ?? null) : null,
     LogRecord.of(1, 0, { task }).text,
   ];
 }
@@ -62,6 +64,7 @@ export function acceptOperation(acceptance: Acceptance, now: number): AcceptOper
 export function appendOperation(append: Append, now: number): AppendOperation {
   checkAppend(append);
   const { key, authority, after, records, head, snapshot, endsTurn } = append;
+  const texts = snapshot && ShapedTask.textsOf(snapshot);
   const fields: (string | number | null)[] = [];
   for (const record of records) fields.push(record.turn, record.text, textOf(record.history), textOf(record.metadata));
   return [
@@ -73,9 +76,9 @@ export function appendOperation(append: Append, now: number): AppendOperation {
     after,
     stateNumber(head.status.state),
     statusTime(head.status),
-    statusText(head.status),
+    texts?.status ?? statusText(head.status),
     textOf(head.metadata),
-    snapshot === undefined ? null : [membersText(snapshot.history), membersText(snapshot.artifacts)],
+    texts === undefined ? null : [texts.history ?? null, texts.artifacts ?? null],
     endsTurn ?? null,
     fields,
   ];
@@ -98,8 +101,4 @@ function statusText(status: TaskStatus): string {
     statusTexts.set(status, text);
   }
   return text;
-}
-
-function membersText(list: readonly unknown[] | undefined): string | null {
-  return list === undefined || list.length === 0 ? null : JSON.stringify(list);
 }
