@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, engine, send, tick } from '../../../../test/support/engine.js';
+import { aborted, call, engine, message, Seen, send, tick } from '../../../../test/support/engine.js';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { StorageError } from '../errors/storage-error.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
 
 describe('limits of time and shutdown', () => {
   it('a task that waits for its caller longer than the limit ends in FAILED', async () => {
@@ -39,5 +42,38 @@ describe('limits of time and shutdown', () => {
     expect(closed).toBe(true);
     const claims = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
     expect(claims).toHaveLength(1);
+  });
+
+  it.each([
+    ['hangs', () => new Promise<never>(() => {})],
+    ['fails', () => Promise.reject(new StorageError('The disk is full'))],
+  ])('closing ends although the storage %s', async (_name, broken) => {
+    const memory = new MemoryStorage({ clock: new ManualClock() });
+    let isBroken = false;
+    const storage = new Proxy(memory, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => (isBroken ? broken() : Reflect.apply(member, target, args));
+      },
+    });
+    const { handler, clock, logger } = engine(
+      async (context, events) => {
+        await aborted(context);
+        await events.complete().catch(() => {});
+      },
+      { storage },
+    );
+    const watching = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    isBroken = true;
+    let closed = false;
+    void handler.close({ graceMs: 1_000 }).then(() => {
+      closed = true;
+    });
+    await clock.advance(10_000);
+    expect(closed).toBe(true);
+    expect(watching.ended).toBe(true);
+    expect(logger.lines.some(({ message: text }) => text.includes('handed over'))).toBe(true);
   });
 });

@@ -90,18 +90,11 @@ export class Executions implements TurnOwner {
    * tasks that end with that have ended, so that no caller sees them at work; a storage that fails is not waited for.
    */
   async recover(): Promise<void> {
-    const { clock, limits } = this.#around;
-    const ended = Promise.all(await this.#claimAll());
-    let stopTimer = () => {};
-    const patience = new Promise<void>((resolve) => {
-      stopTimer = clock.after(limits.cancelGraceMs, resolve);
-    });
-    await Promise.race([ended, patience]);
-    stopTimer();
+    await this.#withPatience(Promise.all(await this.#claimAll()));
     if (this.#around.storage.shared && !this.#closing) this.#beat();
   }
 
-  /** Lets running turns finish for a while, then hands the rest over; nothing new starts. */
+  /** Lets running turns finish for a while, then hands the rest over; nothing new starts. Ends whatever the storage does. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#stopBeat?.();
@@ -114,8 +107,35 @@ export class Executions implements TurnOwner {
         };
       });
     }
-    await Promise.all([...this.#turns.values(), ...this.#drafts.values()].map((turn) => turn.handOver()));
+    const turns = [...this.#turns.values(), ...this.#drafts.values()];
+    await this.#withPatience(Promise.all(turns.map((turn) => this.#handOver(turn))));
+    for (const turn of [...this.#turns.values(), ...this.#drafts.values()]) this.#giveUp(turn);
     this.#around.feeds.shutDown();
+  }
+
+  async #handOver(turn: Turn): Promise<void> {
+    try {
+      await turn.handOver();
+    } catch (error) {
+      this.#giveUp(turn, error);
+    }
+  }
+
+  /** The storage still takes the turn for ours: the next process finds it when the storage does no longer. */
+  #giveUp(turn: Turn, error?: unknown): void {
+    this.#around.logger.error('a turn could not be handed over', { taskId: turn.taskId, error });
+    turn.overtaken();
+  }
+
+  /** Waits for the storage, but not longer than for an agent. */
+  async #withPatience(work: Promise<unknown>): Promise<void> {
+    const { clock, limits } = this.#around;
+    let stopTimer = () => {};
+    const patience = new Promise<void>((resolve) => {
+      stopTimer = clock.after(limits.cancelGraceMs, resolve);
+    });
+    await Promise.race([work, patience]);
+    stopTimer();
   }
 
   #dropDraft(turn: Turn): void {
