@@ -15,6 +15,7 @@ const PROJECTS = [
   'packages/cli',
   'packages/console',
   'examples/agents',
+  'examples/ai-sdk',
   'benchmarks',
 ];
 

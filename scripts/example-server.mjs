@@ -4,6 +4,9 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { ownNode, root } from './processes.mjs';
 
+/** What has to be built for it. */
+export const SERVED_PROJECTS = ['packages/parley', 'examples/agents'];
+
 /** What ends a server, and has to be passed on to it. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 

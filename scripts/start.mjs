@@ -2,7 +2,7 @@
 // again after every change of the sources.
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
-import { ExampleServer, SIGNALS } from './example-server.mjs';
+import { ExampleServer, SERVED_PROJECTS, SIGNALS } from './example-server.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { CommandFailed, main } from './processes.mjs';
 import { serveAndWatch } from './watch.mjs';
@@ -22,7 +22,7 @@ await main(async () => {
   if (help) return void process.stdout.write(HELP);
   await ensureInstalled();
   if (watch) return serveAndWatch();
-  await build();
+  await build(SERVED_PROJECTS);
   return serve();
 });
 

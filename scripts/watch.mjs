@@ -2,10 +2,8 @@
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { ExampleServer, SIGNALS } from './example-server.mjs';
+import { ExampleServer, SERVED_PROJECTS, SIGNALS } from './example-server.mjs';
 import { CommandFailed, root } from './processes.mjs';
-
-const PROJECTS = ['packages/parley', 'examples/agents'];
 
 /** An editor writes more than once for one save, and a branch changes many files. */
 const QUIET_MS = 100;
@@ -15,7 +13,7 @@ const QUIET_MS = 100;
  * doing; while the sources do not compile it goes on as it was. Resolves to the exit code of the last one.
  */
 export async function serveAndWatch() {
-  const changes = new SourceChanges(PROJECTS.map((project) => join(root, project, 'src')));
+  const changes = new SourceChanges(SERVED_PROJECTS.map((project) => join(root, project, 'src')));
   let server;
   let outdated = true;
   let stopping = false;
@@ -51,7 +49,7 @@ export async function serveAndWatch() {
 /** What was built anew; `undefined` when something does not compile, which has been shown. */
 async function attemptToBuild() {
   try {
-    return await build(PROJECTS);
+    return await build(SERVED_PROJECTS);
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     return undefined;
