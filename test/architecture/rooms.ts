@@ -67,7 +67,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['node:async_hooks', 'node:http', 'node:https', 'node:net', 'node:process', 'node:stream'],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
-  'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['fastify'] },
+  'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['node:stream', 'fastify'] },
   exports: {
     rooms: [
       ...VALUES,

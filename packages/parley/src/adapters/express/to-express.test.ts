@@ -22,6 +22,7 @@ const ports = { clock: systemClock, logger: silentLogger };
 const mirror: Exchange = async (request) => {
   const { method, path, query, peer, local, mount } = request;
   try {
+    await request.body(2_000);
     const body = new TextDecoder().decode(await request.body(2_000));
     return jsonAnswer({ status: 200, value: { method, path, query, peer, local, mount, body } });
   } catch (error) {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -21,6 +23,7 @@ const ports = { clock: systemClock, logger: silentLogger };
 const mirror: Exchange = async (request) => {
   const { method, path, query, peer, local, mount } = request;
   try {
+    await request.body(2_000);
     const body = new TextDecoder().decode(await request.body(2_000));
     return jsonAnswer({ status: 200, value: { method, path, query, peer, local, mount, body } });
   } catch (error) {
@@ -143,6 +146,53 @@ describe('a body', () => {
     });
     expect((await send(url, gzipSync('{"a":1}'))).json).toMatchObject({ body: '{"a":1}' });
     expect((await send(url, gzipSync('x'.repeat(2_001)))).json).toMatchObject({ error: { code: 413 } });
+  });
+});
+
+describe('over HTTP/2', () => {
+  /** An answer over a session of its own. */
+  async function ask(url: string, headers: OutgoingHttpHeaders, body?: string) {
+    const session = connect(url);
+    closers.push(() => session.destroy());
+    const request = session.request({ ':path': '/agents/x?y', 'content-type': 'application/json', ...headers });
+    request.setEncoding('utf8').end(body);
+    const [head] = (await once(request, 'response')) as [IncomingHttpHeaders];
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    return { status: head[':status'], text };
+  }
+
+  async function serveHttp2(exchange: Exchange): Promise<string> {
+    const app = Fastify({ http2: true });
+    app.register(toFastify({ ...ports, exchange }), { prefix: '/agents' });
+    closers.push(() => app.close());
+    return app.listen({ port: 0, host: '127.0.0.1' });
+  }
+
+  it('bodies arrive, whether or not they are announced', async () => {
+    const url = await serveHttp2(mirror);
+    const seen = async (headers: OutgoingHttpHeaders, body?: string) =>
+      JSON.parse((await ask(url, headers, body)).text);
+    const common = { path: '/x', query: 'y', mount: '/agents', peer: '127.0.0.1', local: url };
+    expect(await seen({ ':method': 'POST' }, '{"a":1}')).toEqual({ ...common, method: 'POST', body: '{"a":1}' });
+    expect(await seen({ ':method': 'POST', 'content-length': 2 }, '{}')).toMatchObject({ body: '{}' });
+    expect(await seen({ ':method': 'POST' })).toMatchObject({ body: '' });
+    expect(await seen({})).toMatchObject({ method: 'GET', body: '' });
+  });
+
+  it('a body over the limit is refused', async () => {
+    const url = await serveHttp2(mirror);
+    const { status, text } = await ask(url, { ':method': 'POST' }, 'x'.repeat(200_000));
+    expect([status, text]).toEqual([413, expect.stringContaining('larger than 2000 bytes')]);
+  });
+
+  it('streams are shown', async () => {
+    async function* frames() {
+      yield 'one ';
+      yield 'two';
+    }
+    const url = await serveHttp2(async () => ({ status: 200, headers: { 'x-a': 'b' }, body: frames() }));
+    expect(await ask(url, {})).toEqual({ status: 200, text: 'one two' });
   });
 });
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { readChunks } from '../../bindings/http/read-chunks.js';
 import { MountedRequest } from '../node/mounted-request.js';
@@ -24,7 +25,9 @@ export function toFastify(options: ResponderOptions): FastifyPluginCallback {
       }
       const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
       const { mount, path } = splitAfter(arrived.path, depth);
-      const request = new MountedRequest({ arrived, mount, path, body: body === incoming ? undefined : chunked(body) });
+      // Over HTTP/2 a body need not be announced.
+      const plain = body === incoming && incoming.httpVersionMajor === 1;
+      const request = new MountedRequest({ arrived, mount, path, body: plain ? undefined : chunked(body) });
       void responder.respond({ incoming, response, request });
     };
     // The body stays on the wire until the exchange asks for it, under its own limit.
@@ -46,10 +49,11 @@ function splitAfter(path: string, depth: number): { readonly mount: string; read
   return { mount: segments.slice(0, depth + 1).join('/'), path: `/${segments.slice(depth + 1).join('/')}` };
 }
 
-/** A payload that a hook of the application has put in place of the one on the wire, unpacked for instance. */
+/** The body as a stream gives it: that of the wire, or what a hook of the application has put in its place. */
 function chunked(payload: unknown): ((limit: number) => Promise<Uint8Array>) | undefined {
-  if (typeof payload !== 'object' || payload === null || !(Symbol.asyncIterator in payload)) return undefined;
-  return (limit) => readChunks(payload as AsyncIterable<Uint8Array>, limit);
+  if (!(payload instanceof Readable)) return undefined;
+  // What is refused in the middle of its body gets an answer all the same.
+  return (limit) => readChunks(payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limit);
 }
 
 function isBodyError(error: unknown): boolean {

@@ -20,6 +20,7 @@ export class MountedRequest implements ExchangeRequest {
   readonly mount: string;
   readonly #arrived: NodeExchangeRequest;
   readonly #body: Mounting['body'];
+  #read: Promise<Uint8Array> | undefined;
 
   constructor({ arrived, mount, path, body }: Mounting) {
     this.method = arrived.method;
@@ -52,6 +53,8 @@ export class MountedRequest implements ExchangeRequest {
   }
 
   body(limit: number): Promise<Uint8Array> {
-    return this.#body === undefined ? this.#arrived.body(limit) : this.#body(limit);
+    if (this.#body === undefined) return this.#arrived.body(limit);
+    this.#read ??= this.#body(limit);
+    return this.#read;
   }
 }
