@@ -19,6 +19,7 @@ export class EqualTimers {
   readonly #ms: number;
   readonly #running = new LinkedList<Entry>();
   #disarm: (() => void) | undefined;
+  #looking = false;
 
   constructor(clock: Clock, ms: number) {
     this.#clock = clock;
@@ -35,9 +36,15 @@ export class EqualTimers {
   /** Stops a timer; one that has run or was stopped is left alone. */
   stop(timer: RunningTimer): void {
     this.#running.remove(timer);
-    if (this.#running.size > 0) return;
-    this.#disarm?.();
-    this.#disarm = undefined;
+    if (this.#running.size > 0 || this.#looking) return;
+    // The next one is often about to start.
+    this.#looking = true;
+    this.#clock.soon(() => {
+      this.#looking = false;
+      if (this.#running.size > 0) return;
+      this.#disarm?.();
+      this.#disarm = undefined;
+    });
   }
 
   #arm(ms: number): void {

@@ -5,7 +5,7 @@ import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
 import { chooseVersion } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
-import { askedVersion, extensionHeaders } from '../http/call-context.js';
+import { askedVersion, withExtensions } from '../http/call-context.js';
 import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
@@ -63,7 +63,7 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   if (version instanceof A2AError) throw version;
   const parts = { endpoint, offer: offered, codec, value, form, request, user };
   if (isStreaming(operation)) {
-    const call = prepareCall({ ...parts, operation });
+    const call = prepareCall(operation, parts);
     const stream = await EventStream.open({
       items: answerStreaming(handler, call),
       frames: {
@@ -73,16 +73,15 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
       clock: endpoint.clock,
       heartbeatMs: endpoint.heartbeatMs,
     });
-    return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...extensionHeaders(call.context) }, body: stream };
+    return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, call.context), body: stream };
   }
-  const call = prepareCall({ ...parts, operation });
+  const call = prepareCall(operation, parts);
   const body = await answerUnary(handler, codec, call);
   const headers = {
     'content-type': answerType(request, codec.version),
     ...(operation === 'getExtendedAgentCard' && OWN_CARD),
-    ...extensionHeaders(call.context),
   };
-  return { status: 200, headers, body };
+  return { status: 200, headers: withExtensions(headers, call.context), body };
 }
 
 /** Not thrown at once: an unknown route is answered as such, and a broken body before a wrong version. */

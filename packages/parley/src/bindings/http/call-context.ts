@@ -9,7 +9,6 @@ import type { Offer } from './offer.js';
 const NONE: readonly string[] = Object.freeze([]);
 /** Of all parameters only this one concerns every binding; all that can be encoded in a version is its point. */
 const VERSION_PARAMETER = /(?:^|&)a2a-version=([^&]*)/i;
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The version a request asks for: the header, or the query parameter of the same name (VER-3). */
 export function askedVersion(request: ExchangeRequest): string | undefined {
@@ -85,8 +84,11 @@ function askedExtensions(request: ExchangeRequest): readonly string[] {
   return parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
 }
 
-/** The response header naming the activated extensions, in the spelling of the version (EXT-6, EXT-11). */
-export function extensionHeaders({ version, extensions }: ServerCallContext): Readonly<Record<string, string>> {
-  if (extensions.length === 0) return NO_HEADERS;
-  return { [isLegacy(version) ? 'x-a2a-extensions' : 'a2a-extensions']: extensions.join(', ') };
+/** These headers of an answer and the one that names the activated extensions, in the spelling of the version (EXT-6, EXT-11). */
+export function withExtensions(
+  headers: Readonly<Record<string, string>>,
+  { version, extensions }: ServerCallContext,
+): Readonly<Record<string, string>> {
+  if (extensions.length === 0) return headers;
+  return { ...headers, [isLegacy(version) ? 'x-a2a-extensions' : 'a2a-extensions']: extensions.join(', ') };
 }

@@ -19,11 +19,10 @@ import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
 /** What a binding has found out about a call when it hands it on. */
-export interface CallParts<Name extends OperationName> {
+export interface CallParts {
   readonly endpoint: AgentEndpoint;
   readonly offer: Offer;
   readonly codec: WireCodec;
-  readonly operation: Name;
   /** The request in its wire form. */
   readonly value: unknown;
   readonly form: WireForm;
@@ -39,8 +38,8 @@ export interface Call<Name extends OperationName> {
 }
 
 /** Checks a call in the order params, required extensions, capabilities (spec §3.3.4). */
-export function prepareCall<Name extends OperationName>(parts: CallParts<Name>): Call<Name> {
-  const { codec, operation, endpoint, offer } = parts;
+export function prepareCall<Name extends OperationName>(operation: Name, parts: CallParts): Call<Name> {
+  const { codec, endpoint, offer } = parts;
   const request = codec.decode(operation, parts.value, parts.form);
   if (operation === 'sendMessage' || operation === 'sendStreamingMessage') {
     limitParts(request as SendMessageRequest, endpoint.limits.parts);

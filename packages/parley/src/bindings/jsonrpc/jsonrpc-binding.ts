@@ -6,7 +6,7 @@ import type { OperationName } from '../../operations/operations.js';
 import { chooseVersion, isLater } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
-import { askedVersion, extensionHeaders } from '../http/call-context.js';
+import { askedVersion, withExtensions } from '../http/call-context.js';
 import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
@@ -15,6 +15,8 @@ import { type Offer, offerOf } from '../http/offer.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
 import { idOf, readEnvelope } from './envelope.js';
 import { errorResponse, httpStatus } from './errors.js';
+
+const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'content-type': JSON_TYPE });
 
 /** How far a request got: what an error answer needs to know. */
 interface Progress {
@@ -62,7 +64,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
   const { codec, operation } = findMethod(method, asked, offered);
   const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user } as const;
   if (isStreaming(operation)) {
-    const call = prepareCall({ ...parts, operation });
+    const call = prepareCall(operation, parts);
     const { id } = progress;
     const opening = `{"jsonrpc":"2.0","id":${id},"result":`;
     const stream = await EventStream.open({
@@ -74,13 +76,13 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
       clock: endpoint.clock,
       heartbeatMs: endpoint.heartbeatMs,
     });
-    return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...extensionHeaders(call.context) }, body: stream };
+    return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, call.context), body: stream };
   }
-  const call = prepareCall({ ...parts, operation });
+  const call = prepareCall(operation, parts);
   const result = await answerUnary(handler, codec, call);
   return {
     status: 200,
-    headers: { 'content-type': JSON_TYPE, ...extensionHeaders(call.context) },
+    headers: withExtensions(JSON_HEADERS, call.context),
     body: `{"jsonrpc":"2.0","id":${progress.id},"result":${result}}`,
   };
 }

@@ -65,14 +65,7 @@ export class MessageIntake {
     }
     if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
-    const caller: CallerContext = {
-      extensions: context.extensions,
-      version: context.version,
-      ...(context.user?.name !== undefined && { userName: context.user.name }),
-      ...(configuration?.acceptedOutputModes && { acceptedOutputModes: configuration.acceptedOutputModes }),
-      ...(request.metadata && { requestMetadata: request.metadata }),
-      ...(context.traceparent && { traceparent: context.traceparent }),
-    };
+    const caller = callerContext(request, context);
     const key = this.#idempotency.keyOf(scope, message);
     if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key };
     const taskId = ids.ordered();
@@ -184,6 +177,16 @@ export class MessageIntake {
     if ('reply' in opening) return { kind: 'reply', message: opening.reply };
     return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, start: () => {} };
   }
+}
+
+function callerContext({ configuration, metadata }: SendMessageRequest, context: ServerCallContext): CallerContext {
+  const { extensions, version, user, traceparent } = context;
+  const caller: { -readonly [Name in keyof CallerContext]: CallerContext[Name] } = { extensions, version };
+  if (user?.name !== undefined) caller.userName = user.name;
+  if (configuration?.acceptedOutputModes) caller.acceptedOutputModes = configuration.acceptedOutputModes;
+  if (metadata) caller.requestMetadata = metadata;
+  if (traceparent) caller.traceparent = traceparent;
+  return caller;
 }
 
 function repeat({ outcome }: Remembered): Submission {

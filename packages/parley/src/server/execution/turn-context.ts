@@ -39,9 +39,11 @@ export class TurnContext implements RequestContext {
   }
 
   get text(): string {
-    const texts: string[] = [];
-    for (const part of this.message.parts) if ('text' in part) texts.push(part.text);
-    return texts.join('\n');
+    let text: string | undefined;
+    for (const part of this.message.parts) {
+      if ('text' in part) text = text === undefined ? part.text : `${text}\n${part.text}`;
+    }
+    return text ?? '';
   }
 
   get task(): Task | undefined {

@@ -2,6 +2,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
+import type { Task } from '../../model/task.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
@@ -31,6 +32,8 @@ const SAYS = {
   fast: 'The agent published faster than its events can be stored.',
 } as const;
 
+type AddressedMessage = Message & { readonly taskId: string; readonly contextId: string };
+
 /** What a turn tells the one who keeps the list of turns. */
 export interface TurnOwner {
   /** A draft has become a task, whose turn this is. */
@@ -48,7 +51,7 @@ export class Turn implements EventSink {
   place: Place<Turn> | undefined;
   readonly #around: Surroundings;
   readonly #owner: TurnOwner;
-  readonly #message: Message & { readonly taskId: string; readonly contextId: string };
+  readonly #message: AddressedMessage;
   readonly #caller: CallerContext;
   readonly #draft: Draft | undefined;
   #opening: PromiseWithResolvers<Opening> | undefined;
@@ -82,7 +85,7 @@ export class Turn implements EventSink {
     this.#caller = origin.caller;
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
-    this.#message = { ...origin.message, taskId: this.taskId, contextId: this.contextId };
+    this.#message = addressed(origin.message, origin.task);
     this.#draft = 'draft' in start ? start.draft : undefined;
     if ('claim' in start) {
       this.#open(start.claim);
@@ -461,6 +464,15 @@ export class Turn implements EventSink {
     const held = this.held;
     if (this.#over || !held || !(await storage.saveCheckpoint(held, checkpoint))) throw new TurnOverError();
   }
+}
+
+/** The message with the ids of its task: in the history of a task that it made it has them. */
+function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
+  const first = history?.[0];
+  if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
+    return first as AddressedMessage;
+  }
+  return { ...message, taskId: id, contextId };
 }
 
 /** Anything can be thrown, and some of it throws when it is looked at. */
