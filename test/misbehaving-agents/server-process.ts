@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A line of the server's log. */
@@ -62,7 +62,12 @@ export class ServerProcess {
     // What it writes to its error output is looked at: no warnings about the colours of the terminal.
     const { NO_COLOR: _no, FORCE_COLOR: _force, ...env } = process.env;
     const process_ = new ServerProcess(
-      spawn(process.execPath, ['--expose-gc', SERVER, database, JSON.stringify(options)], { stdio: [...stdio], env }),
+      spawn(process.execPath, ['--expose-gc', SERVER, database, JSON.stringify(options)], {
+        // What a process that aborts may leave goes with the folder.
+        ...(database.startsWith('sqlite:') && { cwd: dirname(database.slice('sqlite:'.length)) }),
+        stdio: [...stdio],
+        env,
+      }),
     );
     await process_.#address;
     return process_;

@@ -25,6 +25,7 @@ export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/ht
 export type { AgentCard } from '../model/agent-card.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';
+export type { StrayErrors, StrayScope } from '../runtime/stray-errors.js';
 export { type Answer, type AnswerSource, agent, type PromptFunction, type PromptRunner } from '../server/agent.js';
 export type { AgentExecutor } from '../server/agent-executor.js';
 export { BaseRequestHandler } from '../server/base-request-handler.js';

@@ -38,3 +38,27 @@ it('what is no JSON is no reason to fail', () => {
     'info odd\n  text\n',
   ]);
 });
+
+it('whatever was thrown is no reason to fail', () => {
+  const { lines, logger } = logging('info');
+  const looped = new Error('looped');
+  looped.cause = looped;
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const spiteful = Object.defineProperty(new Error(), 'stack', {
+    get() {
+      throw new Error('no');
+    },
+  });
+  for (const error of [looped, proxy, spiteful, Object.create(null), Symbol('s'), null, () => {}])
+    logger.error('odd', { error });
+  const texts = lines.map((line) => line.slice(25));
+  expect(texts[0]).toContain('caused by Error: looped');
+  expect(texts[0]?.length).toBeLessThan(50_000);
+  expect(texts.slice(1, 5)).toEqual([
+    'error odd\n  [not readable]\n',
+    'error odd\n  [not readable]\n',
+    'error odd\n  {}\n',
+    'error odd\n  Symbol(s)\n',
+  ]);
+});
