@@ -42,7 +42,7 @@ process.on('SIGUSR2', () => {
   for (const thread of started) void thread.terminate();
 });
 process.on('SIGTERM', async () => {
-  await server.close();
+  await server.close({ graceMs: 500 });
   await storage.close();
 });
 const urls = server.agentCard.supportedInterfaces.map(({ protocolBinding, url }) => [protocolBinding, url]);

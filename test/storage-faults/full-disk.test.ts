@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, Caller, taskOf, until } from './calls.js';
 import { ServerProcess } from './server-process.js';
 import { SmallDisk } from './small-disk.js';
-import { checkWhole } from './whole-file.js';
+import { checkWhole, openFile } from './whole-file.js';
 
 if (SmallDisk.missing)
   process.stdout.write(`left out, for want of a disk to fill (root can mount one): ${SmallDisk.missing}\n`);
@@ -76,5 +76,32 @@ describe.skipIf(SmallDisk.missing)('a disk that is full', () => {
     for (const id of [early.id, ...promised, ...streams.map(({ taskId }) => taskId)]) {
       expect(states.get(id)).toBe('TASK_STATE_COMPLETED');
     }
+  }, 120_000);
+
+  it('does not keep a server from stopping; what it ran is told its end at the next start', async () => {
+    using disk = SmallDisk.of(16);
+    const path = join(disk.path, 'tasks.db');
+    await using server = await ServerProcess.start(path);
+    const caller = new Caller(server.addresses);
+    const stream = caller.stream('steady 100000');
+    const blocked = caller.sendRest('steady 100000');
+    await until('the stream flows', () => stream.ids.length > 5);
+    disk.fill();
+    await until('a message is refused', async () => 'error' in (await caller.send('quick')).body);
+    const seen = stream.ids.length;
+    expect(await server.stop()).toBe(0);
+    await stream.done;
+    await blocked.catch(() => {});
+    disk.free();
+    await using next = await ServerProcess.start(path);
+    const again = new Caller(next.addresses);
+    expect(taskOf(await again.task(stream.taskId)).status.state).toBe('TASK_STATE_FAILED');
+    expect(await next.stop()).toBe(0);
+    const states = await checkWhole(path);
+    expect(new Set(states.values())).toEqual(new Set(['TASK_STATE_FAILED']));
+    const storage = await openFile(path);
+    const { last } = await storage.records({ agent: '/', id: stream.taskId }, 0, 1);
+    expect(last).toBeGreaterThanOrEqual(seen);
+    await storage.close();
   }, 120_000);
 });

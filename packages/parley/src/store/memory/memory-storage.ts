@@ -99,7 +99,10 @@ export class MemoryStorage implements Storage {
     const entry = this.#tasks.get(append.key);
     if (entry === undefined) return { kind: 'not-found' };
     const { authority, records, head, endsTurn } = append;
-    if (authority === entry.epoch && isRepeat(entry, append)) return { kind: 'appended', waiting: entry.waiting };
+    const mayRepeat = append.after !== entry.seq || records.length === 0;
+    if (mayRepeat && authority === entry.epoch && isRepeat(entry, append)) {
+      return { kind: 'appended', waiting: entry.waiting };
+    }
     if (entry.endedAt !== undefined) return { kind: 'terminal' };
     const { held } = entry;
     if (authority === 'idle') {
