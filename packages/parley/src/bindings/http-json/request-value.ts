@@ -11,11 +11,12 @@ export type RequestMembers = Record<string, unknown>;
 export function queryMembers(query: string): RequestMembers {
   const members: RequestMembers = {};
   if (query === '') return members;
-  const parameters = new URLSearchParams(query);
-  for (const name of new Set(parameters.keys())) {
+  for (const [name, value] of new URLSearchParams(query)) {
     if (name === '__proto__' || name.toLowerCase() === 'a2a-version') continue;
-    const values = parameters.getAll(name);
-    members[name] = values.length === 1 ? values[0] : values;
+    const earlier = Object.hasOwn(members, name) ? members[name] : undefined;
+    if (earlier === undefined) members[name] = value;
+    else if (Array.isArray(earlier)) earlier.push(value);
+    else members[name] = [earlier, value];
   }
   return members;
 }

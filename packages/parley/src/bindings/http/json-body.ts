@@ -1,4 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
+import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
 import type { RequestLimits } from './agent-endpoint.js';
 import type { ExchangeRequest } from './exchange.js';
 
@@ -9,9 +10,14 @@ const BACKSLASH = 92;
 
 /**
  * The body as text.
- * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR for bytes that are not UTF-8, INVALID_REQUEST for a body cut off.
+ * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR for bytes that are not UTF-8, INVALID_REQUEST for a body cut off,
+ * CONTENT_TYPE_NOT_SUPPORTED for one that is compressed.
  */
 export function readText(request: ExchangeRequest, limits: RequestLimits): Promise<string> {
+  const coding = request.header('content-encoding');
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+    return Promise.reject(new ContentTypeNotSupportedError('The request body must not be compressed'));
+  }
   return request.body(limits.bodyBytes).then(textOf, unreadable);
 }
 
@@ -76,7 +82,8 @@ function opensMore(text: string, count: number): boolean {
   return false;
 }
 
-function endOfString(text: string, start: number): number {
+/** Where the string that begins at `start` ends: the place of its closing quote. */
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1) {
     let slashes = 0;

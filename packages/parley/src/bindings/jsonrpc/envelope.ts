@@ -1,4 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
+import { endOfString } from '../http/json-body.js';
 
 /** A JSON-RPC request. */
 export interface Envelope {
@@ -40,15 +41,23 @@ function invalid(message: string): A2AError {
   return new A2AError('INVALID_REQUEST', message);
 }
 
-/** Integers beyond 2^53 lose digits as JavaScript numbers, so such an id is echoed as it was written. */
+const NUMBER_MEMBER = /\s*:\s*(-?\d[\d.eE+-]*)/y;
+
+/** Integers beyond 2^53 lose digits as JavaScript numbers, so such an id is echoed as it was written: in valid JSON, the last there is. */
 function literalId(text: string): string {
-  const written = new Map<unknown, string>();
-  let root: unknown;
-  const note = function (this: unknown, key: string, value: unknown, context?: { readonly source?: string }): unknown {
-    if (key === 'id' && context?.source !== undefined) written.set(this, context.source);
-    if (key === '') root = value;
-    return value;
-  };
-  JSON.parse(text, note);
-  return written.get(root) ?? 'null';
+  let literal = 'null';
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') depth--;
+    else if (character === '"') {
+      const end = endOfString(text, at);
+      NUMBER_MEMBER.lastIndex = end + 1;
+      const number = depth === 1 ? NUMBER_MEMBER.exec(text)?.[1] : undefined;
+      if (number !== undefined && JSON.parse(text.slice(at, end + 1)) === 'id') literal = number;
+      at = end;
+    }
+  }
+  return literal;
 }
