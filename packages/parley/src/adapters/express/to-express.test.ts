@@ -31,10 +31,18 @@ const mirror: Exchange = async (request) => {
   }
 };
 
+let openConnections: () => number = () => 0;
+
 async function serve(mountOn: (app: Express) => unknown): Promise<string> {
   const app = express();
   mountOn(app);
   const server = app.listen(0, '127.0.0.1');
+  const sockets = new Set();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  openConnections = () => sockets.size;
   await once(server, 'listening');
   closers.push(async () => {
     server.closeAllConnections();
@@ -225,6 +233,27 @@ describe('errors of the application', () => {
       app.use(last);
     });
     expect((await send(url)).json).toEqual({ same: true });
+  });
+});
+
+describe('a peer that reads nothing', () => {
+  const large = 'x'.repeat(50_000_000);
+  async function* endless() {
+    for (;;) yield large;
+  }
+
+  it.each([
+    ['a whole answer', () => large],
+    ['a stream', endless],
+  ])('of %s is dropped after a while', async (_, body) => {
+    const exchange: Exchange = async () => ({ status: 200, headers: {}, body: body() });
+    const url = await serve((app) => app.use(toExpress({ ...ports, exchange, stallMs: 100 })));
+    const connection = await RawConnection.open(Number(new URL(url).port), get('/'));
+    closers.push(() => connection[Symbol.dispose]());
+    await connection.until(/xxx/);
+    connection.socket.pause();
+    // It learns of it once it has read what was on the way already.
+    await expect.poll(() => openConnections(), { timeout: 10_000 }).toBe(0);
   });
 });
 

@@ -3,18 +3,17 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { headOf, sendEarly, sendWhole } from './answer.js';
+import { dropStalled, headOf, sendEarly, sendWhole } from './answer.js';
 import type { MountedRequest } from './mounted-request.js';
 import { ResponseStream } from './response-stream.js';
-
-/** A stream's peer that takes nothing for this long is dropped. */
-const STALL_MS = 30_000;
 
 /** What answers are written with. */
 export interface ResponderOptions {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** A peer that takes nothing of its answer for this long is dropped; default 30 s. */
+  readonly stallMs?: number;
 }
 
 /** A request, and what its answer is written to. */
@@ -27,9 +26,11 @@ export interface Responding {
 /** Writes the answers of an exchange to responses of a node:http server that belongs to somebody else. */
 export class Responder {
   readonly #options: ResponderOptions;
+  readonly #stallMs: number;
 
   constructor(options: ResponderOptions) {
     this.#options = options;
+    this.#stallMs = options.stallMs ?? 30_000;
   }
 
   /** Answers a request. Headers that the framework has set already go along. */
@@ -64,14 +65,18 @@ export class Responder {
   }
 
   #send({ incoming, response, request }: Responding, answer: ExchangeResponse): void {
-    if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
+    const { clock, logger } = this.#options;
+    if (request.leavesBody) sendEarly({ incoming, response, answer, clock });
     else sendWhole({ response, answer, closing: false });
+    const hasLeft = response.writableLength === 0 && response.writableEnded;
+    // The sessions of HTTP/2 are shared, and not one answer's to end.
+    if (!hasLeft && incoming.httpVersionMajor === 1) dropStalled({ response, stallMs: this.#stallMs, logger });
   }
 
   #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
     const { clock, logger } = this.#options;
     response.writeHead(answer.status, headOf({ answer, closing: false }));
-    new ResponseStream({ response, frames, clock, logger, stallMs: STALL_MS, done: () => {} });
+    new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done: () => {} });
   }
 }
 
