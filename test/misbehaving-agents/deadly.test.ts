@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Caller, saysOf, stateOf } from './caller.js';
 import { DatabaseFolder, ServerProcess } from './server-process.js';
+
+// Processes that start and end, on machines that have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 const CANNOT_RESUME = 'The agent stopped while it worked on this task and cannot resume it.';
 const EACH_TIME = 'The agent stopped each time it worked on this task.';
@@ -58,9 +61,9 @@ describe('an agent that takes its process with it', () => {
       const asks = await bad.send('asks and goes on');
       const hangs = await bad.start('never settles, says it works');
       const resumes = await again.start('resumes');
-      await expect.poll(async () => saysOf(await again.task(resumes.id))).toBe('attempt 1');
+      await expect.poll(async () => saysOf(await again.task(resumes.id)), { timeout: 15_000 }).toBe('attempt 1');
       await again.start('resumes', { taskId: resumes.id });
-      await expect.poll(async () => stateOf(await bad.task(hangs.id))).toBe('WORKING');
+      await expect.poll(async () => stateOf(await bad.task(hangs.id)), { timeout: 15_000 }).toBe('WORKING');
       const deadly = bad.send(name).then(
         () => 'answered',
         () => 'cut off',

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Caller, saysOf, stateOf } from './caller.js';
 import { Neighbour } from './neighbour.js';
 import { DatabaseFolder, type Footprint, ServerProcess } from './server-process.js';
+
+// Processes that start and end, on machines that have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 const MB = 1_048_576;
 const TOO_FAST = 'The agent published faster than its events can be stored.';

@@ -1,7 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Caller, saysOf, stateOf } from './caller.js';
 import { Neighbour } from './neighbour.js';
 import { DatabaseFolder, ServerProcess } from './server-process.js';
+
+// Processes that start and end, on machines that have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = new DatabaseFolder();
 afterAll(() => folder.remove());

@@ -1,7 +1,10 @@
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { afterwards, endings, failures, garbage } from './agents/all.mjs';
 import { Caller } from './caller.js';
 import { DatabaseFolder, ServerProcess } from './server-process.js';
+
+// Processes that start and end, on machines that have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 const ROUNDS = process.env.TEST_LONG ? 30 : 6;
 /** Of its heap; a turn with all that hangs on it takes more. */
@@ -33,6 +36,25 @@ it('nothing of a task stays when an agent has misbehaved: no memory, no listener
     const after = await server.footprint();
     expect(after.listeners).toBe(before.listeners);
     expect(after.timers).toBeLessThanOrEqual(before.timers);
+  } finally {
+    await server.kill();
+  }
+});
+
+it('of what an agent has produced nothing stays in memory, although it never returns', async () => {
+  const server = await ServerProcess.start(folder.url);
+  try {
+    const caller = new Caller(await server.address, 'bad');
+    const stuck = async () => {
+      const { id } = await caller.start('has produced much and never settles');
+      await expect.poll(async () => (await caller.task(id)).artifacts?.length, { timeout: 15_000 }).toBe(1);
+      await caller.cancel(id);
+    };
+    await stuck();
+    const before = await server.footprint();
+    await Promise.all(Array.from({ length: 20 }, stuck));
+    const grown = async () => (await server.footprint()).heapUsed - before.heapUsed;
+    await expect.poll(grown, { timeout: 15_000, interval: 100 }).toBeLessThan(5_000_000);
   } finally {
     await server.kill();
   }

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stubborn } from './agents/all.mjs';
 import { Caller, saysOf, stateOf } from './caller.js';
 import { Neighbour } from './neighbour.js';
 import { DatabaseFolder, ServerProcess } from './server-process.js';
+
+// Processes that start and end, on machines that have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = new DatabaseFolder();
 afterAll(() => folder.remove());

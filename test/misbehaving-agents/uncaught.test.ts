@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+
+// Processes that start and end, on machines that have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 

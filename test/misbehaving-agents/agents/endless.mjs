@@ -19,6 +19,12 @@ export const stubborn = {
       }
     },
   },
+  'has produced much and never settles': {
+    run: async (_context, events) => {
+      await events.artifact('x'.repeat(1_000_000));
+      await NEVER;
+    },
+  },
   'has a cancel() that throws': { run: () => NEVER, cancel: trap },
   'has a cancel() that rejects': { run: () => NEVER, cancel: () => Promise.reject(new Error('secret')) },
   'has a cancel() that hangs': { run: () => NEVER, cancel: () => NEVER },

@@ -51,7 +51,8 @@ const RETRY_MS = [50, 200, 1_000, 5_000] as const;
  */
 export class TurnWriter {
   readonly #options: TurnWriterOptions;
-  readonly #builder: TaskBuilder;
+  /** Absent once nothing more is written: an agent that never returns keeps its writer, but not the whole task. */
+  #builder: TaskBuilder | undefined;
   /** Sequence number of the last record made. */
   #seq: number;
   /** Sequence number of the last record committed. */
@@ -113,14 +114,14 @@ export class TurnWriter {
 
   /** About how many bytes the task takes now. */
   get taskBytes(): number {
-    return taskBytes(this.#builder.view());
+    return this.#builder ? taskBytes(this.#builder.view()) : 0;
   }
 
   /** Takes an event over. Resolves when there is room for the next one. */
   publish({ event, bytes, extras }: RecordDraft): Promise<void> {
     if (this.#closed) return SETTLED;
     const record = LogRecord.of(++this.#seq, this.#options.turn, event, extras);
-    this.#builder.apply(record);
+    this.#builder?.apply(record);
     this.#pending.push(record);
     this.#pendingBytes += bytes;
     this.#tailBytes += bytes;
@@ -185,7 +186,8 @@ export class TurnWriter {
   }
 
   #commit(): void {
-    if (this.#inFlight || this.#closed) return;
+    const builder = this.#builder;
+    if (this.#inFlight || this.#closed || !builder) return;
     const records = this.#pending;
     if (records.length === 0) {
       if (this.#returned) this.#release();
@@ -197,7 +199,7 @@ export class TurnWriter {
     const terminal = isTerminal(this.#state);
     // Never before the tail has outgrown what a snapshot costs: writing stays linear in what the agent produces.
     const tooLong = this.#tailBytes > Math.max(limits.snapshotTailBytes, this.#snapshotBytes);
-    const snapshot = this.#snapshotDue || tooLong ? this.#builder.view() : undefined;
+    const snapshot = this.#snapshotDue || tooLong ? builder.view() : undefined;
     if (snapshot) {
       this.#snapshotDue = false;
       this.#tailBytes = 0;
@@ -210,7 +212,7 @@ export class TurnWriter {
       authority: epoch,
       after: this.#committed,
       records,
-      head: this.#builder.head,
+      head: builder.head,
       ...(snapshot && { snapshot }),
       ...(endsTurn && { endsTurn: turn }),
     });
@@ -280,6 +282,7 @@ export class TurnWriter {
 
   #close(): void {
     this.#closed = true;
+    this.#builder = undefined;
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#cancelDelay?.();
