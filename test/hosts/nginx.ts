@@ -16,7 +16,7 @@ export const ROUTES = {
   untrusted: '/untrusted',
   /** As nginx is without any settings: HTTP/1.0 to the upstream, a new connection for each request. */
   bare: '/bare',
-  /** Gives up on an upstream that is silent for a second. */
+  /** Gives up on an upstream that is silent for two seconds. */
   impatient: '/impatient',
   /** Gives up before a heartbeat can come. */
   tooImpatient: '/too-impatient',
@@ -65,7 +65,7 @@ http {
       proxy_set_header Connection "";${common}
     }
 ${prefixed(ROUTES.stripping, '\n      proxy_set_header Connection "";')}
-${prefixed(ROUTES.impatient, '\n      proxy_read_timeout 1s;')}
+${prefixed(ROUTES.impatient, '\n      proxy_read_timeout 2s;')}
 ${prefixed(ROUTES.tooImpatient, '\n      proxy_read_timeout 100ms;')}
     location ${ROUTES.untrusted}/ {
       # Past the connections that are kept: they come from another address.
