@@ -38,6 +38,11 @@ const executor = {
 const storage = await openStorage(process.argv[2]);
 const server = createA2AServer({ agent: executor, name: 'Faults', storage });
 await server.listen(0);
+// It does not outlive the tests, however they end.
+process.stdin
+  .on('end', () => process.exit(1))
+  .resume()
+  .unref();
 process.on('SIGUSR2', () => {
   for (const thread of started) void thread.terminate();
 });

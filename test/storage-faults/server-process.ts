@@ -25,7 +25,7 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Starts a server and waits until it listens; it may be killed after a while. Rejects with what it says when it ends. */
   static async start(path: string, killAfterMs?: number): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [SERVER, `sqlite:${path}`], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [SERVER, `sqlite:${path}`], { stdio: ['pipe', 'pipe', 'pipe'] });
     const log: string[] = [];
     const end = () => child.kill('SIGKILL');
     process.once('exit', end);

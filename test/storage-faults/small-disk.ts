@@ -6,9 +6,15 @@ import { join } from 'node:path';
 /** A file system of its own in memory, which can be filled and mounted read-only. Only root can have one. */
 export class SmallDisk implements Disposable {
   readonly path: string;
+  /** A test that was cut off leaves no mount behind. */
+  readonly #atExit = () => {
+    execFileSync('umount', ['-l', this.path], { stdio: 'ignore' });
+    rmdirSync(this.path);
+  };
 
   private constructor(path: string) {
     this.path = path;
+    process.once('exit', this.#atExit);
   }
 
   /** Why there is none on this machine, if that is so. */
@@ -45,6 +51,7 @@ export class SmallDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    process.off('exit', this.#atExit);
     execFileSync('umount', [this.path], { stdio: 'pipe' });
     rmdirSync(this.path);
   }
