@@ -67,6 +67,8 @@ const commands = {
     return { listeners: process.listenerCount('uncaughtException') };
   },
 };
+// A test that dies takes its server along.
+process.on('disconnect', () => process.exit());
 process.on('message', async ({ id, command }) => process.send({ id, answer: await commands[command]() }));
 
 const { url: address } = await host.listen(0);
