@@ -8,7 +8,7 @@ export interface EngineLimits {
   readonly waitingMessages: number;
   /** Uncommitted events of a turn before its agent has to wait. */
   readonly bufferEvents: number;
-  /** Uncommitted bytes of a turn before its agent has to wait. */
+  /** Uncommitted bytes of a turn, those of the commit under way included, before its agent has to wait. */
   readonly bufferBytes: number;
   /** Uncommitted events of a turn whose agent does not wait; with more its task fails. */
   readonly overrunEvents: number;
@@ -44,7 +44,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   turnDeadlineMs: 3_600_000,
   waitingMessages: 16,
   bufferEvents: 256,
-  bufferBytes: 1_048_576,
+  bufferBytes: 131_072,
   overrunEvents: 16_384,
   taskBytes: 67_108_864,
   commitDelayMs: 2,

@@ -59,6 +59,8 @@ export class TurnWriter {
   #committed: number;
   #pending: LogRecord[] = [];
   #pendingBytes = 0;
+  /** Of the commit that is under way. */
+  #inFlightBytes = 0;
   #inFlight = false;
   #scheduled = false;
   #cancelDelay: (() => void) | undefined;
@@ -157,7 +159,7 @@ export class TurnWriter {
 
   #full(): boolean {
     const { bufferEvents, bufferBytes } = this.#options.limits;
-    return this.#pending.length >= bufferEvents || this.#pendingBytes >= bufferBytes;
+    return this.#pending.length >= bufferEvents || this.#pendingBytes + this.#inFlightBytes >= bufferBytes;
   }
 
   #room(): Promise<void> {
@@ -194,6 +196,7 @@ export class TurnWriter {
       return;
     }
     this.#pending = [];
+    this.#inFlightBytes = this.#pendingBytes;
     this.#pendingBytes = 0;
     const { key, turn, epoch, limits } = this.#options;
     const terminal = isTerminal(this.#state);
@@ -216,7 +219,7 @@ export class TurnWriter {
       ...(snapshot && { snapshot }),
       ...(endsTurn && { endsTurn: turn }),
     });
-    this.#makeRoom();
+    if (!this.#full()) this.#makeRoom();
   }
 
   #send(append: Append): void {
@@ -236,7 +239,9 @@ export class TurnWriter {
   #appended(append: Append, waiting: number): void {
     const { feeds, key } = this.#options;
     this.#committed = append.records.at(-1)?.seq ?? this.#committed;
+    this.#inFlightBytes = 0;
     if (append.endsTurn !== undefined) this.#close();
+    else if (!this.#full()) this.#makeRoom();
     feeds.publish(key.id, append.records, append.snapshot);
     this.#settleFlushes();
     if (append.endsTurn !== undefined) this.#options.onClosed(waiting);
