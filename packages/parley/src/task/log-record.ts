@@ -45,6 +45,11 @@ export class LogRecord implements StreamItem {
     return record;
   }
 
+  /** Whether the JSON of the event has been made. */
+  get isWritten(): boolean {
+    return this.#text !== undefined;
+  }
+
   get event(): TaskEvent {
     this.#event ??= JSON.parse(this.#text as string) as TaskEvent;
     return this.#event;

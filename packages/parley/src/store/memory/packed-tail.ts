@@ -1,55 +1,63 @@
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
+import type { TaskEvent } from '../../model/stream-response.js';
 import { LogRecord } from '../../task/log-record.js';
 
-type Field = string | number | undefined;
+/** What is kept of one record. */
+type Entry = readonly [turn: number, event: TaskEvent, history: readonly Message[] | null, metadata: JsonObject | null];
 
-/** turn, event, history, metadata */
-const FIELDS = 4;
-
-/** Consecutive records as text, in one list. */
+/** Consecutive records as text: it costs far less than the many objects it stands for. */
 export class PackedTail {
   readonly #firstSeq: number;
-  readonly #fields: readonly Field[];
+  /** Short logs that nobody has seen are a single text; others have one for each record, which streams have made already. */
+  readonly #texts: string | readonly string[];
+  readonly count: number;
 
-  private constructor(firstSeq: number, fields: readonly Field[]) {
+  private constructor(firstSeq: number, count: number, texts: string | readonly string[]) {
     this.#firstSeq = firstSeq;
-    this.#fields = fields;
+    this.#texts = texts;
+    this.count = count;
   }
 
   static of(records: readonly LogRecord[]): PackedTail {
-    const fields: Field[] = [];
-    for (const { turn, text, history, metadata } of records) {
-      fields.push(turn, text, history && JSON.stringify(history), metadata && JSON.stringify(metadata));
-    }
-    return new PackedTail(records[0]?.seq ?? 0, fields);
-  }
-
-  get count(): number {
-    return this.#fields.length / FIELDS;
+    const first = records[0]?.seq ?? 0;
+    const single = records.length <= SHORT && !records.some((record) => record.isWritten);
+    return new PackedTail(first, records.length, single ? JSON.stringify(records.map(entryOf)) : records.map(textOf));
   }
 
   /** About how much memory it takes. */
   get bytes(): number {
+    if (typeof this.#texts === 'string') return this.#texts.length;
     let bytes = 0;
-    for (const field of this.#fields) bytes += typeof field === 'string' ? field.length : 8;
+    for (const text of this.#texts) bytes += text.length;
     return bytes;
   }
 
   /** The records without so many of the first ones. */
   *records(from: number): Generator<LogRecord, void> {
+    const entries = typeof this.#texts === 'string' ? (JSON.parse(this.#texts) as readonly Entry[]) : undefined;
     for (let at = from; at < this.count; at += 1) {
-      const [turn, text, history, metadata] = this.#fields.slice(at * FIELDS, at * FIELDS + FIELDS);
-      yield LogRecord.fromText(this.#firstSeq + at, Number(turn), String(text), {
-        ...(typeof history === 'string' && { history: JSON.parse(history) as readonly Message[] }),
-        ...(typeof metadata === 'string' && { metadata: JSON.parse(metadata) as JsonObject }),
-      });
+      const entry = entries?.[at] ?? (JSON.parse(String(this.#texts[at])) as Entry);
+      yield recordOf(this.#firstSeq + at, entry);
     }
   }
 
   /** What is left without so many of the first ones. */
   without(count: number): PackedTail | undefined {
-    if (count >= this.count) return undefined;
-    return new PackedTail(this.#firstSeq + count, this.#fields.slice(count * FIELDS));
+    return count >= this.count ? undefined : PackedTail.of([...this.records(count)]);
   }
+}
+
+const SHORT = 16;
+
+function entryOf({ turn, event, history, metadata }: LogRecord): Entry {
+  return [turn, event, history ?? null, metadata ?? null];
+}
+
+function textOf({ turn, text, history, metadata }: LogRecord): string {
+  return `[${turn},${text},${JSON.stringify(history ?? null)},${JSON.stringify(metadata ?? null)}]`;
+}
+
+function recordOf(seq: number, [turn, event, history, metadata]: Entry): LogRecord {
+  return LogRecord.of(seq, turn, event, { ...(history && { history }), ...(metadata && { metadata }) });
 }

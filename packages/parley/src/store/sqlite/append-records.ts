@@ -70,12 +70,26 @@ interface Status {
 }
 
 function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOperation[12]): void {
-  for (let at = 0; at < records.length; at += RECORD_FIELDS) {
-    const [turn = 0, event = '', history = null, metadata = null] = records.slice(at, at + RECORD_FIELDS);
-    head.seq += 1;
-    head.bytes += String(event).length + textLength(history) + textLength(metadata);
-    tables.run('INSERT INTO task_record VALUES (?, ?, ?, ?, ?, ?)', head.pk, head.seq, turn, event, history, metadata);
+  for (let at = 0; at < records.length; at += RECORD_FIELDS * ROWS) {
+    const values: (string | number | null)[] = [];
+    const end = Math.min(records.length, at + RECORD_FIELDS * ROWS);
+    for (let row = at; row < end; row += RECORD_FIELDS) {
+      const [turn = 0, event = '', history = null, metadata = null] = records.slice(row, row + RECORD_FIELDS);
+      head.seq += 1;
+      head.bytes += String(event).length + textLength(history) + textLength(metadata);
+      values.push(head.pk, head.seq, turn, event, history, metadata);
+    }
+    tables.run(insertOf((end - at) / RECORD_FIELDS), ...values);
   }
+}
+
+/** Rows that one statement inserts at most. */
+const ROWS = 8;
+const INSERTS: string[] = [];
+
+function insertOf(rows: number): string {
+  INSERTS[rows] ??= `INSERT INTO task_record VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join()}`;
+  return INSERTS[rows];
 }
 
 function setStatus(tables: WriteTables, head: TaskHead, next: Status): void {

@@ -74,11 +74,13 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
 
 /** Counts one task more in a context, which may be new. */
 function joinContext(tables: WriteTables, scope: number, id: string): number {
-  const row = tables.get<{ number: number }>(
-    'INSERT INTO context VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET tasks = tasks + 1 RETURNING number',
+  const number = tables.nextContext();
+  const isNew = tables.run('INSERT OR IGNORE INTO context VALUES (?, ?, ?, 1)', scope, id, number) === 1;
+  if (isNew) return number;
+  const known = tables.get<{ number: number }>(
+    'UPDATE context SET tasks = tasks + 1 WHERE scope = ? AND id = ? RETURNING number',
     scope,
     id,
-    tables.nextContext(),
   );
-  return row?.number ?? 0;
+  return known?.number ?? 0;
 }

@@ -104,7 +104,7 @@ export class WriteTables {
 
   begin(): void {
     this.wrote = false;
-    this.#db.exec('BEGIN IMMEDIATE');
+    this.run('BEGIN IMMEDIATE');
   }
 
   /** Writes the counters and makes everything durable. */
@@ -119,7 +119,7 @@ export class WriteTables {
         tasks,
       );
     }
-    this.#db.exec('COMMIT');
+    this.run('COMMIT');
     this.#counts.clear();
     this.#tailBytes += this.#tailChange;
     this.#tailChange = 0;
