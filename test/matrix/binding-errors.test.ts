@@ -296,6 +296,39 @@ describe('capabilities (CAP-1)', () => {
   });
 });
 
+describe('ids that are too long', () => {
+  const fits = 'i'.repeat(1024);
+  const long = `${fits}i`;
+  const hello = (members: object) => ({ message: { ...HELLO.message, ...members } });
+  it.each([
+    ['SendMessage', (id: string) => ({ ...HELLO, tenant: id }), 'tenant'],
+    ['SendMessage', (id: string) => hello({ messageId: id }), 'message.messageId'],
+    ['SendStreamingMessage', (id: string) => hello({ contextId: id }), 'message.contextId'],
+    ['SendMessage', (id: string) => hello({ taskId: id }), 'message.taskId'],
+    ['SendMessage', (id: string) => hello({ referenceTaskIds: ['a', id] }), 'message.referenceTaskIds[1]'],
+    ['GetTask', (id: string) => ({ id }), 'id'],
+    ['ListTasks', (id: string) => ({ contextId: id }), 'contextId'],
+    ['GetTaskPushNotificationConfig', (id: string) => ({ taskId: id, id: 'c' }), 'taskId'],
+  ])('are refused by %s, and the field is named (%#)', async (method, params, field) => {
+    const agent = new BoundAgent();
+    const refused = await textOf(await agent.rpc(method, params(long)));
+    expect(JSON.parse(refused.replace(/^data: /, '')).error).toMatchObject({ code: -32602 });
+    expect(refused).toContain(`"field":"${field}"`);
+    expect(refused.length).toBeLessThan(1024);
+    expect(agent.handler.calls).toEqual([]);
+    await textOf(await agent.rpc(method, params(fits)));
+    expect(agent.handler.calls).toHaveLength(1);
+  });
+
+  it('are not echoed when they are those of a JSON-RPC request', async () => {
+    const agent = new BoundAgent();
+    const ask = async (id: string) =>
+      jsonOf(await agent.rpc('', undefined, { body: { jsonrpc: '2.0', id, method: 'GetTask', params: { id: 't' } } }));
+    expect(await ask(long)).toMatchObject({ id: null, error: { code: -32600 } });
+    expect(await ask(fits)).toMatchObject({ id: fits, result: {} });
+  });
+});
+
 describe('parts of a message', () => {
   const message = (count: number) => ({ message: { ...HELLO.message, parts: Array(count).fill({ text: 'x' }) } });
 

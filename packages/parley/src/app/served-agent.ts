@@ -60,7 +60,7 @@ export class ServedAgent {
   endpoint(card: AgentCard): AgentEndpoint {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
     const { logger, clock, heartbeatMs } = this.#ports;
-    const { bodyBytes, jsonDepth, parts } = { ...DEFAULT_LIMITS, ...limits };
+    const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_LIMITS, ...limits };
     return {
       handler: this.#capabilities.extendedAgentCard
         ? handlerAt(card.supportedInterfaces, this.#handler)
@@ -69,7 +69,7 @@ export class ServedAgent {
       ...(authenticator && { authenticator }),
       logger,
       clock,
-      limits: { bodyBytes, jsonDepth, parts },
+      limits: { bodyBytes, jsonDepth, parts, idLength },
       heartbeatMs,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
     };

@@ -11,10 +11,17 @@ export interface RequestLimits {
   readonly jsonDepth: number;
   /** Parts of one message. */
   readonly parts: number;
+  /** Characters of an id: of a tenant, context, task, message, configuration, JSON-RPC request. */
+  readonly idLength: number;
 }
 
 /** The limits of an endpoint that says nothing else. */
-export const DEFAULT_LIMITS: RequestLimits = { bodyBytes: 10 * 1024 * 1024, jsonDepth: 100, parts: 1000 };
+export const DEFAULT_LIMITS: RequestLimits = {
+  bodyBytes: 10 * 1024 * 1024,
+  jsonDepth: 100,
+  parts: 1000,
+  idLength: 1024,
+};
 
 /** Silence on a stream after which a comment shows that it lives. */
 export const DEFAULT_HEARTBEAT_MS = 15_000;

@@ -1,7 +1,5 @@
 import type { User } from '../../auth/user.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
-import { InvalidParamsError } from '../../errors/standard-errors.js';
-import type { SendMessageRequest } from '../../model/send-message-request.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
 import {
   OPERATIONS,
@@ -16,6 +14,7 @@ import type { StreamItem } from '../../task/stream-item.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
 import { callContext } from './call-context.js';
 import type { ExchangeRequest } from './exchange.js';
+import { limitRequest } from './limit-request.js';
 import type { Offer } from './offer.js';
 
 /** What a binding has found out about a call when it hands it on. */
@@ -41,9 +40,7 @@ export interface Call<Name extends OperationName> {
 export function prepareCall<Name extends OperationName>(operation: Name, parts: CallParts): Call<Name> {
   const { codec, endpoint, offer } = parts;
   const request = codec.decode(operation, parts.value, parts.form);
-  if (operation === 'sendMessage' || operation === 'sendStreamingMessage') {
-    limitParts(request as SendMessageRequest, endpoint.limits.parts);
-  }
+  limitRequest(request, endpoint.limits);
   const context = callContext({
     request: parts.request,
     operation,
@@ -53,11 +50,6 @@ export function prepareCall<Name extends OperationName>(operation: Name, parts: 
   });
   requireCapabilities(operation, request, offer.capabilities);
   return { operation, request, context };
-}
-
-function limitParts({ message }: SendMessageRequest, limit: number): void {
-  if (message.parts.length <= limit) return;
-  throw new InvalidParamsError([{ field: 'message.parts', description: `must not have more than ${limit} parts` }]);
 }
 
 type UnaryMethods = {

@@ -56,7 +56,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
   }
   const text = await readText(request, limits);
   const body = parseJson(text, limits);
-  progress.id = idOf(body, text);
+  progress.id = limitedId(idOf(body, text), limits.idLength);
   const { method, params } = readEnvelope(body);
   progress.method = method;
   const offered = offer();
@@ -85,6 +85,13 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
     headers: withExtensions(JSON_HEADERS, call.context),
     body: `{"jsonrpc":"2.0","id":${progress.id},"result":${result}}`,
   };
+}
+
+/** An id is echoed with every event of a stream. */
+function limitedId(id: string, limit: number): string {
+  // Its quotes included.
+  if (id.length <= limit + 2) return id;
+  throw new A2AError('INVALID_REQUEST', `id must not have more than ${limit} characters`);
 }
 
 /**

@@ -1,0 +1,36 @@
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { Message } from '../../model/message.js';
+import type { OperationName, OperationTypes } from '../../operations/operations.js';
+import type { RequestLimits } from './agent-endpoint.js';
+
+/**
+ * What a valid request may still have too much of. Ids come back with every event, so that a long one would cost far more than its
+ * request did.
+ * @throws InvalidParamsError naming the first such field.
+ */
+export function limitRequest(request: OperationTypes[OperationName]['request'], limits: RequestLimits): void {
+  const { parts, idLength } = limits;
+  const members = request as Readonly<Record<string, unknown>>;
+  for (const name of ['tenant', 'id', 'taskId', 'contextId']) limitId(name, members[name], idLength);
+  if (!('message' in request)) return;
+  const { message } = request;
+  limitMessage(message, idLength);
+  if (message.parts.length > parts) throw tooMuch('message.parts', `must not have more than ${parts} parts`);
+}
+
+function limitMessage(message: Message, limit: number): void {
+  limitId('message.messageId', message.messageId, limit);
+  limitId('message.contextId', message.contextId, limit);
+  limitId('message.taskId', message.taskId, limit);
+  const { referenceTaskIds } = message;
+  if (referenceTaskIds === undefined) return;
+  for (const [at, id] of referenceTaskIds.entries()) limitId(`message.referenceTaskIds[${at}]`, id, limit);
+}
+
+function limitId(field: string, id: unknown, limit: number): void {
+  if (typeof id === 'string' && id.length > limit) throw tooMuch(field, `must not have more than ${limit} characters`);
+}
+
+function tooMuch(field: string, description: string): InvalidParamsError {
+  return new InvalidParamsError([{ field, description }]);
+}
