@@ -31,7 +31,8 @@ async function startOnce(core: number | undefined): Promise<number> {
   });
   const gone = once(server, 'exit');
   try {
-    const client = new SubjectClient(await portIn(createInterface({ input: server.stdout })));
+    // The agent at the root takes its time for an answer.
+    const client = new SubjectClient(await portIn(createInterface({ input: server.stdout })), '/echo');
     await jsonOf(client.call('SendMessage', prompted('hello')));
     const took = performance.now() - began;
     client.close();

@@ -3,10 +3,12 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 /** Calls a subject over JSON-RPC. */
 export class SubjectClient {
   readonly #port: number;
+  readonly #path: string;
   readonly #agent = new Agent({ keepAlive: true });
 
-  constructor(port: number) {
+  constructor(port: number, path = '/') {
     this.#port = port;
+    this.#path = path;
   }
 
   /** The answer, as soon as its head is there. */
@@ -16,7 +18,7 @@ export class SubjectClient {
       accept: method === 'SendStreamingMessage' || method === 'SubscribeToTask' ? 'text/event-stream' : '*/*',
       'a2a-version': '1.0',
     };
-    const options = { host: '127.0.0.1', port: this.#port, method: 'POST', agent: this.#agent, headers };
+    const options = { host: '127.0.0.1', port: this.#port, path: this.#path, method: 'POST', agent: this.#agent, headers };
     return new Promise((resolve, reject) => {
       const asked = request(options, resolve);
       asked.on('error', reject);

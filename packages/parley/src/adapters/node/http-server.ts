@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorAnswer } from '../../app/json-answer.js';
 import type { HttpServerTimes } from '../../app/server-options.js';
@@ -9,6 +9,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { dropStalled, headOf, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { CUT_OFF, isMalformed, malformedRequest, TIMED_OUT } from './malformed-request.js';
 import { type Arrival, NodeExchangeRequest } from './node-exchange-request.js';
+import { createServer } from './node-http.js';
 import { PipelineLimit } from './pipeline-limit.js';
 import { refusalOf } from './refused-request.js';
 import { ResponseStream } from './response-stream.js';
