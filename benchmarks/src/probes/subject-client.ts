@@ -18,7 +18,14 @@ export class SubjectClient {
       accept: method === 'SendStreamingMessage' || method === 'SubscribeToTask' ? 'text/event-stream' : '*/*',
       'a2a-version': '1.0',
     };
-    const options = { host: '127.0.0.1', port: this.#port, path: this.#path, method: 'POST', agent: this.#agent, headers };
+    const options = {
+      host: '127.0.0.1',
+      port: this.#port,
+      path: this.#path,
+      method: 'POST',
+      agent: this.#agent,
+      headers,
+    };
     return new Promise((resolve, reject) => {
       const asked = request(options, resolve);
       asked.on('error', reject);
