@@ -5,6 +5,7 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
+import type { Logger } from '../../telemetry/logger.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -58,14 +59,16 @@ export class SqliteStorage implements Storage {
   readonly shared = false;
   readonly durability: 'power-loss' | 'process';
   readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
   /** What was claimed at the same time as the last claim. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  private constructor(clock: Clock, file: SqliteFile) {
+  private constructor({ clock, logger }: SqliteFileOptions, file: SqliteFile) {
     this.#clock = clock;
+    this.#logger = logger;
     this.#file = file;
     this.durability = file.durability;
     this.#commits = new GroupCommit(file.writer, clock);
@@ -81,7 +84,7 @@ export class SqliteStorage implements Storage {
     if (file.durability === 'process') {
       options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
     }
-    return new SqliteStorage(options.clock, file);
+    return new SqliteStorage(options, file);
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -95,7 +98,8 @@ export class SqliteStorage implements Storage {
         if (epoch === null) return { kind: 'accepted', taskId, turn };
         const known = { scope, epoch, turn, attempt: 1, message, caller, began: false };
         if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
-        const stored = this.#read(() => readTask(this.#file.tables, { agent: scope.agent, id: taskId }));
+        // A message to a task that cannot be read is as if it had not come.
+        const stored = await this.#readHeld({ key: { agent: scope.agent, id: taskId }, turn, epoch }, 'done');
         if (stored === undefined) return { kind: 'not-found' };
         return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
       }
@@ -123,7 +127,12 @@ export class SqliteStorage implements Storage {
     const { node, leaseMs, agents, limit, task } = request;
     const key = task === undefined ? null : ([task.agent, task.id] as const);
     const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, limit, key]);
-    return turns.flatMap((turn) => (this.#isNew(turn, now) ? (this.#claimOf(turn) ?? []) : []));
+    const claims: Claim[] = [];
+    for (const turn of turns) {
+      const claim = this.#isNew(turn, now) ? await this.#claimOf(turn) : undefined;
+      if (claim !== undefined) claims.push(claim);
+    }
+    return claims;
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
@@ -290,10 +299,23 @@ export class SqliteStorage implements Storage {
     return true;
   }
 
-  /** The task of a claimed turn is read after the commit; it is gone if it was deleted meanwhile. */
-  #claimOf(claimed: ClaimedTurn): Claim | undefined {
+  /** The task of a turn that was just claimed. Where it cannot be read the turn is given up, so that it is not held by nobody. */
+  async #readHeld(held: HeldTurn, otherwise: 'done' | 'again'): Promise<ReturnType<typeof readTask>> {
+    try {
+      return this.#read(() => readTask(this.#file.tables, held.key));
+    } catch (error) {
+      await this.#commits.do(['release', heldFields(held), otherwise]).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** A claimed turn, unless its task was deleted since, or cannot be read: that must not keep others from theirs. */
+  async #claimOf(claimed: ClaimedTurn): Promise<Claim | undefined> {
     const [[agent, tenant, owner], id, epoch, turn, attempt, began, message, caller, checkpoint, cancel] = claimed;
-    const found = this.#read(() => readTask(this.#file.tables, { agent, id }));
+    const found = await this.#readHeld({ key: { agent, id }, turn, epoch }, 'again').catch((error: unknown) => {
+      this.#logger.error('a task cannot be read, its turn waits', { taskId: id, error });
+      return undefined;
+    });
     if (found === undefined) return undefined;
     return {
       scope: { agent, tenant, owner },
