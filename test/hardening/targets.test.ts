@@ -53,7 +53,7 @@ describe('ids and tenants of any kind are nothing but names:', () => {
     '%22%3e%3cscript%3e',
     "'%20or%201=1",
     '%f0%9f%98%80',
-    'x'.repeat(12_000),
+    'x'.repeat(1_024),
   ])('%.40s', async (name) => {
     const task = await get(`${BASE}/tasks/${name}`);
     expect(task.status).toBe(404);
@@ -62,6 +62,16 @@ describe('ids and tenants of any kind are nothing but names:', () => {
     const asTenant = await get(`${BASE}/${name}/tasks`);
     expect(JSON.parse(asTenant.text)).toMatchObject({ tasks: [], totalSize: 0 });
     for (const { headers } of [task, asTenant]) expect([...headers.keys()]).not.toContain('x-evil');
+  });
+
+  it('but have a limit', async () => {
+    const long = 'x'.repeat(12_000);
+    for (const target of [`${BASE}/tasks/${long}`, `${BASE}/${long}/tasks`]) {
+      const refused = await get(target);
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain('must not have more than 1024 characters');
+      expect(refused.text).not.toContain('xxx');
+    }
   });
 
   it('a tenant sees its own tasks only, whatever it is called', async () => {
