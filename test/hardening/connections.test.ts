@@ -56,6 +56,25 @@ describe('pipelined requests', () => {
     expect(last && readError(last).status).toBe(429);
   });
 
+  it('before one that ends the connection get whole answers, also large ones to a slow reader', async () => {
+    const answer = await server.answer(rpcBytes('SendMessage', saying('x'.repeat(400_000))));
+    const large = httpJsonBytes(
+      'GET',
+      `/tasks/${(JSON.parse(answer.text) as { result: { task: { id: string } } }).result.task.id}`,
+    );
+    // Its body has not come when it is refused.
+    const refused = requestBytes('POST', BASE, undefined, { host: 'a, b', 'transfer-encoding': 'chunked' });
+    using connection = await server.open();
+    connection.socket.pause();
+    connection.socket.write(Buffer.concat([large, refused, Buffer.from('3\r\nabc\r\n0\r\n\r\n')]));
+    await server.mustAnswer();
+    connection.socket.write(httpJsonBytes('GET', '/tasks/none'));
+    await server.mustAnswer();
+    connection.socket.resume();
+    await connection.untilEnd();
+    expect(readAnswers(connection.bytes).map(({ status }) => status)).toEqual([200, 400]);
+  });
+
   it('may be many, as long as they are not all waiting', async () => {
     using connection = await server.open();
     const batch = Buffer.concat(Array.from({ length: 30 }, () => httpJsonBytes('GET', '/tasks/none')));

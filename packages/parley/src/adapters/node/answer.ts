@@ -60,11 +60,31 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
   const end = () => {
     cancel();
     incoming.off('end', end).off('close', end);
+    closeGently(response, clock);
     response.end();
   };
   const cancel = clock.after(LINGER_MS, end);
   incoming.on('error', () => {});
   incoming.on('end', end).on('close', end).resume();
+}
+
+/**
+ * Lets the peer have all that was written before the connection is closed after this response. To close it while something of
+ * the peer's is unread resets it, and with that all is lost that is still on its way, earlier answers included.
+ */
+export function closeGently(response: ServerResponse, clock: Clock): void {
+  const onto = (socket: Socket) => {
+    // What node:http does after the last response of a connection.
+    socket.destroySoon = () => {
+      socket.pause().end();
+      socket.once(
+        'close',
+        clock.after(LINGER_MS, () => socket.destroy()),
+      );
+    };
+  };
+  if (response.socket === null) response.once('socket', onto);
+  else onto(response.socket);
 }
 
 /** An answer on a connection that has no request, and the connection's end. */

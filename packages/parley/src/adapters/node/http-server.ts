@@ -6,7 +6,7 @@ import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { dropStalled, headOf, sendEarly, sendRaw, sendWhole } from './answer.js';
+import { closeGently, dropStalled, headOf, sendEarly, sendRaw, sendWhole } from './answer.js';
 import { CUT_OFF, isMalformed, malformedRequest, TIMED_OUT } from './malformed-request.js';
 import { type Arrival, NodeExchangeRequest } from './node-exchange-request.js';
 import { createServer } from './node-http.js';
@@ -141,7 +141,10 @@ export class HttpServer {
     }
     try {
       if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
-      else sendWhole({ response, answer, closing: this.#closed !== undefined || answer === TOO_MANY });
+      else {
+        if (answer === TOO_MANY) closeGently(response, this.#options.clock);
+        sendWhole({ response, answer, closing: this.#closed !== undefined || answer === TOO_MANY });
+      }
     } catch (error) {
       this.#options.logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
