@@ -5,6 +5,10 @@ import { trimLog, trimTails } from './tails.js';
 import { dropTurn, dropTurns, isRunning, letGo, settleReady, waitingIn } from './task-turns.js';
 import { isLarge, type TaskHead, type WriteTables } from './write-tables.js';
 
+/** Rows that one statement inserts at most. */
+const ROWS = 8;
+const INSERTS: string[] = [];
+
 /** Adds records to the log of a task, if the writer has the right to. */
 export function append(tables: WriteTables, operation: AppendOperation): AppendResult {
   const [, agent, taskId, now, authority, after, state, statusTime, status, metadata, snapshot, endsTurn, records] =
@@ -82,10 +86,6 @@ function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOpera
     tables.run(insertOf((end - at) / RECORD_FIELDS), ...values);
   }
 }
-
-/** Rows that one statement inserts at most. */
-const ROWS = 8;
-const INSERTS: string[] = [];
 
 function insertOf(rows: number): string {
   INSERTS[rows] ??= `INSERT INTO task_record VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join()}`;
