@@ -60,7 +60,8 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
   const end = () => {
     cancel();
     incoming.off('end', end).off('close', end);
-    closeGently(response, clock);
+    // The session of HTTP/2 is shared, and not one answer's to end.
+    if (incoming.httpVersionMajor === 1) closeGently(response, clock);
     response.end();
   };
   const cancel = clock.after(LINGER_MS, end);
