@@ -81,7 +81,7 @@ export class TaskStore {
     const created = new ShapedTask({
       ...task,
       id: task.id ?? this.#ids.ordered(),
-      contextId: task.contextId ?? this.#ids.random(),
+      contextId: task.contextId ?? this.#ids.ordered(),
       status: this.#timed(task.status ?? { state: 'TASK_STATE_SUBMITTED' }, 0),
       metadata: task.metadata,
     });

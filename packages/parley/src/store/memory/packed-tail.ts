@@ -6,6 +6,9 @@ import { LogRecord } from '../../task/log-record.js';
 /** What is kept of one record. */
 type Entry = readonly [turn: number, event: TaskEvent, history: readonly Message[] | null, metadata: JsonObject | null];
 
+/** So many records are still one text. */
+const SHORT = 16;
+
 /** Consecutive records as text: it costs far less than the many objects it stands for. */
 export class PackedTail {
   readonly #firstSeq: number;
@@ -47,8 +50,6 @@ export class PackedTail {
     return count >= this.count ? undefined : PackedTail.of([...this.records(count)]);
   }
 }
-
-const SHORT = 16;
 
 function entryOf({ turn, event, history, metadata }: LogRecord): Entry {
   return [turn, event, history ?? null, metadata ?? null];
