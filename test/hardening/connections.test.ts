@@ -75,6 +75,29 @@ describe('pipelined requests', () => {
     expect(readAnswers(connection.bytes).map(({ status }) => status)).toEqual([200, 400]);
   });
 
+  it.each(['another request', 'something else'])(
+    'before one that asks for the end get whole answers, though %s follows',
+    async (what) => {
+      const answer = await server.answer(rpcBytes('SendMessage', saying('x'.repeat(400_000))));
+      const { id } = (JSON.parse(answer.text) as { result: { task: { id: string } } }).result.task;
+      const last = requestBytes('GET', `${BASE}/tasks/none`, undefined, { connection: 'close' });
+      const more = what === 'another request' ? httpJsonBytes('GET', '/tasks/none') : Buffer.from('what?\r\n\r\n');
+      using connection = await server.open();
+      connection.socket.pause();
+      connection.socket.write(Buffer.concat([httpJsonBytes('GET', `/tasks/${id}`), last, more]));
+      await server.mustAnswer();
+      connection.socket.write(more);
+      await server.mustAnswer();
+      connection.socket.resume();
+      await connection.untilEnd();
+      expect(
+        readAnswers(connection.bytes)
+          .map(({ status }) => status)
+          .slice(0, 2),
+      ).toEqual([200, 404]);
+    },
+  );
+
   it('may be many, as long as they are not all waiting', async () => {
     using connection = await server.open();
     const batch = Buffer.concat(Array.from({ length: 30 }, () => httpJsonBytes('GET', '/tasks/none')));

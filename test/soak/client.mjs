@@ -8,6 +8,8 @@ export class Unexpected extends Error {}
 export class Client {
   #agent = new Agent({ keepAlive: true });
   #url;
+  /** Requests that were made again, as the server was just ending the idle connection they were sent on (RFC 9110 §9.2.2). */
+  repeated = 0;
 
   constructor(url) {
     this.#url = new URL(url);
@@ -49,7 +51,17 @@ export class Client {
     this.#agent.destroy();
   }
 
-  #open({ method, path, body, headers }) {
+  async #open(call) {
+    try {
+      return await this.#answerTo(call);
+    } catch (error) {
+      if (error.code !== 'ECONNRESET' || !error.reusedSocket) throw error;
+      this.repeated += 1;
+      return this.#answerTo(call);
+    }
+  }
+
+  #answerTo({ method, path, body, headers }) {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const asked = request(
@@ -68,7 +80,7 @@ export class Client {
         resolve,
       );
       asked.setTimeout(30_000, () => asked.destroy(new Unexpected('no answer for 30 s')));
-      asked.on('error', reject);
+      asked.on('error', (error) => reject(Object.assign(error, { reusedSocket: asked.reusedSocket })));
       asked.end(text);
     });
   }

@@ -27,6 +27,8 @@ const settleMs = Math.min(finishedMs, loadMs / 4);
 /** More open calls than this, and the server does not keep up. */
 const MOST_OPEN = 3000;
 const RAMP_CLIENTS = 24;
+/** Of all operations, those that may meet the end of an idle connection. */
+const REPEATED_PART = 0.0001;
 
 const results = [];
 const check = (name, { holds, said = '' }) => {
@@ -68,6 +70,10 @@ async function soak() {
   check('the server kept up', {
     holds: open < MOST_OPEN && done > 0,
     said: `${done} operations, ${open} open at most`,
+  });
+  check('connections in use are not ended', {
+    holds: client.repeated <= REPEATED_PART * done,
+    said: `${client.repeated} of ${done} operations had to be sent again`,
   });
   check('heap is flat', flat('the heap after collections', heap, { allowedMb: 4, part: 0.1 }));
   check('RSS is flat', flat('RSS', rss, { allowedMb: 24, part: 0.15 }));

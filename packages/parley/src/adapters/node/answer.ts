@@ -61,7 +61,7 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
     cancel();
     incoming.off('end', end).off('close', end);
     // The session of HTTP/2 is shared, and not one answer's to end.
-    if (incoming.httpVersionMajor === 1) closeGently(response, clock);
+    if (incoming.httpVersionMajor === 1) closeGently(incoming.socket, clock);
     response.end();
   };
   const cancel = clock.after(LINGER_MS, end);
@@ -70,22 +70,23 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
 }
 
 /**
- * Lets the peer have all that was written before the connection is closed after this response. To close it while something of
- * the peer's is unread resets it, and with that all is lost that is still on its way, earlier answers included.
+ * Lets the peer have all that was written before the connection is closed after a last response: what goes on arriving is
+ * dropped for a moment, until the peer has ended, too (RFC 9112 §9.6). To close while something of the peer's is unread
+ * resets the connection, and with that all is lost that is still on its way, earlier answers included.
  */
-export function closeGently(response: ServerResponse, clock: Clock): void {
-  const onto = (socket: Socket) => {
-    // What node:http does after the last response of a connection.
-    socket.destroySoon = () => {
-      socket.pause().end();
-      socket.once(
-        'close',
-        clock.after(LINGER_MS, () => socket.destroy()),
-      );
-    };
+export function closeGently(socket: Socket, clock: Clock): void {
+  // What node:http does after the last response of a connection.
+  socket.destroySoon = () => {
+    socket.removeAllListeners('data');
+    socket
+      .on('data', () => {})
+      .resume()
+      .end();
+    socket.once(
+      'close',
+      clock.after(LINGER_MS, () => socket.destroy()),
+    );
   };
-  if (response.socket === null) response.once('socket', onto);
-  else onto(response.socket);
 }
 
 /** An answer on a connection that has no request, and the connection's end. */

@@ -66,6 +66,7 @@ export class HttpServer {
     this.#server.on('checkContinue', (incoming, response) =>
       this.#serve({ incoming, response, expectsContinue: true }),
     );
+    this.#server.on('connection', (socket: Socket) => closeGently(socket, options.clock));
     this.#server.on('connect', (_incoming, socket: Socket) => {
       socket.on('error', () => {}).resume();
       sendRaw({ socket, answer: NO_PROXY, clock: options.clock });
@@ -141,10 +142,7 @@ export class HttpServer {
     }
     try {
       if (request.leavesBody) sendEarly({ incoming, response, answer, clock: this.#options.clock });
-      else {
-        if (answer === TOO_MANY) closeGently(response, this.#options.clock);
-        sendWhole({ response, answer, closing: this.#closed !== undefined || answer === TOO_MANY });
-      }
+      else sendWhole({ response, answer, closing: this.#closed !== undefined || answer === TOO_MANY });
     } catch (error) {
       this.#options.logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
