@@ -1,6 +1,7 @@
 import { insertTask } from './insert-task.js';
 import type { AcceptOperation, AcceptResult, CreateOperation, RememberOperation, ScopeFields } from './operations.js';
 import { putConfig } from './push-configs.js';
+import { RECORD_KEY } from './record-keys.js';
 import { hold } from './task-turns.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
 
@@ -84,7 +85,7 @@ export function create(tables: WriteTables, [, scope, now, taskId, task]: Create
 export function createdBefore(tables: WriteTables, [, scope, , taskId, task]: CreateOperation): true | undefined {
   const head = tables.headIn(scope, taskId);
   if (head?.seq !== 1) return undefined;
-  const first = tables.get<{ event: string }>('SELECT event FROM task_record WHERE task = ? AND seq = 1', head.pk);
+  const first = tables.get<{ event: string }>(`SELECT event FROM task_record WHERE key = ${RECORD_KEY}`, head.pk, 1);
   return first?.event === task.at(-1) ? true : undefined;
 }
 

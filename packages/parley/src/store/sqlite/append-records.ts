@@ -1,5 +1,6 @@
 import { type AppendOperation, type AppendResult, RECORD_FIELDS } from './operations.js';
 import { putSnapshot } from './put-snapshot.js';
+import { AFTER_SEQ, RECORD_KEY } from './record-keys.js';
 import { isEnded } from './state-numbers.js';
 import { trimLog, trimTails } from './tails.js';
 import { dropTurn, dropTurns, isRunning, letGo, settleReady, waitingIn } from './task-turns.js';
@@ -57,7 +58,7 @@ export function isRepeat(tables: WriteTables, head: TaskHead, operation: AppendO
   // Of no records, all that can have been done is the end of the turn.
   if (records.length === 0) return endsTurn !== null && head.held !== endsTurn;
   const found = tables.all<{ turn: number; event: string; history: string | null; metadata: string | null }>(
-    'SELECT turn, event, history, metadata FROM task_record WHERE task = ? AND seq > ? ORDER BY seq',
+    `SELECT turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`,
     head.pk,
     after,
   );
@@ -88,7 +89,8 @@ function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOpera
 }
 
 function insertOf(rows: number): string {
-  INSERTS[rows] ??= `INSERT INTO task_record VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join()}`;
+  INSERTS[rows] ??=
+    `INSERT INTO task_record VALUES ${Array.from({ length: rows }, () => `(${RECORD_KEY}, ?, ?, ?, ?)`).join()}`;
   return INSERTS[rows];
 }
 

@@ -1,5 +1,6 @@
 import type { NewTaskFields, ScopeFields } from './operations.js';
 import { putSnapshot } from './put-snapshot.js';
+import { RECORD_KEY } from './record-keys.js';
 import { isEnded } from './state-numbers.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
 
@@ -67,7 +68,7 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     putSnapshot(tables, head, [history, artifacts]);
     tables.changeTails(head.bytes);
   }
-  tables.run('INSERT INTO task_record VALUES (?, 1, 0, ?, NULL, NULL)', head.pk, event);
+  tables.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, 0, ?, NULL, NULL)`, head.pk, 1, event);
   tables.count(scopePk, state, 1);
   return head;
 }

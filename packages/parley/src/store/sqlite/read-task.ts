@@ -5,6 +5,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import type { RecordPage, Scope, TaskKey } from '../storage.js';
 import type { ReadTables } from './read-tables.js';
+import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
 import { parseTask, type TaskColumns, type TaskTexts } from './task-texts.js';
 
 /** A task with what is needed to put it together. */
@@ -41,7 +42,7 @@ const ALL_MEMBERS = memberColumns({ artifacts: true, history: true });
 const BY_ID = `SELECT ${TASK_COLUMNS}, ${ALL_MEMBERS.columns}, a.name AS agent, s.tenant, s.owner FROM task t
   JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent ${ALL_MEMBERS.join}
   WHERE t.id = ? AND t.agent = (SELECT pk FROM agent WHERE name = ?)`;
-const RECORDS = 'SELECT seq, turn, event, history, metadata FROM task_record WHERE task = ? AND seq > ? ORDER BY seq';
+const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
 /** A task as it stands, if it is in this scope where one is given. */
 export function readTask(

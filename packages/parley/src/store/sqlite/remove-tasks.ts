@@ -1,5 +1,6 @@
 import { REMEMBERED_LIMIT } from '../remembered-limit.js';
 import type { DeleteOperation, SweepOperation } from './operations.js';
+import { OF_TASK } from './record-keys.js';
 import { dropTail, TAIL_COLUMNS, type Tail } from './tails.js';
 import { isRunning } from './task-turns.js';
 import type { WriteTables } from './write-tables.js';
@@ -83,7 +84,8 @@ function sweepFinished(tables: WriteTables, before: number, limit: number): numb
 }
 
 function remove(tables: WriteTables, task: Removable): void {
-  for (const table of ['task_record', 'snapshot', 'execution', 'push_config']) {
+  tables.run(`DELETE FROM task_record WHERE ${OF_TASK}`, task.pk);
+  for (const table of ['snapshot', 'execution', 'push_config']) {
     tables.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
   }
   const gone = tables.get<{ ended: number | null; bytes: number }>(

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /**
  * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes of
@@ -37,10 +37,10 @@ CREATE INDEX task_ended ON task (ended, bytes) WHERE ended IS NOT NULL;
 CREATE INDEX task_interrupted ON task (status_time) WHERE state IN (6, 8);
 CREATE TABLE task_count (scope INTEGER, state INTEGER, tasks INTEGER NOT NULL, PRIMARY KEY (scope, state)) STRICT, WITHOUT ROWID;
 
+-- key: see record-keys.ts.
 CREATE TABLE task_record (
-  task INTEGER, seq INTEGER, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT,
-  PRIMARY KEY (task, seq)
-) STRICT, WITHOUT ROWID;
+  key INTEGER PRIMARY KEY, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT
+) STRICT;
 CREATE TABLE snapshot (
   task INTEGER PRIMARY KEY, seq INTEGER NOT NULL, status TEXT NOT NULL, metadata TEXT, history TEXT, artifacts TEXT
 ) STRICT;
@@ -70,6 +70,12 @@ const MIGRATIONS = [
     + coalesce(octet_length(metadata), 0)), 0) FROM task_record WHERE task_record.task = task.pk);
   DROP INDEX task_ended;
   CREATE INDEX task_ended ON task (ended, bytes) WHERE ended IS NOT NULL;`,
+  `ALTER TABLE task_record RENAME TO task_record_2;
+  CREATE TABLE task_record (
+    key INTEGER PRIMARY KEY, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT
+  ) STRICT;
+  INSERT INTO task_record SELECT (task << 31) | seq, turn, event, history, metadata FROM task_record_2 ORDER BY task, seq;
+  DROP TABLE task_record_2;`,
 ] as const;
 
 /**

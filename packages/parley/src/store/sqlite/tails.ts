@@ -1,3 +1,4 @@
+import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
 
 /** The log of a finished task. */
@@ -21,7 +22,7 @@ export function dropTail(tables: WriteTables, { pk, seq, floor, bytes }: Tail, l
   const count = Math.min(seq - floor + 1, limit);
   if (count <= 0) return 0;
   const freed = count === seq - floor + 1 ? bytes : Math.min(bytes, bytesBelow(tables, pk, floor + count));
-  tables.run('DELETE FROM task_record WHERE task = ? AND seq < ?', pk, floor + count);
+  tables.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, pk, floor + count);
   tables.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor + count, bytes - freed, pk);
   tables.changeTails(-freed);
   return count;
@@ -50,7 +51,7 @@ export function trimLog(tables: WriteTables, head: TaskHead): void {
   let freed = 0;
   let floor = 0;
   const sizes = tables.each<{ seq: number; bytes: number }>(
-    `SELECT seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE task = ? ORDER BY seq`,
+    `SELECT ${SEQ_OF_KEY} AS seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE ${OF_TASK} ORDER BY key`,
     head.pk,
   );
   for (const { seq, bytes } of sizes) {
@@ -60,13 +61,13 @@ export function trimLog(tables: WriteTables, head: TaskHead): void {
   }
   if (floor === 0) return;
   head.bytes = Math.max(0, head.bytes - freed);
-  tables.run('DELETE FROM task_record WHERE task = ? AND seq < ?', head.pk, floor);
+  tables.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, head.pk, floor);
   tables.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor, head.bytes, head.pk);
 }
 
 const RECORD_BYTES = 'octet_length(event) + coalesce(octet_length(history), 0) + coalesce(octet_length(metadata), 0)';
 
 function bytesBelow(tables: WriteTables, pk: number, floor: number): number {
-  const sql = `SELECT sum(${RECORD_BYTES}) AS sum FROM task_record WHERE task = ? AND seq < ?`;
+  const sql = `SELECT sum(${RECORD_BYTES}) AS sum FROM task_record WHERE ${BELOW_SEQ}`;
   return tables.get<{ sum: number | null }>(sql, pk, floor)?.sum ?? 0;
 }
