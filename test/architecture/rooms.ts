@@ -29,6 +29,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [...VALUES, 'task'],
     modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url'],
   },
+  cache: { rooms: ['runtime', 'errors', 'telemetry'] },
+  'cache/redis': { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ioredis'] },
   auth: { rooms: [...VALUES, 'net'] },
   'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'], modules: ['zod'] },
   server: {
@@ -58,7 +60,19 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   app: {
-    rooms: [...VALUES, 'operations', 'net', 'codec', 'store/storage', 'auth', 'agent-card', 'server', 'bindings'],
+    rooms: [
+      ...VALUES,
+      'operations',
+      'net',
+      'codec',
+      'store/storage',
+      'cache/cache',
+      'cache/read-through',
+      'auth',
+      'agent-card',
+      'server',
+      'bindings',
+    ],
     modules: ['zod'],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
@@ -76,6 +90,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'net',
       'codec',
       'store',
+      'cache',
       'auth',
       'agent-card',
       'server',
@@ -102,6 +117,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
 const SIBLINGS: Readonly<Record<string, string | undefined>> = {
   bindings: 'http',
   store: undefined,
+  cache: undefined,
   // Express and Fastify stand on node:http.
   adapters: 'node',
 };

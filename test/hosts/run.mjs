@@ -3,8 +3,9 @@
 // plays it on one host. The last line is `N passed, N failed`; without the packages the suite says so and is left out, unless CI is set.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { root, run, runNpm } from '../../scripts/processes.mjs';
+import { join } from 'node:path';
+import { hasProgram } from '../../scripts/debian-package.mjs';
+import { root, runNpm } from '../../scripts/processes.mjs';
 import { countLine, runVitest } from '../../scripts/suites.mjs';
 
 const folder = join(root, 'test/hosts');
@@ -21,39 +22,12 @@ if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
 }
 
 const files = ['--config', 'test/hosts/vitest.config.ts', ...process.argv.slice(2)];
-process.env.PATH = [process.env.PATH, '/usr/sbin'].join(delimiter);
-if (!(await hasNginx())) files.push('--exclude=test/hosts/nginx.test.ts');
+const nginx = { command: ['nginx', '-v'], debianPackage: 'nginx-light', leftOut: 'The tests behind nginx are' };
+if (!(await hasProgram(nginx))) files.push('--exclude=test/hosts/nginx.test.ts');
 
 const counts = await runVitest(files);
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
-
-/** Installs it where that is the way of the machine. */
-async function hasNginx() {
-  if (await runs('nginx', ['-v'])) return true;
-  const mayInstall = process.env.CI || (process.getuid?.() === 0 && existsSync('/etc/debian_version'));
-  if (mayInstall) {
-    const aptGet = process.getuid?.() === 0 ? ['apt-get'] : ['sudo', '-n', 'apt-get'];
-    const install = ['install', '-qq', '-y', '--no-install-recommends', 'nginx-light'];
-    process.env.DEBIAN_FRONTEND = 'noninteractive';
-    // What the machine knows of the packages may be too old, or nothing.
-    for (const args of [install, ['update', '-qq'], install]) {
-      const [program, ...rest] = [...aptGet, ...args];
-      if ((await runs(program, rest)) && args === install) return true;
-    }
-  }
-  process.stdout.write('The tests behind nginx are left out: install it (apt-get install nginx-light) to run them.\n');
-  if (process.env.CI) throw new Error('nginx could not be installed');
-  return false;
-}
-
-async function runs(program, args) {
-  try {
-    return (await run(program, args, { quiet: true })).code === 0;
-  } catch {
-    return false;
-  }
-}
 
 function leaveOut(output) {
   process.stdout.write(`${output}\nThe suite of the hosts is left out: their packages could not be had from npm.\n`);

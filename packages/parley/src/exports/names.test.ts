@@ -3,6 +3,7 @@ import * as express from './express.js';
 import * as fastify from './fastify.js';
 import * as index from './index.js';
 import * as node from './node.js';
+import * as redisCache from './redis-cache.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
@@ -37,11 +38,13 @@ const NAMES = {
     'textLogger',
   ],
   node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'readServerConfig'],
+  'redis-cache': ['RedisCache', 'openRedisCache'],
   server: [
     'BaseRequestHandler',
     'BearerTokens',
     'DefaultRequestHandler',
     'IDEMPOTENT_SEND_EXTENSION',
+    'MemoryCache',
     'MemoryStorage',
     'STREAM_RESUME_EXTENSION',
     'agent',
@@ -69,6 +72,7 @@ it.each([
   ['fastify', fastify],
   ['index', index],
   ['node', node],
+  ['redis-cache', redisCache],
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],

@@ -22,6 +22,8 @@ export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js
 export type { User } from '../auth/user.js';
 export type { RequestLimits } from '../bindings/http/agent-endpoint.js';
 export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+export type { Cache, CacheConnections, CacheLink } from '../cache/cache.js';
+export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';

@@ -1,0 +1,61 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { Cache } from '../cache.js';
+import { globMatcher } from '../glob.js';
+
+/** What a cache in memory needs. */
+export interface MemoryCacheOptions {
+  readonly clock: Clock;
+  /** How many texts are kept at most; beyond it the one that was not asked for the longest goes. Default 1,000. */
+  readonly entries?: number;
+}
+
+interface Entry {
+  readonly text: string;
+  /** Monotonic time. */
+  readonly until: number;
+}
+
+/** A cache of this process. */
+export class MemoryCache implements Cache {
+  readonly #clock: Clock;
+  readonly #limit: number;
+  /** In the order in which they were last asked for. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor({ clock, entries = 1_000 }: MemoryCacheOptions) {
+    this.#clock = clock;
+    this.#limit = entries;
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    if (entry.until <= this.#clock.monotonic()) return undefined;
+    this.#entries.set(key, entry);
+    return entry.text;
+  }
+
+  async set(key: string, text: string, ttlMs: number): Promise<void> {
+    this.#entries.delete(key);
+    this.#entries.set(key, { text, until: this.#clock.monotonic() + ttlMs });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.#limit && oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  async invalidate(pattern: string): Promise<number> {
+    const matches = globMatcher(pattern);
+    const now = this.#clock.monotonic();
+    let dropped = 0;
+    for (const [key, { until }] of this.#entries) {
+      if (!matches(key)) continue;
+      this.#entries.delete(key);
+      if (until > now) dropped++;
+    }
+    return dropped;
+  }
+
+  async close(): Promise<void> {
+    this.#entries.clear();
+  }
+}

@@ -1,0 +1,29 @@
+import { RedisCache } from '../cache/redis/redis-cache.js';
+import type { Logger } from '../telemetry/logger.js';
+import { systemClock } from './runtime.js';
+import { stderrLogger } from './stderr-logger.js';
+
+export type { Cache, CacheConnections, CacheLink } from '../cache/cache.js';
+export { RedisCache } from '../cache/redis/redis-cache.js';
+
+/** Which server, and how it is used. */
+export interface OpenRedisCacheOptions {
+  /** `redis://` or `rediss://`, with user, password and number of the database as usual. */
+  readonly url: string;
+  /** What all names in Redis begin with; default `a2a:`. */
+  readonly prefix?: string;
+  /** Connections that are kept; two at least, and by default. */
+  readonly connections?: number;
+  /** How long a command may take, ms; 100 at most, default 40. */
+  readonly timeoutMs?: number;
+  /** Hears when the server cannot be reached and when it can again. Default: warnings and errors to standard error. */
+  readonly logger?: Logger;
+}
+
+/**
+ * Opens a cache in Redis or Valkey. A server that cannot be reached is no error: answers are made without it until it can.
+ * @throws OptionsError
+ */
+export function openRedisCache({ logger = stderrLogger, ...options }: OpenRedisCacheOptions): Promise<RedisCache> {
+  return RedisCache.open({ ...options, logger, clock: systemClock });
+}

@@ -1,0 +1,39 @@
+// Programs that tests need and npm does not have.
+import { existsSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { run } from './processes.mjs';
+
+/**
+ * Whether a program is there that answers to these arguments. It is installed where that is the way of the machine: as root on
+ * Debian, and in CI. Otherwise it is told what is left out and how to get it; in CI that is an error.
+ */
+export async function hasProgram({ command: [program, ...args], debianPackage, leftOut }) {
+  if (!process.env.PATH?.split(delimiter).includes('/usr/sbin')) {
+    process.env.PATH = [process.env.PATH, '/usr/sbin'].join(delimiter);
+  }
+  if (await runs(program, args)) return true;
+  const isRoot = process.getuid?.() === 0;
+  if (process.env.CI || (isRoot && existsSync('/etc/debian_version'))) {
+    const aptGet = isRoot ? ['apt-get'] : ['sudo', '-n', 'apt-get'];
+    const install = ['install', '-qq', '-y', '--no-install-recommends', debianPackage];
+    process.env.DEBIAN_FRONTEND = 'noninteractive';
+    // What the machine knows of the packages may be too old, or nothing.
+    for (const step of [install, ['update', '-qq'], install]) {
+      const [first, ...rest] = [...aptGet, ...step];
+      if ((await runs(first, rest)) && step === install && (await runs(program, args))) return true;
+    }
+  }
+  process.stdout.write(
+    `${leftOut} left out: install ${debianPackage} (apt-get install ${debianPackage}) to run them.\n`,
+  );
+  if (process.env.CI) throw new Error(`${debianPackage} could not be installed`);
+  return false;
+}
+
+async function runs(program, args) {
+  try {
+    return (await run(program, args, { quiet: true })).code === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../interop/example-server.js';
+
+/** A real redis-server on a port of its own, that can be killed, frozen and started again. */
+export class RedisServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #settings: readonly string[];
+  #process: ChildProcess | undefined;
+
+  private constructor(port: number, folder: string, settings: readonly string[]) {
+    this.port = port;
+    this.#folder = folder;
+    this.#settings = settings;
+  }
+
+  /** Resolves when it accepts connections. `settings` as on its command line. */
+  static async start(...settings: string[]): Promise<RedisServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
+    const server = new RedisServer(await freePort(), folder, settings);
+    await server.startAgain();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it on its port once it has been killed, empty. */
+  async startAgain(): Promise<void> {
+    const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
+    const child = spawn('redis-server', [...own, ...this.#settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    this.#process = child;
+    await new Promise<void>((resolve, reject) => {
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        output += chunk;
+        if (/Ready to accept connections/.test(output)) resolve();
+      });
+      child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${output}`)));
+    });
+  }
+
+  /** Ends it as a crash does. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Its connections stay, but nothing is answered on them. */
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  /** It goes on where it was. */
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,15 @@
+// Runs what is said of the cache against a real redis-server: that does as Redis itself does, that is killed, frozen and started again.
+// The last line is `N passed, N failed`; without the server the suite says so and is left out, unless CI is set.
+import { hasProgram } from '../../scripts/debian-package.mjs';
+import { countLine, runVitest } from '../../scripts/suites.mjs';
+
+const redis = {
+  command: ['redis-server', '--version'],
+  debianPackage: 'redis-server',
+  leftOut: 'The tests of the cache in Redis are',
+};
+const counts = (await hasProgram(redis))
+  ? await runVitest(['--config', 'test/cache/vitest.config.ts', ...process.argv.slice(2)])
+  : { passed: 0, failed: 0 };
+process.stdout.write(`${countLine(counts)}\n`);
+process.exit(counts.failed === 0 ? 0 : 1);
