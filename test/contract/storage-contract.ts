@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 import { acceptingContract } from './storage/accepting.js';
 import { appendingContract } from './storage/appending.js';
 import { cancelingContract } from './storage/canceling.js';
+import { checkingContract } from './storage/checking.js';
 import { claimingContract } from './storage/claiming.js';
 import { commitsContract } from './storage/commits.js';
 import { keepingContract } from './storage/keeping.js';
@@ -25,6 +26,7 @@ export function storageContract(name: string, open: OpenStorage): void {
       keepingContract,
       pushConfigurationsContract,
       commitsContract,
+      checkingContract,
     ]) {
       contract(open);
     }

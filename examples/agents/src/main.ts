@@ -36,6 +36,7 @@ async function serve(): Promise<void> {
     trustProxy: config.trustProxy,
     allowAnonymous: config.allowAnonymous,
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),
+    ...(config.corsOrigins !== undefined && { cors: config.corsOrigins }),
   });
   const { url } = await host.listen(config.port, config.host);
 
@@ -52,7 +53,7 @@ async function serve(): Promise<void> {
     if (stopping) return;
     stopping = true;
     logger.info('stopping', { signal });
-    await host.close();
+    await host.close({ drainMs: config.drainMs });
     await storage.close();
     logger.info('stopped');
     process.exit(0);

@@ -4,9 +4,14 @@ import { type RetentionPolicy, RetentionSweeper } from '../server/retention-swee
 import type { Logger } from '../telemetry/logger.js';
 import { AgentMount } from './agent-mount.js';
 import type { AgentOptions } from './agent-options.js';
+import { withNosniff } from './answer-headers.js';
+import { withCors } from './cors.js';
+import { healthEndpoints } from './health-endpoints.js';
+import type { HostOptions } from './host-options.js';
 import { errorAnswer } from './json-answer.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
+import { Readiness, type ReadinessCheck } from './readiness.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
 
 const NOTHING_HERE = errorAnswer({
@@ -22,6 +27,12 @@ export interface AgentHostOptions extends AgentPorts {
   readonly baseUrl: (request?: ExchangeRequest) => string;
   readonly cardMaxAgeSeconds: number;
   readonly retention?: Partial<RetentionPolicy>;
+  readonly cors?: HostOptions['cors'];
+  readonly nosniff?: boolean | undefined;
+  /** Whether probes are answered. */
+  readonly health: boolean;
+  /** What readiness depends on beside agents and storage. */
+  readonly checks?: readonly ReadinessCheck[];
 }
 
 /** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
@@ -32,6 +43,10 @@ export class AgentHost {
   readonly #sweeper: RetentionSweeper;
   readonly #logger: Logger;
   readonly #route: (path: string) => AgentMount | undefined;
+  readonly #readiness: Readiness;
+  readonly #endpoints: ReadonlyMap<string, Exchange>;
+  /** Answers what is not for one of the endpoints. */
+  readonly #wrapped: Exchange;
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -48,6 +63,12 @@ export class AgentHost {
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
+    this.#readiness = new Readiness({ ...options, checks: options.checks ?? [], started: () => this.start() });
+    this.#endpoints = options.health ? healthEndpoints(this.#readiness) : new Map();
+    let wrapped: Exchange = (request) => (this.#started ? this.#answer(request) : this.#answerFirst(request));
+    if (options.nosniff === true) wrapped = withNosniff(wrapped);
+    if (options.cors !== undefined) wrapped = withCors(wrapped, options.cors);
+    this.#wrapped = wrapped;
   }
 
   /** The cards as they stand now, by path. */
@@ -71,13 +92,18 @@ export class AgentHost {
     return this.#starting;
   }
 
+  /** Tells whoever asks that no more requests should be sent here. */
+  drain(): void {
+    this.#readiness.drain();
+  }
+
   /** Lets running turns end for a grace; the storage stays open. */
   async close(graceMs: number): Promise<void> {
     await this.#sweeper.stop();
     await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));
   }
 
-  readonly exchange: Exchange = (request) => (this.#started ? this.#answer(request) : this.#answerFirst(request));
+  readonly exchange: Exchange = (request) => (this.#endpoints.get(request.path) ?? this.#wrapped)(request);
 
   async #answerFirst(request: ExchangeRequest): Promise<ExchangeResponse> {
     try {

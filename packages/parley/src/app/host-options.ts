@@ -5,6 +5,7 @@ import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
 import { checkOptions } from './check-options.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from './cors.js';
 
 /** What holds for all agents of a server or handler. */
 export interface HostOptions {
@@ -21,6 +22,15 @@ export interface HostOptions {
   readonly cardMaxAgeSeconds?: number;
   /** Silence on a stream after which a comment shows that it lives; default 15 s. */
   readonly streamHeartbeatMs?: number;
+  /** Pages of which other origins may call from a browser; default: none. */
+  readonly cors?: CorsOrigins | CorsOptions;
+  /** Whether answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
+  readonly nosniff?: boolean;
+  /**
+   * Whether `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not where
+   * an agent is put behind another host.
+   */
+  readonly health?: boolean;
 }
 
 /** Where a single agent is put. */
@@ -47,6 +57,9 @@ export const hostOptionsShape = {
   retention: z.strictObject({ finishedMs: ms, tailsMs: ms, everyMs: ms }).optional(),
   cardMaxAgeSeconds: z.number().int().nonnegative().optional(),
   streamHeartbeatMs: ms,
+  cors: corsSchema.optional(),
+  nosniff: z.boolean().optional(),
+  health: z.boolean().optional(),
 };
 
 const path = z

@@ -9,6 +9,7 @@ it('nothing set is a server for this machine with SQLite', () => {
     databaseUrl: 'sqlite:./data/parley.db',
     trustProxy: [],
     allowAnonymous: false,
+    drainMs: 0,
     logLevel: 'info',
   };
   expect(readServerConfig({})).toEqual(defaults);
@@ -26,6 +27,8 @@ it('everything set is read', () => {
       A2A_PUBLIC_URL: 'https://example.com/agents/',
       A2A_TRUST_PROXY: 'loopback, 10.0.0.0/8',
       A2A_ALLOW_ANONYMOUS: 'true',
+      A2A_CORS_ORIGINS: 'https://page.example, http://localhost:5173',
+      A2A_DRAIN_SECONDS: '2.5',
       LOG_LEVEL: 'WARN',
     }),
   ).toEqual({
@@ -35,6 +38,8 @@ it('everything set is read', () => {
     publicUrl: 'https://example.com/agents',
     trustProxy: ['loopback', '10.0.0.0/8'],
     allowAnonymous: true,
+    corsOrigins: ['https://page.example', 'http://localhost:5173'],
+    drainMs: 2500,
     logLevel: 'warn',
   });
 });
@@ -51,6 +56,9 @@ describe('a mistake is named with what would be right', () => {
     ['A2A_PUBLIC_URL', 'https://example.com/?a', 'an http or https url'],
     ['A2A_TRUST_PROXY', 'true', 'addresses, ranges'],
     ['A2A_ALLOW_ANONYMOUS', 'yes', 'true or false'],
+    ['A2A_CORS_ORIGINS', 'page.example', 'origins such as'],
+    ['A2A_DRAIN_SECONDS', 'soon', 'a number of seconds'],
+    ['A2A_DRAIN_SECONDS', '3601', 'a number of seconds'],
     ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
   ])('%s=%s', (name, value, right) => {
     expect(() => readServerConfig({ [name]: value })).toThrow(`${name}="${value}" must be ${right}`);

@@ -2,6 +2,7 @@ import { OptionsError } from '../errors/options-error.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { closestName } from './closest-name.js';
+import { corsSchema } from './cors.js';
 
 /** How a ready-made server is set up from outside. */
 export interface ServerConfig {
@@ -15,6 +16,10 @@ export interface ServerConfig {
   readonly trustProxy: readonly string[];
   /** Whether to listen beyond loopback although nobody has to authenticate. */
   readonly allowAnonymous: boolean;
+  /** For `cors` of a server; absent: no pages of other origins. */
+  readonly corsOrigins?: '*' | readonly string[];
+  /** For `close` of a server. */
+  readonly drainMs: number;
   readonly logLevel: LogLevel;
 }
 
@@ -27,6 +32,8 @@ const NAMES = [
   'A2A_PUBLIC_URL',
   'A2A_TRUST_PROXY',
   'A2A_ALLOW_ANONYMOUS',
+  'A2A_CORS_ORIGINS',
+  'A2A_DRAIN_SECONDS',
   'LOG_LEVEL',
 ] as const;
 
@@ -58,6 +65,12 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
   );
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
+  const corsOrigins = read(
+    'A2A_CORS_ORIGINS',
+    originsOf,
+    'origins such as https://page.example, separated by commas, or *',
+  );
+  const drainSeconds = read('A2A_DRAIN_SECONDS', secondsOf, 'a number of seconds from 0 to 3600');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
@@ -67,6 +80,8 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(publicUrl !== undefined && { publicUrl }),
     trustProxy: trustProxy ?? [],
     allowAnonymous: allowAnonymous ?? false,
+    ...(corsOrigins !== undefined && { corsOrigins }),
+    drainMs: (drainSeconds ?? 0) * 1000,
     logLevel: logLevel ?? 'info',
   };
 }
@@ -106,6 +121,15 @@ function proxiesOf(text: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+function originsOf(text: string): '*' | readonly string[] | undefined {
+  const origins = text === '*' ? text : text.split(',').map((entry) => entry.trim());
+  return corsSchema.safeParse(origins).success ? origins : undefined;
+}
+
+function secondsOf(text: string): number | undefined {
+  return /^\d{1,4}(\.\d+)?$/.test(text) && Number(text) <= 3600 ? Number(text) : undefined;
 }
 
 function booleanOf(text: string): boolean | undefined {

@@ -11,6 +11,7 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
+export type { CorsOptions, CorsOrigins } from '../app/cors.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -26,6 +27,14 @@ export interface A2AHostOptions extends ServerOptions {
   readonly agents: Readonly<Record<string, AgentOptions>>;
 }
 
+/** How a server ends, in ms. */
+export interface CloseOptions {
+  /** How long calls and turns that are under way may take; default 5 s each. */
+  readonly graceMs?: number;
+  /** How long requests are still taken after `/readyz` says 503, for load balancers to find out; default 0. */
+  readonly drainMs?: number;
+}
+
 /** A server of one or several agents. */
 export interface A2AHost {
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
@@ -34,8 +43,12 @@ export interface A2AHost {
   readonly url: string;
   /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
-  /** Lets calls finish and turns end for a grace (default 5 s each), then cuts what is left. The storage stays open. */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  /**
+   * Says at `/readyz` that no more requests should come, goes on answering for `drainMs` (default 0), accepts no more
+   * connections then, lets calls finish and turns end for a grace (default 5 s each), and cuts what is left. The storage
+   * stays open.
+   */
+  close(options?: CloseOptions): Promise<void>;
   /** The same server without a socket. */
   fetch(request: Request): Promise<Response>;
 }
@@ -92,6 +105,9 @@ function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: Serve
     heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
     ...(options.retention && { retention: options.retention }),
+    ...(options.cors && { cors: options.cors }),
+    nosniff: options.nosniff,
+    health: options.health ?? true,
     publicUrl: options.url,
     isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
     allowAnonymous: options.allowAnonymous ?? false,
@@ -103,7 +119,7 @@ function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: Serve
 function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch'> {
   return {
     listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
-    close: ({ graceMs = 5_000 } = {}) => server.close(graceMs),
+    close: ({ graceMs = 5_000, drainMs = 0 } = {}) => server.close({ graceMs, drainMs }),
     fetch: toFetch(server.exchange, systemClock),
   };
 }

@@ -16,6 +16,7 @@ import { systemClock, systemIds } from './runtime.js';
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
+export type { CorsOptions, CorsOrigins } from '../app/cors.js';
 export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -80,6 +81,9 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
     ...(options.retention && { retention: options.retention }),
+    ...(options.cors && { cors: options.cors }),
+    nosniff: options.nosniff,
+    health: options.health ?? false,
     baseUrl: baseUrlOf({
       publicUrl: url,
       isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
@@ -94,6 +98,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     exchange,
     logger,
     close: async ({ graceMs = 5_000 } = {}) => {
+      host.drain();
       await host.close(graceMs);
       streams.end();
     },

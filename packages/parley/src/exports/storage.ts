@@ -27,6 +27,7 @@ export type {
   Retention,
   Scope,
   Storage,
+  StorageLoad,
   StoredTask,
   Swept,
   TaskKey,

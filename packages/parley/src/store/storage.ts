@@ -223,6 +223,12 @@ export interface Swept {
   readonly more: boolean;
 }
 
+/** How much is left to do. */
+export interface StorageLoad {
+  /** Messages of all agents whose turn nobody runs yet. */
+  readonly waiting: number;
+}
+
 /**
  * Tasks, their logs, executions, push configurations and idempotency keys: one port because they change together or
  * not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may share a
@@ -287,6 +293,11 @@ export interface Storage {
   /** False if the scope has no such task; a missing configuration is no error (PUSH-7). */
   deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
 
+  /**
+   * Writes something of no meaning the way all else is written, so that a storage that resolves would have taken a message
+   * in just now.
+   */
+  check(): Promise<StorageLoad>;
   sweep(retention: Retention): Promise<Swept>;
   close(): Promise<void>;
 }

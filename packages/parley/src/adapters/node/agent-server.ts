@@ -68,13 +68,18 @@ export class AgentServer {
     return { url: this.url };
   }
 
-  /** Accepts nothing more, lets turns end for `graceMs` and with them their calls and streams, then cuts what is left. */
-  close(graceMs: number): Promise<void> {
-    this.#closing ??= this.#drain(graceMs);
+  /**
+   * Is no longer ready from now on; after `drainMs` accepts nothing more, lets turns end for `graceMs` and with them their
+   * calls and streams, then cuts what is left.
+   */
+  close(times: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
+    this.#closing ??= this.#drain(times);
     return this.#closing;
   }
 
-  async #drain(graceMs: number): Promise<void> {
+  async #drain({ graceMs, drainMs }: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
+    this.#host.drain();
+    if (drainMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(drainMs, resolve));
     this.#http.stopAccepting();
     await this.#host.close(graceMs);
     await this.#http.close(graceMs);

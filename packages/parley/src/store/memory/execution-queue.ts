@@ -34,6 +34,14 @@ export class ExecutionQueue {
     }
   }
 
+  /** Executions that nobody runs. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const entry of this.#ready.ascending()) waiting += entry.executions.length;
+    for (const entry of this.#held.values()) waiting += entry.executions.length - 1;
+    return waiting;
+  }
+
   /** Tasks whose first execution this node may claim now, oldest first. */
   claimable(demand: Demand, now: number): TaskEntry[] {
     const found: TaskEntry[] = [];

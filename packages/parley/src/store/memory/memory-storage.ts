@@ -25,6 +25,7 @@ import type {
   Retention,
   Scope,
   Storage,
+  StorageLoad,
   StoredTask,
   Swept,
   TaskKey,
@@ -260,6 +261,11 @@ export class MemoryStorage implements Storage {
     const entry = this.#tasks.find(scope, taskId);
     entry?.pushConfigs?.delete(id);
     return entry !== undefined;
+  }
+
+  async check(): Promise<StorageLoad> {
+    this.#open();
+    return { waiting: this.#queue.waiting };
   }
 
   async sweep(retention: Retention): Promise<Swept> {

@@ -15,6 +15,7 @@ export type Operation =
   | RememberOperation
   | PutPushConfigOperation
   | DeletePushConfigOperation
+  | CheckOperation
   | SweepOperation;
 
 /** A scope, spread out. */
@@ -155,6 +156,9 @@ export type SweepOperation = readonly [
   limit: number,
 ];
 
+/** Write that somebody looked. */
+export type CheckOperation = readonly ['check', now: number];
+
 /** What each operation answers. */
 export interface OperationResults {
   readonly accept: AcceptResult;
@@ -169,6 +173,8 @@ export interface OperationResults {
   readonly remember: undefined;
   readonly 'put-push-config': boolean;
   readonly 'delete-push-config': boolean;
+  /** Executions that nobody runs. */
+  readonly check: number;
   readonly sweep: readonly [tasks: number, records: number, keys: number, more: boolean];
 }
 

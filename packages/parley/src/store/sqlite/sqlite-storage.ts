@@ -24,6 +24,7 @@ import type {
   Retention,
   Scope,
   Storage,
+  StorageLoad,
   StoredTask,
   Swept,
   TaskKey,
@@ -240,6 +241,11 @@ export class SqliteStorage implements Storage {
   async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
     this.#open();
     return this.#commits.do(['delete-push-config', scopeFields(scope), taskId, id]);
+  }
+
+  async check(): Promise<StorageLoad> {
+    const now = this.#open();
+    return { waiting: await this.#commits.do(['check', now]) };
   }
 
   async sweep(retention: Retention): Promise<Swept> {

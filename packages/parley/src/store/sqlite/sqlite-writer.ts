@@ -1,5 +1,6 @@
 import { accept, create, rememberKey } from './accept-task.js';
 import { append } from './append-records.js';
+import { check } from './check-writing.js';
 import { claim, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
 import { fileFault } from './file-fault.js';
 import type { Operation, Settled } from './operations.js';
@@ -117,6 +118,8 @@ function perform(tables: WriteTables, operation: Operation): unknown {
       return putPushConfig(tables, operation);
     case 'delete-push-config':
       return deletePushConfig(tables, operation);
+    case 'check':
+      return check(tables, operation);
     case 'sweep':
       return sweep(tables, operation);
   }

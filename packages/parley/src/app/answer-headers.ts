@@ -1,0 +1,23 @@
+import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+
+/** Headers of an answer, by lower-case name. */
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+/** The same exchange, its answers with these headers; one that an answer has of its own stays. */
+export function withHeaders(exchange: Exchange, headers: AnswerHeaders): Exchange {
+  return (request) => exchange(request).then((answer) => ({ ...answer, headers: { ...headers, ...answer.headers } }));
+}
+
+/** The same exchange, its browsers told to take the type of an answer for what it says. */
+export function withNosniff(exchange: Exchange): Exchange {
+  return withHeaders(exchange, { 'x-content-type-options': 'nosniff' });
+}
+
+/** The same answer, for caches one that depends on a header of the request. */
+export function varying(answer: ExchangeResponse, name: string): ExchangeResponse {
+  const { vary } = answer.headers;
+  if (vary === undefined) return { ...answer, headers: { ...answer.headers, vary: name } };
+  const named = vary.split(',').map((one) => one.trim().toLowerCase());
+  if (named.includes('*') || named.includes(name.toLowerCase())) return answer;
+  return { ...answer, headers: { ...answer.headers, vary: `${vary}, ${name}` } };
+}

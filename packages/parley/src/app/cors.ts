@@ -1,0 +1,123 @@
+import * as z from 'zod';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import { type AnswerHeaders, varying } from './answer-headers.js';
+
+/** Pages of which origins may call: any (`*`), these, or those of which the function says so. */
+export type CorsOrigins = '*' | readonly string[] | ((origin: string) => boolean | Promise<boolean>);
+
+/** Which pages may call from a browser, and how. */
+export interface CorsOptions {
+  readonly origins: CorsOrigins;
+  /** Request headers beyond those of the protocol that a page may send, such as that of an API key. */
+  readonly allowedHeaders?: readonly string[];
+  /** Answer headers beyond those of the protocol that a page may read. */
+  readonly exposedHeaders?: readonly string[];
+  /** Whether a browser may send cookies along; default false, and never for `*`. */
+  readonly credentials?: boolean;
+  /** How long a browser may go without asking again; default 7200, the most that browsers accept. */
+  readonly maxAgeSeconds?: number;
+}
+
+const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
+const ALLOWED =
+  'A2A-Version, A2A-Extensions, X-A2A-Extensions, Accept, Authorization, Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Last-Event-ID, Traceparent, Tracestate, X-A2A-Protocol, X-API-Key, X-Request-ID';
+const EXPOSED =
+  'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
+const MAX_AGE_SECONDS = 7200;
+
+const headerNames = z
+  .array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'))
+  .optional();
+const origins = z.union(
+  [
+    z.literal('*'),
+    z.array(z.string().refine(isOrigin, 'must be an origin such as "https://example.com", without a path')),
+    z.custom<CorsOrigins>((value) => typeof value === 'function'),
+  ],
+  'must be "*", a list of origins such as ["https://example.com"], or a function',
+);
+
+/** What `cors` of a server may be. */
+export const corsSchema = z.union(
+  [
+    origins,
+    z
+      .strictObject({
+        origins,
+        allowedHeaders: headerNames,
+        exposedHeaders: headerNames,
+        credentials: z.boolean().optional(),
+        maxAgeSeconds: z.number().int().nonnegative().optional(),
+      })
+      .refine(({ origins, credentials }) => origins !== '*' || credentials !== true, 'no cookies for every origin'),
+  ],
+  'must be "*", a list of origins such as ["https://example.com"], a function, or an object with origins',
+);
+
+function isOrigin(text: string): boolean {
+  return text === 'null' || (!text.includes('*') && URL.parse(text)?.origin === text);
+}
+
+/** The same exchange for the pages of other origins too: answers what browsers ask before, and lets them read the answers. */
+export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
+  const rule = new CorsRule(typeof options === 'object' && 'origins' in options ? options : { origins: options });
+  return async (request) => {
+    const origin = request.header('origin');
+    const allowed = await rule.allows(origin);
+    if (isPreflight(request)) return rule.preflight(allowed);
+    return rule.readable(await exchange(request), allowed);
+  };
+}
+
+function isPreflight(request: ExchangeRequest): boolean {
+  return (
+    request.method === 'OPTIONS' &&
+    request.header('origin') !== undefined &&
+    request.header('access-control-request-method') !== undefined
+  );
+}
+
+class CorsRule {
+  readonly #allows: (origin: string) => boolean | Promise<boolean>;
+  readonly #isForAll: boolean;
+  readonly #credentials: AnswerHeaders;
+  readonly #exposed: string;
+  readonly #preflight: AnswerHeaders;
+
+  constructor({ origins, allowedHeaders = [], exposedHeaders = [], credentials, maxAgeSeconds }: CorsOptions) {
+    this.#isForAll = origins === '*';
+    this.#allows = typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
+    this.#credentials = credentials === true ? { 'access-control-allow-credentials': 'true' } : {};
+    this.#exposed = [EXPOSED, ...exposedHeaders].join(', ');
+    this.#preflight = {
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': [ALLOWED, ...allowedHeaders].join(', '),
+      'access-control-max-age': String(maxAgeSeconds ?? MAX_AGE_SECONDS),
+    };
+  }
+
+  /** The origin that may read the answer. An answer for all does not depend on who asks, so that caches can keep one. */
+  async allows(origin: string | undefined): Promise<string | undefined> {
+    if (this.#isForAll) return '*';
+    return origin !== undefined && (await this.#allows(origin)) ? origin : undefined;
+  }
+
+  preflight(allowed: string | undefined): ExchangeResponse {
+    const headers = allowed === undefined ? {} : { ...this.#granted(allowed), ...this.#preflight };
+    return this.#dependent({ status: 204, headers });
+  }
+
+  readable(answer: ExchangeResponse, allowed: string | undefined): ExchangeResponse {
+    if (allowed === undefined) return this.#dependent(answer);
+    const granted = { ...this.#granted(allowed), 'access-control-expose-headers': this.#exposed };
+    return this.#dependent({ ...answer, headers: { ...answer.headers, ...granted } });
+  }
+
+  #granted(origin: string): AnswerHeaders {
+    return { 'access-control-allow-origin': origin, ...this.#credentials };
+  }
+
+  #dependent(answer: ExchangeResponse): ExchangeResponse {
+    return this.#isForAll ? answer : varying(answer, 'Origin');
+  }
+}

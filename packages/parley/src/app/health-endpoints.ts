@@ -1,0 +1,33 @@
+import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+import { errorAnswer, jsonAnswer } from './json-answer.js';
+import type { Readiness } from './readiness.js';
+
+/** For probes only the present counts. */
+const FRESH = { 'cache-control': 'no-store' };
+const ALIVE = jsonAnswer({ status: 200, value: { status: 'alive' }, headers: FRESH });
+
+/**
+ * What probes ask, by path: `/healthz`, whether the process answers at all, and `/readyz`, whether requests should be sent
+ * to it (503 where not, naming what is not ready).
+ */
+export function healthEndpoints(readiness: Readiness): ReadonlyMap<string, Exchange> {
+  return new Map([
+    ['/healthz', readOnly(async () => ALIVE)],
+    ['/readyz', readOnly(() => readyAnswer(readiness))],
+  ]);
+}
+
+async function readyAnswer(readiness: Readiness): Promise<ExchangeResponse> {
+  const report = await readiness.report();
+  return jsonAnswer({ status: report.status === 'ready' ? 200 : 503, value: report, headers: FRESH });
+}
+
+/** An exchange for what can only be read. */
+export function readOnly(exchange: Exchange): Exchange {
+  const allow = 'GET, HEAD, OPTIONS';
+  return async (request) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return exchange(request);
+    if (request.method === 'OPTIONS') return { status: 204, headers: { allow } };
+    return errorAnswer({ status: 405, message: 'This can only be read', headers: { allow } });
+  };
+}

@@ -1,0 +1,128 @@
+import type { Clock } from '../runtime/clock.js';
+import type { Storage } from '../store/storage.js';
+import type { Logger } from '../telemetry/logger.js';
+
+/** Something that a server works with, and whether it does its part. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** Whether the server can answer nothing without it. What is not required is shown, and keeps nobody from being ready. */
+  readonly required: boolean;
+  /** Rejects when it does not work. */
+  check(): Promise<unknown>;
+}
+
+/** What readiness is found out from. */
+export interface ReadinessParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Resolves when the agents can take messages. */
+  readonly started: () => Promise<void>;
+  /** Beside the agents and their storage. */
+  readonly checks: readonly ReadinessCheck[];
+}
+
+/** What one part says. */
+export interface ReadinessState {
+  readonly status: 'ok' | 'failing';
+  readonly required: boolean;
+}
+
+/** Whether to send requests here, and why not. */
+export interface ReadinessReport {
+  readonly status: 'ready' | 'not ready' | 'draining';
+  /** What keeps the server from being ready, by name. */
+  readonly notReady: readonly string[];
+  readonly checks: Readonly<Record<string, ReadinessState>>;
+  /** What a resolved write of the storage survives. */
+  readonly durability: Storage['durability'];
+  /** What an operator should know although the server is ready. */
+  readonly warnings: readonly string[];
+}
+
+/** Probes come from several sides at once; one look serves all of them. */
+const FRESH_MS = 1_000;
+/** A part that takes longer to answer does not work. */
+const PATIENCE_MS = 2_000;
+
+const RELAXED: Readonly<Record<Storage['durability'], readonly string[]>> = {
+  'power-loss': [],
+  process: ['Tasks survive the end of the process, but not the loss of power'],
+  none: ['Tasks are kept in memory, and survive nothing'],
+};
+
+/** Whether a server can do its work now: its agents started, its storage writable, and nobody about to stop it. */
+export class Readiness {
+  readonly #parts: ReadinessParts;
+  readonly #checks: readonly ReadinessCheck[];
+  readonly #failing = new Set<string>();
+  #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
+  #draining = false;
+
+  constructor(parts: ReadinessParts) {
+    const { storage, started, checks } = parts;
+    this.#parts = parts;
+    this.#checks = [
+      { name: 'agents', required: true, check: started },
+      { name: 'storage', required: true, check: () => storage.check() },
+      ...checks,
+    ];
+  }
+
+  /** From now on it is not ready, for good. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** How things stand, at most a second ago. */
+  async report(): Promise<ReadinessReport> {
+    const checks = await this.#states();
+    const failing = Object.keys(checks).filter((name) => checks[name]?.status === 'failing' && checks[name].required);
+    const notReady = this.#draining ? ['server', ...failing] : failing;
+    const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
+    const { durability } = this.#parts.storage;
+    return { status, notReady, checks, durability, warnings: RELAXED[durability] };
+  }
+
+  #states(): Promise<Readonly<Record<string, ReadinessState>>> {
+    const now = this.#parts.clock.monotonic();
+    if (this.#last === undefined || now - this.#last.at >= FRESH_MS) this.#last = { at: now, states: this.#look() };
+    return this.#last.states;
+  }
+
+  async #look(): Promise<Readonly<Record<string, ReadinessState>>> {
+    const states = await Promise.all(this.#checks.map((check) => this.#stateOf(check)));
+    return Object.fromEntries(this.#checks.map(({ name }, at) => [name, states[at] as ReadinessState]));
+  }
+
+  async #stateOf({ name, required, check }: ReadinessCheck): Promise<ReadinessState> {
+    const { clock } = this.#parts;
+    let stopTimer = () => {};
+    const late = new Promise((_, reject) => {
+      stopTimer = clock.after(PATIENCE_MS, () => reject(new Error(`${name} did not answer in ${PATIENCE_MS} ms`)));
+    });
+    try {
+      await Promise.race([check(), late]);
+      this.#changed(name, undefined);
+      return { status: 'ok', required };
+    } catch (error) {
+      this.#changed(name, error);
+      return { status: 'failing', required };
+    } finally {
+      stopTimer();
+    }
+  }
+
+  /** Told once, not with every probe. */
+  #changed(name: string, error: unknown): void {
+    if (this.#failing.has(name) === (error !== undefined)) return;
+    const { logger } = this.#parts;
+    if (error === undefined) {
+      this.#failing.delete(name);
+      logger.info('a readiness check is right again', { check: name });
+    } else {
+      this.#failing.add(name);
+      logger.warn('a readiness check fails', { check: name, error });
+    }
+  }
+}
