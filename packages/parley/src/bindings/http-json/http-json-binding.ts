@@ -6,6 +6,7 @@ import { chooseVersion } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
 import { askedVersion, withExtensions } from '../http/call-context.js';
+import { CallRecord } from '../http/call-record.js';
 import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
@@ -24,6 +25,7 @@ const OWN_CARD = { 'cache-control': 'private, no-cache' };
 interface Progress {
   version: string;
   operation: string;
+  readonly record: CallRecord;
 }
 
 interface AnswerParts {
@@ -39,10 +41,12 @@ export function httpJsonBinding(endpoint: AgentEndpoint, codecs: readonly WireCo
   const offer = offerOf(endpoint, 'HTTP+JSON', codecs);
   const routing = new Routing(codecs, basePath);
   return (request) => {
-    const progress: Progress = { version: '', operation: request.path };
+    const progress: Progress = { version: '', operation: request.path, record: new CallRecord('HTTP+JSON') };
     return answer({ endpoint, offer, routing, request, progress }).catch((thrown: unknown) => {
-      const error = toA2AError(thrown, endpoint.logger, progress.operation);
-      return failure({ error, endpoint, request, version: progress.version });
+      const { operation, record, version } = progress;
+      const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
+      record.code = error.code;
+      return failure({ error, endpoint, request, version, record });
     });
   };
 }
@@ -57,23 +61,32 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   const { operation } = route;
   progress.version = codec.version;
   progress.operation = operation;
+  progress.record.operation = operation;
+  progress.record.version = codec.version;
   const { authenticator, handler } = endpoint;
   const user = authenticator === undefined ? undefined : await authenticator.authenticate(request);
   const { value, form } = await readValue(request, match, endpoint);
   if (version instanceof A2AError) throw version;
-  const parts = { endpoint, offer: offered, codec, value, form, request, user };
+  const { record } = progress;
+  const parts = { endpoint, offer: offered, codec, value, form, request, user, record };
   if (isStreaming(operation)) {
     const call = prepareCall(operation, parts);
     const stream = await EventStream.open({
       items: answerStreaming(handler, call),
       frames: {
         event: (item) => eventFrame(codec.encodeEvent(item), item.seq),
-        failure: (thrown) => eventFrame(errorBody(toA2AError(thrown, endpoint.logger, operation))),
+        failure: (thrown) => {
+          const fields = { operation, requestId: request.requestId };
+          return eventFrame(errorBody(toA2AError(thrown, endpoint.logger, fields)));
+        },
       },
       clock: endpoint.clock,
       heartbeatMs: endpoint.heartbeatMs,
+      openStreams: endpoint.openStreams,
+      record,
     });
-    return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, call.context), body: stream };
+    const headers = withExtensions(EVENT_STREAM_HEADERS, call.context);
+    return { status: 200, headers, body: stream, call: record };
   }
   const call = prepareCall(operation, parts);
   const body = await answerUnary(handler, codec, call);
@@ -81,7 +94,7 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
     'content-type': answerType(request, codec.version),
     ...(operation === 'getExtendedAgentCard' && OWN_CARD),
   };
-  return { status: 200, headers: withExtensions(headers, call.context), body };
+  return { status: 200, headers: withExtensions(headers, call.context), body, call: record };
 }
 
 /** Not thrown at once: an unknown route is answered as such, and a broken body before a wrong version. */
@@ -137,9 +150,10 @@ interface FailureParts {
   readonly endpoint: AgentEndpoint;
   readonly request: ExchangeRequest;
   readonly version: string;
+  readonly record: CallRecord;
 }
 
-function failure({ error, endpoint, request, version }: FailureParts): ExchangeResponse {
+function failure({ error, endpoint, request, version, record }: FailureParts): ExchangeResponse {
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? error.details.metadata?.allow : undefined;
   const headers = {
     'content-type': answerType(request, version),
@@ -147,5 +161,5 @@ function failure({ error, endpoint, request, version }: FailureParts): ExchangeR
     ...(allow !== undefined && { allow }),
     ...challengeHeaders(error, endpoint.authenticator),
   };
-  return { status: httpStatus(error.code), headers, body: errorBody(error) };
+  return { status: httpStatus(error.code), headers, body: errorBody(error), call: record };
 }

@@ -3,6 +3,7 @@ import type { AgentCard } from '../../model/agent-card.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { Tally } from '../../telemetry/tally.js';
 
 /** How much one request may bring. */
 export interface RequestLimits {
@@ -42,4 +43,6 @@ export interface AgentEndpoint {
   readonly heartbeatMs: number;
   /** The version of a call that names none: `0.3` says the specification (VER-4). */
   readonly versionWhenAbsent: string;
+  /** Where the streams that are open are counted. */
+  readonly openStreams?: Tally;
 }

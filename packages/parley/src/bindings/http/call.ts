@@ -13,6 +13,7 @@ import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
 import { callContext } from './call-context.js';
+import type { CallRecord } from './call-record.js';
 import type { ExchangeRequest } from './exchange.js';
 import { limitRequest } from './limit-request.js';
 import type { Offer } from './offer.js';
@@ -27,6 +28,7 @@ export interface CallParts {
   readonly form: WireForm;
   readonly request: ExchangeRequest;
   readonly user: User | undefined;
+  readonly record: CallRecord;
 }
 
 /** A call ready for the handler. */
@@ -34,13 +36,17 @@ export interface Call<Name extends OperationName> {
   readonly operation: Name;
   readonly request: OperationTypes[Name]['request'];
   readonly context: ServerCallContext;
+  readonly record: CallRecord;
 }
 
 /** Checks a call in the order params, required extensions, capabilities (spec §3.3.4). */
 export function prepareCall<Name extends OperationName>(operation: Name, parts: CallParts): Call<Name> {
-  const { codec, endpoint, offer } = parts;
+  const { codec, endpoint, offer, record } = parts;
+  record.operation = operation;
+  record.version = codec.version;
   const request = codec.decode(operation, parts.value, parts.form);
   limitRequest(request, endpoint.limits);
+  record.asked(request);
   const context = callContext({
     request: parts.request,
     operation,
@@ -49,7 +55,7 @@ export function prepareCall<Name extends OperationName>(operation: Name, parts: 
     user: parts.user,
   });
   requireCapabilities(operation, request, offer.capabilities);
-  return { operation, request, context };
+  return { operation, request, context, record };
 }
 
 type UnaryMethods = {
@@ -63,10 +69,13 @@ type UnaryMethods = {
 export function answerUnary<Name extends UnaryOperationName>(
   handler: RequestHandler,
   codec: WireCodec,
-  { operation, request, context }: Call<Name>,
+  { operation, request, context, record }: Call<Name>,
 ): Promise<string> {
   const methods: UnaryMethods = handler;
-  return methods[operation](request, context).then((response) => codec.encode(operation, response));
+  return methods[operation](request, context).then((response) => {
+    record.answered(response);
+    return codec.encode(operation, response);
+  });
 }
 
 type StreamingMethods = {

@@ -1,5 +1,7 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
+import type { Tally } from '../../telemetry/tally.js';
+import type { CallRecord } from './call-record.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
 /** The headers of every event stream. */
@@ -33,6 +35,10 @@ export interface EventStreamParts {
   readonly frames: EventFrames;
   readonly clock: Clock;
   readonly heartbeatMs: number;
+  /** Where it is counted while it is open. */
+  readonly openStreams?: Tally | undefined;
+  /** Learns what the stream is about from its first event. */
+  readonly record?: CallRecord | undefined;
 }
 
 /**
@@ -55,6 +61,7 @@ export class EventStream implements AsyncIterableIterator<string> {
     this.#parts = parts;
     this.#source = parts.items[Symbol.asyncIterator]();
     this.#spoke = parts.clock.monotonic();
+    if (parts.openStreams !== undefined) parts.openStreams.count++;
   }
 
   /**
@@ -121,6 +128,7 @@ export class EventStream implements AsyncIterableIterator<string> {
       this.#close();
     } else {
       try {
+        if (this.#items === 0) this.#parts.record?.answered(result.value.event);
         this.#ready += this.#parts.frames.event(result.value);
       } catch (error) {
         this.#failed(error);
@@ -190,6 +198,8 @@ export class EventStream implements AsyncIterableIterator<string> {
   }
 
   #close(): void {
+    const { openStreams } = this.#parts;
+    if (openStreams !== undefined && this.#source !== undefined) openStreams.count--;
     this.#source = undefined;
     this.#stopTimer?.();
     this.#stopTimer = undefined;

@@ -1,3 +1,5 @@
+import type { CallRecord } from './call-record.js';
+
 /** A request as any host can give it: the universal half between a host's adapter and the bindings. */
 export interface ExchangeRequest {
   /** Upper case. */
@@ -21,6 +23,8 @@ export interface ExchangeRequest {
   readonly local?: string | undefined;
   /** The path under which the host has put the exchange, as sent; `path` is what follows it. Absent at the root. */
   readonly mount?: string | undefined;
+  /** What the log calls it, from the moment on that somebody has named it. */
+  requestId?: string | undefined;
 }
 
 /** An answer as any host can send it. Header names are lower case. */
@@ -32,6 +36,8 @@ export interface ExchangeResponse {
    * has gone. Each string is a whole number of frames.
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
+  /** The call that it answers, if it answers one. */
+  readonly call?: CallRecord;
 }
 
 /** Answers a request. Never rejects: what goes wrong is an answer too. */

@@ -2,24 +2,27 @@ import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
 import { InternalError } from '../../errors/standard-errors.js';
 import { failureLevel, StorageError } from '../../errors/storage-error.js';
 import type { JsonObject } from '../../model/json.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { LogFields, Logger } from '../../telemetry/logger.js';
 
 /** Errors that are not the caller's doing: what is behind them must not get lost. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
 const RETRY_STORAGE_MS = 1000;
 const TYPE = 'type.googleapis.com/google.rpc.';
 
-/** The error as the caller may know it. Anything but an `A2AError` goes to the log and becomes one without a trace of itself. */
-export function toA2AError(error: unknown, logger: Logger, operation: string): A2AError {
+/**
+ * The error as the caller may know it. Anything but an `A2AError` goes to the log, with these fields, and becomes one without
+ * a trace of itself.
+ */
+export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A2AError {
   if (error instanceof A2AError) {
-    if (FAULTS.has(error.code)) logger.error('operation failed', { operation, error: error.cause ?? error });
+    if (FAULTS.has(error.code)) logger.error('operation failed', { ...fields, error: error.cause ?? error });
     return error;
   }
   if (error instanceof StorageError) {
-    logger[failureLevel(error)]('storage failed', { operation, error });
+    logger[failureLevel(error)]('storage failed', { ...fields, error });
     return new A2AError('UNAVAILABLE', 'Temporarily unavailable', { retryAfterMs: RETRY_STORAGE_MS }, { cause: error });
   }
-  logger.error('operation failed', { operation, error });
+  logger.error('operation failed', { ...fields, error });
   return new InternalError({ cause: error });
 }
 

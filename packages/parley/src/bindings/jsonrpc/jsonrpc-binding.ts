@@ -7,6 +7,7 @@ import { chooseVersion, isLater } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
 import { askedVersion, withExtensions } from '../http/call-context.js';
+import { CallRecord } from '../http/call-record.js';
 import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
@@ -23,18 +24,21 @@ interface Progress {
   /** The id as JSON. */
   id: string;
   method: string;
+  readonly record: CallRecord;
 }
 
 /** The JSON-RPC binding of an agent (spec §9): every POST on the bare interface url. */
 export function jsonRpcBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[]): Exchange {
   const offer = offerOf(endpoint, 'JSONRPC', codecs);
   return (request) => {
-    const progress: Progress = { id: 'null', method: '' };
+    const progress: Progress = { id: 'null', method: '', record: new CallRecord('JSONRPC') };
     return answer({ endpoint, offer, request, progress }).catch((thrown: unknown) => {
-      const error = toA2AError(thrown, endpoint.logger, progress.method);
-      const operation = codecs.map(({ methods }) => methods.get(progress.method)).find((found) => found !== undefined);
+      const { method, record } = progress;
+      const error = toA2AError(thrown, endpoint.logger, { operation: method, requestId: request.requestId });
+      record.code = error.code;
+      const operation = codecs.map(({ methods }) => methods.get(method)).find((found) => found !== undefined);
       const streaming = operation !== undefined && isStreaming(operation);
-      return failure({ error, endpoint, request, id: progress.id, streaming });
+      return failure({ error, endpoint, request, id: progress.id, streaming, record });
     });
   };
 }
@@ -62,7 +66,8 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
   const offered = offer();
   const asked = chooseVersion(askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
   const { codec, operation } = findMethod(method, asked, offered);
-  const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user } as const;
+  const { record } = progress;
+  const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user, record } as const;
   if (isStreaming(operation)) {
     const call = prepareCall(operation, parts);
     const { id } = progress;
@@ -71,12 +76,18 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
       items: answerStreaming(handler, call),
       frames: {
         event: (item) => eventFrame(`${opening}${codec.encodeEvent(item)}}`, item.seq),
-        failure: (thrown) => eventFrame(errorResponse(id, toA2AError(thrown, endpoint.logger, operation))),
+        failure: (thrown) => {
+          const fields = { operation, requestId: request.requestId };
+          return eventFrame(errorResponse(id, toA2AError(thrown, endpoint.logger, fields)));
+        },
       },
       clock: endpoint.clock,
       heartbeatMs: endpoint.heartbeatMs,
+      openStreams: endpoint.openStreams,
+      record,
     });
-    return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, call.context), body: stream };
+    const headers = withExtensions(EVENT_STREAM_HEADERS, call.context);
+    return { status: 200, headers, body: stream, call: record };
   }
   const call = prepareCall(operation, parts);
   const result = await answerUnary(handler, codec, call);
@@ -84,6 +95,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
     status: 200,
     headers: withExtensions(JSON_HEADERS, call.context),
     body: `{"jsonrpc":"2.0","id":${progress.id},"result":${result}}`,
+    call: record,
   };
 }
 
@@ -114,17 +126,19 @@ interface FailureParts {
   readonly request: ExchangeRequest;
   readonly id: string;
   readonly streaming: boolean;
+  readonly record: CallRecord;
 }
 
 /** A streaming client may read nothing but an event stream, so it gets the error as one if it asked for that. */
-function failure({ error, endpoint, request, id, streaming }: FailureParts): ExchangeResponse {
+function failure({ error, endpoint, request, id, streaming, record }: FailureParts): ExchangeResponse {
   const status = httpStatus(error.code);
   const body = errorResponse(id, error);
   const retry = retryHeaders(error);
   if (status === 200 && streaming && names(request.header('accept'), EVENT_STREAM_TYPE)) {
-    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body) };
+    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: record };
   }
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
   const challenge = challengeHeaders(error, endpoint.authenticator);
-  return { status, headers: { 'content-type': JSON_TYPE, ...retry, ...allow, ...challenge }, body };
+  const headers = { 'content-type': JSON_TYPE, ...retry, ...allow, ...challenge };
+  return { status, headers, body, call: record };
 }
