@@ -11,12 +11,12 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc');
 /** In the order in which they need each other. */
 const PROJECTS = [
   'packages/parley',
-  'packages/conformance',
-  'packages/cli',
-  'packages/console',
   'examples/agents',
   'examples/ai-sdk',
   'benchmarks',
+  'packages/conformance',
+  'packages/cli',
+  'packages/console',
 ];
 
 /** Builds what is out of date, all of it or only some projects; resolves to those it has built. */

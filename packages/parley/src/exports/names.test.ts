@@ -53,7 +53,7 @@ const NAMES = {
     'systemIds',
     'toFetch',
   ],
-  sqlite: ['SqliteStorage', 'openSqliteStorage'],
+  sqlite: ['SqliteStorage', 'migrateSqlite', 'openSqliteStorage', 'sqliteStatus', 'vacuumSqlite'],
   storage: [
     'LogRecord',
     'MemoryStorage',

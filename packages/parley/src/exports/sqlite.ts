@@ -3,6 +3,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
+export { migrateSqlite, type SqliteStatus, sqliteStatus, vacuumSqlite } from '../store/sqlite/maintain-file.js';
 export { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 
 /** Where to keep everything. */

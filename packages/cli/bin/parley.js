@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module';
+
+enableCompileCache();
+// Loaded after the cache is on, so that it is served from it.
+const { main } = await import('../dist/run.js');
+await main(process.argv.slice(2));

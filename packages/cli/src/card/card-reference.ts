@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { usageError } from '../failure/cli-error.js';
+
+/** Where a card is to be looked for. */
+export interface CardReference {
+  /** An `http:`, `https:` or `file:` URL. */
+  readonly url: URL;
+  /** Which entry of a catalog, where the reference names one. */
+  readonly entry: string | undefined;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/]|$)/i;
+
+/**
+ * Reads a reference: a host or origin, a full URL, a `file://` URL or a path; `#…` picks an entry of a catalog. Without a scheme
+ * a host of this machine is asked by http, any other by https.
+ * @throws CliError A2ACLI_ERR_USAGE
+ */
+export function parseCardReference(reference: string): CardReference {
+  if (reference.trim() === '') throw usageError('the reference of the agent is empty');
+  const [address = '', ...rest] = reference.split('#');
+  const entry = rest.length === 0 ? undefined : decoded(rest.join('#'));
+  return { url: urlOf(address, reference), entry };
+}
+
+function urlOf(address: string, reference: string): URL {
+  if (/^(?:https?|file):\/\//i.test(address)) return parsed(address, reference);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) throw usageError(`"${reference}" is neither http, https nor file`);
+  if (/^\.{0,2}\//.test(address) || existsSync(address)) return pathToFileURL(address);
+  return parsed(`${LOOPBACK.test(address) ? 'http' : 'https'}://${address}`, reference);
+}
+
+function parsed(url: string, reference: string): URL {
+  const found = URL.parse(url);
+  if (found === null) throw usageError(`"${reference}" is no host, URL or path`);
+  return found;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,113 @@
+import type { FlagName } from './flags.js';
+
+/** One command of the tree. */
+export interface Command {
+  /** Its words, such as `task get`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Its arguments in the help: `<id>` is required, `[id]` is not. */
+  readonly args?: string;
+  /** Its own flags, beside the global ones. */
+  readonly flags: readonly FlagName[];
+  readonly aliases?: readonly string[];
+  /** A command line that works. */
+  readonly example: string;
+}
+
+/** Flags that every command takes. */
+export const GLOBAL_FLAGS: readonly FlagName[] = ['output', 'verbose', 'debug', 'config', 'help', 'version'];
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  {
+    path: 'serve',
+    summary: 'Serve an agent: a module, a program, an echo, or a proxy to another one',
+    args: '[module]',
+    flags: [
+      'echo',
+      'exec',
+      'chunk',
+      'proxy',
+      'traffic-log',
+      'host',
+      'port',
+      'name',
+      'description',
+      'public-url',
+      'allow-anonymous',
+      'database',
+      'quiet',
+    ],
+    aliases: ['server'],
+    example: 'parley serve agent.ts',
+  },
+  {
+    path: 'demo-server',
+    summary: 'Serve an agent to practise every command with',
+    flags: ['host', 'port', 'quiet'],
+    example: 'parley demo-server --port 0',
+  },
+  {
+    path: 'init',
+    summary: 'Write a project with an agent that runs',
+    args: '[folder]',
+    flags: ['name', 'force'],
+    example: 'parley init my-agent',
+  },
+  {
+    path: 'db status',
+    summary: 'Show what a database holds',
+    flags: ['database'],
+    example: 'parley db status --database sqlite:./data/parley.db',
+  },
+  {
+    path: 'db migrate',
+    summary: 'Bring a database to the newest form',
+    flags: ['database', 'dry-run'],
+    example: 'parley db migrate --database sqlite:./data/parley.db',
+  },
+  {
+    path: 'db vacuum',
+    summary: 'Give the disk back what a database no longer needs',
+    flags: ['database'],
+    example: 'parley db vacuum --database sqlite:./data/parley.db',
+  },
+  {
+    path: 'db retention',
+    summary: 'Remove what has been kept long enough',
+    flags: ['database', 'finished', 'tails'],
+    example: 'parley db retention --finished 7d --database sqlite:./data/parley.db',
+  },
+  {
+    path: 'config show',
+    summary: 'Show every setting, and where it comes from',
+    flags: [],
+    example: 'parley config show',
+  },
+  {
+    path: 'completion',
+    summary: 'Print the completion script of a shell: bash, zsh or fish',
+    args: '<shell>',
+    flags: [],
+    example: 'source <(parley completion bash)',
+  },
+  {
+    path: 'skill',
+    summary: 'Print the skill that teaches an agent this tool',
+    flags: [],
+    example: 'parley skill > SKILL.md',
+  },
+  {
+    path: 'help',
+    summary: 'Show help for all of it, or for one command',
+    args: '[command]',
+    flags: [],
+    example: 'parley help send',
+  },
+  {
+    path: 'version',
+    summary: 'Show the version',
+    flags: [],
+    example: 'parley version',
+  },
+];

@@ -1,0 +1,69 @@
+import type { Settings } from '../settings/settings.js';
+import { COMMANDS, type Command, GLOBAL_FLAGS } from './commands.js';
+import { type FlagName, flagOf, variableOf } from './flags.js';
+
+const INTRODUCTION = 'parley calls, serves and looks after agents that speak Agent2Agent (A2A).';
+
+/** Help for the whole tool, for a group such as `task`, or for one command. */
+export function helpText(words: readonly string[], settings: Settings): string {
+  const path = words.join(' ');
+  const command = COMMANDS.find((row) => row.path === path || row.aliases?.includes(path));
+  if (command !== undefined) return commandHelp(command, settings);
+  const listed = COMMANDS.filter((row) => path === '' || row.path.startsWith(`${path} `));
+  const shown = listed.length > 0 ? listed : COMMANDS;
+  const sections = [
+    ...(path === '' ? [INTRODUCTION] : []),
+    `Usage: parley ${listed.length > 0 && path !== '' ? `${path} ` : ''}<command> [arguments] [flags]`,
+    `Commands:\n${rows(shown.map(({ path: name, args, summary }) => [args === undefined ? name : `${name} ${args}`, summary]))}`,
+    `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
+    'parley help <command> shows the flags of a command and what they are set to.',
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function commandHelp({ path, args, summary, flags, aliases, example }: Command, settings: Settings): string {
+  const variables = flags.some((name) => flagOf(name).secret === true);
+  const sections = [
+    summary,
+    `Usage: parley ${path}${args === undefined ? '' : ` ${args}`} [flags]`,
+    ...(aliases === undefined ? [] : [`Also: ${aliases.map((alias) => `parley ${alias}`).join(', ')}`]),
+    ...(flags.length === 0 ? [] : [`Flags:\n${flagRows(flags, settings)}`]),
+    `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
+    ...(variables
+      ? [
+          'A credential in a flag is seen in the process table and the shell history: better put it in its variable\n' +
+            `(${flags
+              .filter((name) => flagOf(name).secret === true)
+              .map(variableOf)
+              .join(', ')}) or in a .env file of mode 0600.`,
+        ]
+      : []),
+    `Example:\n  ${example}`,
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function flagRows(names: readonly FlagName[], settings: Settings): string {
+  return rows(
+    names.map((name) => {
+      const { short, value, help, repeats } = flagOf(name);
+      const spelled = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+      const notes = [help, ...(repeats === true ? ['(repeats)'] : []), effective(name, settings)];
+      return [spelled, notes.filter((note) => note !== '').join(' ')];
+    }),
+  );
+}
+
+/** What holds now, where something does. */
+function effective(name: FlagName, settings: Settings): string {
+  const { secret, builtIn } = flagOf(name);
+  const setting = settings.setting(name);
+  if (setting === undefined || setting.source === 'flag') return builtIn === undefined ? '' : `(default: ${builtIn})`;
+  const shown = secret === true ? '…' : setting.values.join(',');
+  return `(default: ${shown}${setting.source === 'built-in' ? '' : `, from ${setting.source}`})`;
+}
+
+function rows(table: readonly (readonly string[])[]): string {
+  const width = Math.max(...table.map(([left = '']) => left.length));
+  return table.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
+}

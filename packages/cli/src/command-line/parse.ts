@@ -1,0 +1,160 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { type CliError, usageError } from '../failure/cli-error.js';
+import { closest } from './closest.js';
+import { COMMANDS, type Command, GLOBAL_FLAGS } from './commands.js';
+import { FLAG_NAMES, type FlagName, flagOf } from './flags.js';
+import type { GivenFlag } from './invocation.js';
+
+/** What a command line says. */
+export interface CommandLine {
+  /** Absent where no word was written, or only the beginning of a command. */
+  readonly command: Command | undefined;
+  /** The words that were written before the arguments. */
+  readonly words: readonly string[];
+  readonly args: readonly string[];
+  readonly given: readonly GivenFlag[];
+}
+
+/**
+ * Reads the arguments of the process. Flags may stand anywhere, and mean the same on every command that takes them.
+ * @throws CliError A2ACLI_ERR_USAGE
+ */
+export function parseCommandLine(argv: readonly string[]): CommandLine {
+  const { options, nameOf } = optionsTable();
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const given: GivenFlag[] = [];
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const name = nameOf.get(token.name);
+    if (name === undefined) throw unknownFlag(token.rawName, [...nameOf.keys()]);
+    given.push({ name, value: givenValue(name, token) });
+  }
+  const { command, words, args } = commandIn(positionals, wantsHelp(given));
+  if (command !== undefined) {
+    checkFlags(command, given);
+    checkChoices(given);
+  }
+  return { command, words, args, given };
+}
+
+/** The flags that a command takes. */
+export function flagsOf(command: Command): readonly FlagName[] {
+  return [...command.flags, ...GLOBAL_FLAGS];
+}
+
+function optionsTable(): { options: ParseArgsOptionsConfig; nameOf: ReadonlyMap<string, FlagName> } {
+  const options: ParseArgsOptionsConfig = {};
+  const nameOf = new Map<string, FlagName>();
+  for (const name of FLAG_NAMES) {
+    const { type, short, aliases = [] } = flagOf(name);
+    options[name] = { type, multiple: true, ...(short !== undefined && { short }) };
+    nameOf.set(name, name);
+    for (const alias of aliases) {
+      options[alias] = { type, multiple: true };
+      nameOf.set(alias, name);
+    }
+  }
+  return { options, nameOf };
+}
+
+function givenValue(name: FlagName, { rawName, value, inlineValue }: OptionToken): string | true {
+  if (flagOf(name).type === 'boolean') {
+    if (value === undefined || value === 'true') return true;
+    throw usageError(`${rawName} takes no value`);
+  }
+  if (value === undefined) throw usageError(`${rawName} needs a value`);
+  // `--bearer --stream` is a value that was forgotten; one that really begins so is written with `=`.
+  if (inlineValue !== true && value.length > 1 && value.startsWith('-'))
+    throw usageError(`${rawName} needs a value; if ${value} is meant, write ${rawName}=${value}`);
+  return value;
+}
+
+interface OptionToken {
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function wantsHelp(given: readonly GivenFlag[]): boolean {
+  return given.some(({ name }) => name === 'help' || name === 'version');
+}
+
+function commandIn(positionals: readonly string[], lenient: boolean): Omit<CommandLine, 'given'> {
+  for (let length = Math.min(3, positionals.length); length > 0; length--) {
+    const path = positionals.slice(0, length).join(' ');
+    const command = COMMANDS.find((row) => row.path === path || row.aliases?.includes(path));
+    if (command === undefined) continue;
+    const args = positionals.slice(length);
+    if (!lenient) checkArgs(command, args);
+    return { command, words: positionals.slice(0, length), args };
+  }
+  if (positionals.length === 0) return { command: undefined, words: [], args: [] };
+  const known = groupDepth(positionals);
+  if (known === 0 || known < positionals.length) throw unknownCommand(positionals, known);
+  return { command: undefined, words: positionals, args: [] };
+}
+
+/** How many words begin some command. */
+function groupDepth(positionals: readonly string[]): number {
+  for (let length = Math.min(2, positionals.length); length > 0; length--) {
+    const prefix = `${positionals.slice(0, length).join(' ')} `;
+    if (COMMANDS.some(({ path }) => path.startsWith(prefix))) return length;
+  }
+  return 0;
+}
+
+function unknownCommand(positionals: readonly string[], known: number): CliError {
+  const written = positionals.slice(0, known + 1).join(' ');
+  const prefixes = COMMANDS.flatMap(({ path, aliases = [] }) => [
+    path
+      .split(' ')
+      .slice(0, known + 1)
+      .join(' '),
+    ...aliases,
+  ]);
+  const meant = closest(written, [...new Set(prefixes)]);
+  const group = known === 0 ? 'help' : `help ${positionals.slice(0, known).join(' ')}`;
+  return usageError(
+    `there is no command "${written}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+    `parley ${group}`,
+  );
+}
+
+function unknownFlag(rawName: string, known: readonly string[]): CliError {
+  const meant = closest(rawName.replace(/^-+/, ''), known);
+  return usageError(`there is no flag ${rawName}${meant === undefined ? '' : `; did you mean --${meant}?`}`);
+}
+
+function checkArgs(command: Command, args: readonly string[]): void {
+  const wanted = command.args?.split(' ') ?? [];
+  const required = wanted.filter((arg) => arg.startsWith('<'));
+  if (command.path === 'help') return;
+  if (args.length < required.length)
+    throw usageError(`${command.path} needs ${required.slice(args.length).join(' ')}`, `parley help ${command.path}`);
+  if (args.length > wanted.length) {
+    const quotes = command.path === 'send' ? '; put a message of several words in quotes' : '';
+    throw usageError(`${command.path} does not take "${args[wanted.length]}"${quotes}`, `parley help ${command.path}`);
+  }
+}
+
+function checkFlags(command: Command, given: readonly GivenFlag[]): void {
+  const allowed = flagsOf(command);
+  const wrong = given.find(({ name }) => !allowed.includes(name));
+  if (wrong !== undefined)
+    throw usageError(`${command.path} does not take --${wrong.name}`, `parley help ${command.path}`);
+  for (const name of allowed) {
+    const times = given.filter((flag) => flag.name === name).length;
+    const { repeats, type } = flagOf(name);
+    if (times > 1 && repeats !== true && type === 'string') throw usageError(`--${name} can be given only once`);
+  }
+}
+
+function checkChoices(given: readonly GivenFlag[]): void {
+  for (const { name, value } of given) {
+    const { choices } = flagOf(name);
+    if (choices !== undefined && !choices.includes(String(value)))
+      throw usageError(`--${name} is ${choices.slice(0, 2).join(' or ')}, not "${value}"`);
+  }
+}

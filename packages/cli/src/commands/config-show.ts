@@ -1,0 +1,22 @@
+import { type FlagName, flagOf, variableOf } from '../command-line/flags.js';
+import type { Invocation } from '../command-line/invocation.js';
+import type { Setting } from '../settings/settings.js';
+
+const REDACTED = '<redacted>';
+
+/** Shows every setting and where it comes from; changes nothing. */
+export async function run({ settings, output }: Invocation): Promise<number> {
+  const rows = settings.all().map(({ name, setting }) => ({
+    name: variableOf(name),
+    value: shown(name, setting),
+    source: setting?.source ?? 'not set',
+  }));
+  if (output.json) output.document({ settings: rows });
+  else for (const { name, value, source } of rows) output.field(name, value === null ? source : `${value} (${source})`);
+  return 0;
+}
+
+function shown(name: FlagName, setting: Setting | undefined): string | null {
+  if (setting === undefined) return null;
+  return flagOf(name).secret === true ? REDACTED : setting.values.join(',');
+}

@@ -1,0 +1,99 @@
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import type { Settings } from '../settings/settings.js';
+
+const DEFAULT_DATABASE = 'sqlite:./data/parley.db';
+const BATCH = 500;
+
+/** Shows what a database holds. */
+export async function status({ settings, output }: Invocation): Promise<number> {
+  const { sqliteStatus } = await import('parley-a2a/sqlite');
+  const found = sqliteStatus(pathOf(settings));
+  if (output.json) {
+    output.document(found);
+    return 0;
+  }
+  output.field('Database', found.path);
+  output.field(
+    'Schema',
+    `${found.schema}${found.schema < found.newestSchema ? ` (newest: ${found.newestSchema})` : ''}`,
+  );
+  output.field('In use', found.inUse ? 'yes' : 'no');
+  output.field('Size', `${sized(found.bytes)}, ${sized(found.freeBytes)} of it free`);
+  for (const [state, tasks] of Object.entries(found.tasks))
+    output.field(state.replace('TASK_STATE_', ''), String(tasks));
+  output.field('Events', String(found.records));
+  output.field('Turns', String(found.turns));
+  output.field('Webhooks', String(found.pushConfigs));
+  return 0;
+}
+
+/** Brings a database to the newest form. */
+export async function migrate({ settings, output }: Invocation): Promise<number> {
+  const { migrateSqlite, sqliteStatus } = await import('parley-a2a/sqlite');
+  const path = pathOf(settings);
+  const planned = settings.isOn('dry-run');
+  const before = planned ? sqliteStatus(path) : undefined;
+  const { from, to } = before === undefined ? migrateSqlite(path) : { from: before.schema, to: before.newestSchema };
+  if (output.json) output.document({ path, from, to, changed: !planned && from !== to });
+  else if (from === to) output.field('Schema', `${to}, the newest: nothing to do`);
+  else output.field('Schema', `${from} → ${to}${planned ? ' (not done: --dry-run)' : ''}`);
+  return 0;
+}
+
+/** Gives the disk back what a database no longer needs. */
+export async function vacuum({ settings, output }: Invocation): Promise<number> {
+  const { vacuumSqlite } = await import('parley-a2a/sqlite');
+  const path = pathOf(settings);
+  const { bytesBefore, bytesAfter } = vacuumSqlite(path);
+  if (output.json) output.document({ path, bytesBefore, bytesAfter });
+  else output.field('Size', `${sized(bytesBefore)} → ${sized(bytesAfter)}`);
+  return 0;
+}
+
+/** Removes tasks and event logs that have been kept long enough. */
+export async function retention({ settings, output }: Invocation): Promise<number> {
+  const { sqliteStatus } = await import('parley-a2a/sqlite');
+  const { openStorage } = await import('parley-a2a/storage');
+  const path = pathOf(settings);
+  // A file that is not there is not to be made.
+  sqliteStatus(path);
+  const storage = await openStorage(databaseOf(settings));
+  const now = Date.now();
+  const removed = { tasks: 0, records: 0, keys: 0 };
+  try {
+    for (let more = true; more; ) {
+      const swept = await storage.sweep({
+        now,
+        finishedBefore: now - (settings.duration('finished') ?? 0),
+        tailsBefore: now - (settings.duration('tails') ?? 0),
+        limit: BATCH,
+      });
+      removed.tasks += swept.tasks;
+      removed.records += swept.records;
+      removed.keys += swept.keys;
+      more = swept.more;
+    }
+  } finally {
+    await storage.close();
+  }
+  if (output.json) output.document({ path, removed });
+  else output.field('Removed', `${removed.tasks} tasks, ${removed.records} events, ${removed.keys} idempotency keys`);
+  return 0;
+}
+
+function databaseOf(settings: Settings): string {
+  return settings.text('database') ?? process.env.DATABASE_URL ?? DEFAULT_DATABASE;
+}
+
+function pathOf(settings: Settings): string {
+  const url = databaseOf(settings);
+  const path = /^sqlite:([^?]+)/.exec(url)?.[1];
+  if (path === undefined) throw usageError(`db works on files such as ${DEFAULT_DATABASE}, not on "${url}"`);
+  return path;
+}
+
+function sized(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} B`;
+  return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}

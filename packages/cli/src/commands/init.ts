@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { projectFiles } from '../init/project-files.js';
+
+/** Writes a project with an agent that runs. */
+export async function run({ args: [folder = '.'], settings, output }: Invocation): Promise<number> {
+  const place = resolve(folder);
+  const name = settings.text('name') ?? packageName(basename(place));
+  const files = projectFiles(name);
+  if (!settings.isOn('force')) {
+    const taken = existsSync(place) ? readdirSync(place).filter((file) => file in files) : [];
+    if (taken.length > 0) throw usageError(`${folder} already has ${taken.join(', ')}`, '--force overwrites');
+  }
+  mkdirSync(place, { recursive: true });
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(place, file), text);
+  if (output.json) {
+    output.document({ folder: place, files: Object.keys(files) });
+    return 0;
+  }
+  output.field('Project', place);
+  for (const file of Object.keys(files)) output.field('File', file);
+  const enter = folder === '.' ? '' : `cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)} && `;
+  output.field('Next', `${enter}npm install && npm start`);
+  return 0;
+}
+
+function packageName(folder: string): string {
+  return (
+    folder
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._-]+/g, '-')
+      .replace(/^[._-]+|-+$/g, '') || 'agent'
+  );
+}

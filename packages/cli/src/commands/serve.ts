@@ -1,0 +1,51 @@
+import type { AgentOptions } from 'parley-a2a/node';
+import type { FlagName } from '../command-line/flags.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import type { ModuleAgent } from '../serve/module-agent.js';
+
+const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
+
+/** Serves an agent until a signal ends it. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { args, settings } = invocation;
+  const chosen = SOURCES.filter((name) => settings.setting(name) !== undefined);
+  if (chosen.length + args.length !== 1)
+    throw usageError('serve takes one of: a module, --echo, --exec <command>, --proxy <url>', 'parley help serve');
+  for (const [name, of] of [
+    ['chunk', 'exec'],
+    ['traffic-log', 'proxy'],
+  ] as const)
+    if (settings.setting(name) !== undefined && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
+  const target = settings.text('proxy');
+  if (target !== undefined) {
+    const { serveProxy } = await import('../serve/serve-proxy.js');
+    return serveProxy(invocation, target);
+  }
+  const { serveAgents } = await import('../serve/serve-agents.js');
+  return serveAgents(invocation, await source(invocation));
+}
+
+async function source({ args, settings }: Invocation): Promise<ModuleAgent> {
+  const [path] = args;
+  if (path !== undefined) {
+    const { loadModuleAgent } = await import('../serve/module-agent.js');
+    return loadModuleAgent(path);
+  }
+  const command = settings.text('exec');
+  if (command === undefined) return { agent: echoAgent };
+  const { execAgent } = await import('../serve/exec-agent.js');
+  const chunk = settings.text('chunk')?.replaceAll('\\n', '\n').replaceAll('\\t', '\t');
+  if (chunk === '') throw usageError('--chunk needs a text to cut at');
+  const description = `Runs: ${command}`;
+  return {
+    agent: { agent: execAgent({ command, chunk }), name: command.trim().split(/\s+/)[0] || 'Program', description },
+  };
+}
+
+const echoAgent: AgentOptions = {
+  name: 'Echo',
+  description: 'Says what it was told.',
+  skills: [{ id: 'echo', name: 'Echo', description: 'Says what it was told.', tags: ['echo'] }],
+  agent: (prompt: string) => `Echo: ${prompt}`,
+};

@@ -1,0 +1,30 @@
+/** The errors that are the tool's own, and the exit code of each. */
+export const LOCAL_CODES = {
+  A2ACLI_ERR_USAGE: 2,
+  A2ACLI_ERR_CARD_NOT_FOUND: 3,
+  A2ACLI_ERR_CARD_INVALID: 1,
+  A2ACLI_ERR_UNREACHABLE: 3,
+  A2ACLI_ERR_CREDENTIALS_MISSING: 4,
+  A2ACLI_ERR_AUTH_FAILED: 4,
+  A2ACLI_ERR_TIMEOUT: 5,
+  A2ACLI_ERR_INTERNAL: 1,
+} as const;
+export type LocalCode = keyof typeof LOCAL_CODES;
+
+/** A failure of the tool itself: what went wrong, and what to do about it. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: LocalCode;
+  readonly hint: string | undefined;
+
+  constructor(code: LocalCode, message: string, options: ErrorOptions & { readonly hint?: string | undefined } = {}) {
+    super(message, options);
+    this.code = code;
+    this.hint = options.hint;
+  }
+}
+
+/** Arguments that make no sense. */
+export function usageError(message: string, hint?: string): CliError {
+  return new CliError('A2ACLI_ERR_USAGE', message, { hint });
+}

@@ -1,0 +1,105 @@
+import { CliError, LOCAL_CODES, type LocalCode } from './cli-error.js';
+
+/** A failure as it is reported: by an error name of A2A or by a code of the tool, never one for the other. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly a2aCode: string | null;
+  readonly exit: number;
+}
+
+/** What an error of the protocol is called, by its code in the library. */
+const PROTOCOL_NAMES: Readonly<Record<string, string>> = {
+  TASK_NOT_FOUND: 'TaskNotFoundError',
+  TASK_NOT_CANCELABLE: 'TaskNotCancelableError',
+  PUSH_NOTIFICATION_NOT_SUPPORTED: 'PushNotificationNotSupportedError',
+  UNSUPPORTED_OPERATION: 'UnsupportedOperationError',
+  CONTENT_TYPE_NOT_SUPPORTED: 'ContentTypeNotSupportedError',
+  INVALID_AGENT_RESPONSE: 'InvalidAgentResponseError',
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: 'ExtendedAgentCardNotConfiguredError',
+  EXTENSION_SUPPORT_REQUIRED: 'ExtensionSupportRequiredError',
+  VERSION_NOT_SUPPORTED: 'VersionNotSupportedError',
+  PARSE_ERROR: 'JSONParseError',
+  INVALID_REQUEST: 'InvalidRequestError',
+  METHOD_NOT_FOUND: 'MethodNotFoundError',
+  METHOD_NOT_ALLOWED: 'MethodNotFoundError',
+  INVALID_PARAMS: 'InvalidParamsError',
+  PAYLOAD_TOO_LARGE: 'InvalidRequestError',
+  RESOURCE_EXHAUSTED: 'ResourceExhaustedError',
+  INTERNAL_ERROR: 'InternalError',
+};
+
+const NETWORK_CODES =
+  /^(?:E(?:CONN|HOST|NET|PIPE|AI_|NOTFOUND|TIMEDOUT|PROTO|ADDR)|UND_ERR|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL)/;
+const TLS_CODES = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO)/;
+
+/** What to report of anything that was thrown. `credentials`: whether the call carried any. */
+export function failureOf(error: unknown, credentials = false): Failure {
+  const chain = chainOf(error);
+  const own = chain.find((one): one is CliError => one instanceof CliError);
+  if (own !== undefined) return local(own.code, own.message, own.hint);
+  const protocol = chain.find((one) => typeof one.code === 'string' && isProtocolCode(one.code));
+  if (protocol !== undefined) return protocolFailure(protocol, credentials);
+  const network = chain.find((one) => typeof one.code === 'string' && NETWORK_CODES.test(one.code));
+  if (network !== undefined) return unreachable(network);
+  const [first] = chain;
+  if (first?.name === 'TimeoutError') return local('A2ACLI_ERR_TIMEOUT', 'the time is up', undefined);
+  if (first?.name === 'OptionsError') return local('A2ACLI_ERR_USAGE', first.message, undefined);
+  if (first?.message === 'fetch failed' || first?.message === 'terminated')
+    return local('A2ACLI_ERR_UNREACHABLE', chain.at(-1)?.message ?? 'the agent cannot be reached', undefined);
+  return local('A2ACLI_ERR_INTERNAL', first?.message ?? String(error), '--debug shows more');
+}
+
+interface Thrown {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: unknown;
+  readonly details?: ProtocolDetails;
+}
+
+interface ProtocolDetails {
+  readonly violations?: readonly { readonly field: string; readonly description: string }[];
+  readonly retryAfterMs?: number;
+}
+
+function chainOf(error: unknown): readonly Thrown[] {
+  const chain: Thrown[] = [];
+  for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) {
+    chain.push(at as Thrown);
+    if (at instanceof AggregateError) chain.push(...at.errors.slice(0, 1));
+  }
+  return chain;
+}
+
+function isProtocolCode(code: string): boolean {
+  return code in PROTOCOL_NAMES || code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' || code === 'UNAVAILABLE';
+}
+
+function protocolFailure(error: Thrown, credentials: boolean): Failure {
+  const code = String(error.code);
+  const { message } = error;
+  if (code === 'UNAUTHENTICATED' && !credentials) return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
+  if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')
+    return local('A2ACLI_ERR_AUTH_FAILED', message, undefined);
+  if (code === 'UNAVAILABLE') return local('A2ACLI_ERR_UNREACHABLE', message, undefined);
+  const violations = error.details?.violations?.map(({ field, description }) => `${field}: ${description}`) ?? [];
+  return {
+    code: PROTOCOL_NAMES[code] ?? 'InternalError',
+    message: violations.length === 0 ? message : `${message} (${violations.join('; ')})`,
+    hint: null,
+    a2aCode: null,
+    exit: 1,
+  };
+}
+
+function unreachable({ code, message }: Thrown): Failure {
+  const hint = TLS_CODES.test(String(code))
+    ? '--insecure goes on without verifying; only where that is meant'
+    : undefined;
+  return local('A2ACLI_ERR_UNREACHABLE', message || String(code), hint);
+}
+
+function local(code: LocalCode, message: string, hint: string | undefined): Failure {
+  return { code, message, hint: hint ?? null, a2aCode: null, exit: LOCAL_CODES[code] };
+}

@@ -1,0 +1,31 @@
+import type { CommandLine } from '../command-line/parse.js';
+import type { Output } from '../output/output.js';
+import { type Failure, failureOf } from './failure.js';
+
+/** Who reports a failure, and of what. */
+export interface ReportContext {
+  readonly output: Output;
+  readonly argv: readonly string[];
+  readonly line: CommandLine | undefined;
+}
+
+/** Tells what went wrong and what to do, on stdout as an object with `-o json`; gives the exit code. */
+export function report(error: unknown, { output, argv, line }: ReportContext): number {
+  const failure = failureOf(error);
+  output.endProgress();
+  const streaming = line?.given.some(({ name }) => name === 'stream') === true;
+  if (output.json) {
+    const body = { error: bodyOf(failure) };
+    if (streaming) output.line(body);
+    else output.document(body);
+  } else {
+    output.fail(`${failure.code}: ${failure.message}${failure.a2aCode === null ? '' : ` (${failure.a2aCode})`}`);
+    if (failure.hint !== null) output.note(`hint: ${failure.hint}`);
+  }
+  if (argv.includes('--debug') && error instanceof Error) output.note(error.stack ?? error.message);
+  return failure.exit;
+}
+
+function bodyOf({ code, message, hint, a2aCode }: Failure): object {
+  return { code, message, hint, a2aCode };
+}

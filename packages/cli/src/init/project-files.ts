@@ -1,0 +1,73 @@
+import { VERSION } from '../version.js';
+
+/** The files of a new project, by name. */
+export function projectFiles(name: string): Readonly<Record<string, string>> {
+  return {
+    'package.json': `${JSON.stringify(manifest(name), undefined, 2)}\n`,
+    'agent.ts': AGENT,
+    'tsconfig.json': `${JSON.stringify(TSCONFIG, undefined, 2)}\n`,
+    'README.md': readme(name),
+    '.gitignore': 'node_modules/\ndata/\n.env\n',
+  };
+}
+
+function manifest(name: string): object {
+  return {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=22.19' },
+    scripts: {
+      start: 'parley serve agent.ts --database sqlite:./data/tasks.db',
+      dev: 'node --watch node_modules/parley-a2a-cli/bin/parley.js serve agent.ts',
+      send: 'parley send --agent-card localhost:8080',
+    },
+    dependencies: { 'parley-a2a': `^${VERSION}`, 'parley-a2a-cli': `^${VERSION}` },
+  };
+}
+
+const AGENT = `import type { AgentOptions, RequestContext } from 'parley-a2a/server';
+
+/** What \`parley serve\` serves: change what it says, and what its card tells of it. */
+export const agent: AgentOptions = {
+  name: 'Shouter',
+  description: 'Says it again, louder.',
+  skills: [{ id: 'shout', name: 'Shout', description: 'Upper case.', tags: ['text'], examples: ['hello'] }],
+  agent: async function* (prompt: string, context: RequestContext) {
+    for (const word of prompt.split(' ')) {
+      if (context.signal.aborted) return;
+      yield \`\${word.toUpperCase()} \`;
+    }
+  },
+};
+`;
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    erasableSyntaxOnly: true,
+    allowImportingTsExtensions: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: true,
+  },
+  include: ['*.ts'],
+};
+
+function readme(name: string): string {
+  return `# ${name}
+
+An agent that speaks Agent2Agent (A2A). It needs Node.js 22.19 or newer.
+
+\`\`\`sh
+npm install
+npm start                  # serves agent.ts on http://localhost:8080, its tasks in ./data
+npm run send -- "hello"    # from another terminal
+\`\`\`
+
+\`npm run dev\` serves it again after every change of \`agent.ts\`.
+`;
+}

@@ -1,0 +1,59 @@
+import type { CommandLine } from './command-line/parse.js';
+import { parseCommandLine } from './command-line/parse.js';
+import { LOADERS } from './loaders.js';
+import { Output, type OutputFormat, type OutputSinks } from './output/output.js';
+import { Settings } from './settings/settings.js';
+import { exposedFiles, settingsLayers } from './settings/settings-files.js';
+
+/** Runs one command line and ends the process with its exit code. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // A reader that has enough, such as head, is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  const code = await run(argv);
+  process.stdout.write('', () => process.exit(code));
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  const { env } = process;
+  const sinks: OutputSinks = { stdout: process.stdout, stderr: process.stderr, colors: colored(env) };
+  let line: CommandLine | undefined;
+  let output = new Output(formatIn(argv), sinks);
+  try {
+    line = parseCommandLine(argv);
+    const { command, given } = line;
+    const layers = settingsLayers(env, namedConfig(line), process.cwd());
+    const settings = new Settings(given, layers);
+    output = new Output((settings.text('output') ?? 'text') as OutputFormat, sinks);
+    for (const path of exposedFiles(layers))
+      output.warn(`${path} holds credentials and others on this machine can read it: chmod 600 ${path}`);
+    if (given.some(({ name }) => name === 'version')) {
+      output.raw(`parley ${(await import('./version.js')).VERSION}\n`);
+      return 0;
+    }
+    if (command === undefined || given.some(({ name }) => name === 'help')) {
+      output.raw((await import('./command-line/help-text.js')).helpText(line.words, settings));
+      return 0;
+    }
+    const loaded = await LOADERS[command.path]?.();
+    if (loaded === undefined) throw new Error(`nothing runs ${command.path}`);
+    return await loaded.run({ command, args: line.args, given, settings, output });
+  } catch (error) {
+    const { report } = await import('./failure/report.js');
+    return report(error, { output, argv, line });
+  }
+}
+
+function namedConfig({ given }: CommandLine): string | undefined {
+  return given.findLast(({ name }) => name === 'config')?.value as string | undefined;
+}
+
+/** What was probably asked for, for errors that are found before it is known. */
+function formatIn(argv: readonly string[]): OutputFormat {
+  const joined = argv.join(' ');
+  const found = /(?:^| )(?:-o ?|--output[ =])(jsonl?)(?: |$)/.exec(joined)?.[1] ?? process.env.A2ACLI_OUTPUT;
+  return found === 'json' || found === 'jsonl' ? found : 'text';
+}
+
+function colored(env: NodeJS.ProcessEnv): boolean {
+  return process.stderr.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+}

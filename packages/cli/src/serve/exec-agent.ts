@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
+
+/** How a program is made an agent. */
+export interface ExecAgentOptions {
+  /** A line for the shell. */
+  readonly command: string;
+  /** Where the answer is cut for streaming; absent: it comes in one piece. */
+  readonly chunk: string | undefined;
+}
+
+/** An answer that is not streamed is held whole. */
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+
+/**
+ * Makes an agent of any program: each message runs it once, with the text on its stdin and ids in its environment
+ * (`A2A_TASK_ID`, `A2A_CONTEXT_ID`, `A2A_MESSAGE`); what it prints is the answer, and an exit code other than 0 fails the
+ * task. A canceled task ends the program and what it has started.
+ */
+export function execAgent(options: ExecAgentOptions): AgentExecutor {
+  return {
+    async execute(context, events) {
+      await events.working();
+      const child = started(options.command, context);
+      const ended = once(child, 'close');
+      const stop = () => endGroup(child);
+      context.signal.addEventListener('abort', stop, { once: true });
+      try {
+        await relay({ child, events, chunk: options.chunk, signal: context.signal });
+        const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null];
+        if (context.signal.aborted) return;
+        if (code === 0) await events.complete();
+        else await events.fail(`The program ended with ${signal ?? `exit code ${code}`}`);
+      } finally {
+        context.signal.removeEventListener('abort', stop);
+        stop();
+      }
+    },
+  };
+}
+
+function started(command: string, { text, taskId, contextId, message }: RequestContext): ChildProcess {
+  const env = {
+    ...process.env,
+    A2A_TASK_ID: taskId,
+    A2A_CONTEXT_ID: contextId,
+    A2A_MESSAGE: JSON.stringify(message),
+  };
+  // A group of its own, so that what the program starts ends with it.
+  const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+  // A program need not read what it is told.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(text);
+  return child;
+}
+
+async function relay({
+  child,
+  events,
+  chunk,
+  signal,
+}: {
+  readonly child: ChildProcess;
+  readonly events: EventQueue;
+  readonly chunk: string | undefined;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  let pending = '';
+  let artifactId: string | undefined;
+  const say = async (text: string) => {
+    if (artifactId === undefined) artifactId = await events.artifact(text, { name: 'response' });
+    else await events.append(artifactId, text);
+  };
+  for await (const piece of child.stdout?.setEncoding('utf8') ?? []) {
+    if (signal.aborted) return;
+    pending += piece;
+    if (chunk === undefined) {
+      if (pending.length > MAX_ANSWER_CHARS) throw new Error('the program answers more than can be held');
+      continue;
+    }
+    const cut = pending.lastIndexOf(chunk);
+    if (cut < 0) continue;
+    const pieces = pending.slice(0, cut + chunk.length).split(chunk);
+    pending = pending.slice(cut + chunk.length);
+    for (const one of pieces.slice(0, -1)) await say(`${one}${chunk}`);
+  }
+  if (pending !== '' && !signal.aborted) await say(pending);
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGTERM');
+  } catch {
+    child.kill();
+  }
+}

@@ -1,0 +1,66 @@
+import { CliError } from '../failure/cli-error.js';
+import type { Output } from '../output/output.js';
+
+/** A server that can be ended. */
+export interface Closable {
+  close(): Promise<void>;
+}
+
+/** What to tell of a server that listens. */
+export interface ListeningAgent {
+  readonly name: string;
+  readonly url: string;
+  readonly card: string;
+}
+
+/** Says where an agent is, on stdout before anything else. */
+export function tellListening(output: Output, { name, url, card }: ListeningAgent): void {
+  if (output.json) output.line({ name, url, card });
+  else {
+    output.field('Agent', name);
+    output.field('URL', url);
+    output.field('Card', card);
+  }
+}
+
+/** Resolves when a signal asks to stop and the server has closed; a second signal does not wait. */
+export function untilStopped(server: Closable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let stopping = false;
+    const stop = () => {
+      if (stopping) process.exit(130);
+      stopping = true;
+      server.close().then(resolve, reject);
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}
+
+/** Where a server is to listen. */
+export interface ListenPlace {
+  readonly port: number;
+  readonly host: string;
+}
+
+/** Waits until a server listens; says what to do where it cannot. */
+export async function listening<T>(starting: Promise<T>, { port, host }: ListenPlace): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    const problem =
+      code === 'EADDRINUSE'
+        ? `port ${port} is taken`
+        : code === 'EACCES'
+          ? `port ${port} is not for this user`
+          : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
+            ? `${host} is no address of this machine`
+            : undefined;
+    if (problem === undefined) throw error;
+    throw new CliError('A2ACLI_ERR_INTERNAL', problem, {
+      cause: error,
+      hint: 'another --port or --host; --port 0 takes a free one',
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { shownHeaders, type TrafficLog } from './traffic-log.js';
+
+/** One request on its way through the proxy. */
+export interface ProxiedExchangeOptions {
+  readonly number: number;
+  /** Base URL of the agent behind, without a slash at the end. */
+  readonly target: string;
+  /** Base URL of the proxy. */
+  readonly own: string;
+  readonly log: TrafficLog;
+}
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  // What is logged should be readable.
+  'accept-encoding',
+  'content-encoding',
+]);
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
+/** Passes one request on, and its answer back as it comes. */
+export class ProxiedExchange {
+  readonly #options: ProxiedExchangeOptions;
+
+  constructor(options: ProxiedExchangeOptions) {
+    this.#options = options;
+  }
+
+  async run(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { number: exchange, target, log } = this.#options;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { method = 'GET', url: path = '/' } = request;
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers))
+      if (value !== undefined && !HOP_BY_HOP.has(name)) headers.set(name, String(value));
+    const body = await bodyOf(request);
+    log({
+      exchange,
+      what: 'request',
+      head: `${method} ${path}`,
+      headers: shownHeaders(headers),
+      body: body.toString(),
+    });
+    try {
+      const answer = await fetch(`${target}${path}`, {
+        method,
+        headers,
+        redirect: 'manual',
+        signal: gone.signal,
+        ...(body.length > 0 && method !== 'GET' && method !== 'HEAD' && { body: new Uint8Array(body) }),
+      });
+      await this.#pass(answer, path, response);
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      log({ exchange, what: 'error', head: gone.signal.aborted ? 'the caller has gone' : String(cause) });
+      if (response.headersSent) response.destroy();
+      else answerJson(response, 502, { error: { code: 502, message: 'The agent behind the proxy cannot be reached' } });
+    }
+  }
+
+  async #pass(answer: Response, path: string, response: ServerResponse): Promise<void> {
+    const { number: exchange, log } = this.#options;
+    const type = answer.headers.get('content-type') ?? '';
+    const head = `${answer.status} ${type}`.trim();
+    const headers = Object.fromEntries(Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+    const shown = shownHeaders(answer.headers);
+    if (/\/agent(?:-card)?\.json$/.test(path.replace(/\?.*$/, '')) && answer.ok) {
+      const text = this.#rewritten(await answer.text());
+      log({ exchange, what: 'response', head, headers: shown, body: text });
+      delete headers.etag;
+      response.writeHead(answer.status, headers).end(text);
+      return;
+    }
+    response.writeHead(answer.status, headers);
+    if (!type.startsWith('text/event-stream')) {
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      log({ exchange, what: 'response', head, headers: shown, body: bytes.toString() });
+      response.end(bytes);
+      return;
+    }
+    log({ exchange, what: 'response', head, headers: shown });
+    response.flushHeaders();
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body ?? []) {
+      log({ exchange, what: 'event', head: 'stream', body: decoder.decode(chunk, { stream: true }) });
+      if (!response.write(chunk)) await once(response, 'drain');
+    }
+    log({ exchange, what: 'end', head: 'stream ended' });
+    response.end();
+  }
+
+  /** A card whose addresses lead through the proxy, and whose signatures, no longer true, are gone. */
+  #rewritten(text: string): string {
+    const { target, own } = this.#options;
+    try {
+      const { signatures: _, ...card } = JSON.parse(text) as Record<string, unknown>;
+      return JSON.stringify(card, (name, value: unknown) =>
+        name === 'url' && typeof value === 'string' && (value === target || value.startsWith(`${target}/`))
+          ? `${own}${value.slice(target.length)}`
+          : value,
+      );
+    } catch {
+      return text;
+    }
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_REQUEST_BYTES) throw new Error('the request is too large for the proxy');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function answerJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

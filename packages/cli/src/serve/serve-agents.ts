@@ -1,0 +1,59 @@
+import { type Logger, textLogger } from 'parley-a2a';
+import { createA2AHost } from 'parley-a2a/node';
+import { openStorage } from 'parley-a2a/storage';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { listening, tellListening, untilStopped } from './listening.js';
+import type { ModuleAgent } from './module-agent.js';
+
+/** Serves one agent or several with what the flags say. */
+export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
+  const logger = loggerFor(settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info');
+  const databaseUrl = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
+  const storage = await openStorage(databaseUrl, { logger });
+  const name = settings.text('name');
+  const description = settings.text('description');
+  const publicUrl = settings.text('public-url');
+  const agents =
+    'host' in source
+      ? source.host.agents
+      : {
+          '/': {
+            ...source.agent,
+            ...(name !== undefined && { name }),
+            ...(description !== undefined && { description }),
+          },
+        };
+  try {
+    const host = createA2AHost({
+      ...('host' in source && source.host),
+      agents,
+      storage,
+      logger,
+      allowAnonymous: settings.isOn('allow-anonymous'),
+      ...(publicUrl !== undefined && { url: publicUrl }),
+    });
+    const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
+    const { url } = await listening(host.listen(place.port, place.host), place);
+    for (const [path, card] of Object.entries(host.agentCards)) {
+      const base = `${url}${path === '/' ? '' : path}`;
+      tellListening(output, { name: card.name, url: base, card: `${base}/.well-known/agent-card.json` });
+    }
+    await untilStopped(host);
+  } finally {
+    await storage.close();
+  }
+  return 0;
+}
+
+/** The port that a flag names. */
+export function portOf(text: string | undefined): number {
+  const port = Number(text);
+  if (text === undefined || !/^\d{1,5}$/.test(text) || port > 65_535)
+    throw usageError(`--port is 0 to 65535, not "${text}"`);
+  return port;
+}
+
+function loggerFor(level: 'error' | 'info' | 'debug'): Logger {
+  return textLogger({ write: (line) => process.stderr.write(line), now: Date.now, level });
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { listening, tellListening, untilStopped } from './listening.js';
+import { ProxiedExchange } from './proxied-exchange.js';
+import { portOf } from './serve-agents.js';
+import { fileLog, readableLog, type TrafficLog } from './traffic-log.js';
+
+/** Passes everything on to another agent, whose card then names this address, and logs what passes. */
+export async function serveProxy({ settings, output }: Invocation, target: string): Promise<number> {
+  const base = URL.parse(target);
+  if (base === null || !/^https?:$/.test(base.protocol))
+    throw usageError(`--proxy takes an http or https URL, not "${target}"`);
+  const file = settings.text('traffic-log');
+  const log: TrafficLog =
+    file === undefined ? readableLog((text) => output.note(text.trimEnd())) : fileLog(file, Date.now);
+  let exchanges = 0;
+  let own = '';
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    exchanges++;
+    const exchange = new ProxiedExchange({ number: exchanges, target: base.href.replace(/\/$/, ''), own, log });
+    exchange.run(request, response).catch(() => response.destroy());
+  });
+  const host = settings.text('host') ?? '127.0.0.1';
+  const place = { port: portOf(settings.text('port')), host };
+  server.listen(place.port, host);
+  await listening(once(server, 'listening'), place);
+  const { port } = server.address() as AddressInfo;
+  own = settings.text('public-url')?.replace(/\/$/, '') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
+  await untilStopped({
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  return 0;
+}

@@ -1,0 +1,129 @@
+import { statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { StorageError } from '../../errors/storage-error.js';
+import type { TaskState } from '../../model/task-state.js';
+import { cannotOpen, lockFile, openForReading, openForWriting } from './open-file.js';
+import { SCHEMA_VERSION } from './schema.js';
+import { stateOf } from './state-numbers.js';
+
+/** What a database file holds. */
+export interface SqliteStatus {
+  readonly path: string;
+  /** The form of its tables, and the newest one that this version knows. */
+  readonly schema: number;
+  readonly newestSchema: number;
+  /** Whether a server has it now. */
+  readonly inUse: boolean;
+  /** With the log of what was written last. */
+  readonly bytes: number;
+  /** What a vacuum could give back. */
+  readonly freeBytes: number;
+  /** Tasks by state; states without any are left out. */
+  readonly tasks: Readonly<Partial<Record<TaskState, number>>>;
+  /** Events in the logs of tasks. */
+  readonly records: number;
+  /** Turns that run or wait. */
+  readonly turns: number;
+  readonly pushConfigs: number;
+}
+
+/**
+ * Looks at a database file, also while a server has it; changes nothing.
+ * @throws StorageError naming the file when it is not there or not ours.
+ */
+export function sqliteStatus(path: string): SqliteStatus {
+  const size = sizeOf(path);
+  const db = openForReading(path);
+  try {
+    const schema = schemaOf(db);
+    const count = (table: string) => numberOf(db, `SELECT count(*) AS value FROM ${table}`);
+    return {
+      path,
+      schema,
+      newestSchema: SCHEMA_VERSION,
+      inUse: isInUse(path),
+      bytes: size,
+      freeBytes: numberOf(db, 'PRAGMA freelist_count') * numberOf(db, 'PRAGMA page_size'),
+      tasks: tasksByState(db),
+      records: count('task_record'),
+      turns: count('execution'),
+      pushConfigs: count('push_config'),
+    };
+  } catch (error) {
+    throw cannotOpen(path, error);
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Brings a file that no server has to the newest form, as a server does when it starts.
+ * @throws StorageError naming the file when it is not there, not ours, or in use.
+ */
+export function migrateSqlite(path: string): { readonly from: number; readonly to: number } {
+  const { schema: from } = sqliteStatus(path);
+  withFile(path, () => {});
+  return { from, to: SCHEMA_VERSION };
+}
+
+/**
+ * Makes a file that no server has as small as what it holds; it needs as much room again while it does so.
+ * @throws StorageError naming the file when it is not there, not ours, or in use.
+ */
+export function vacuumSqlite(path: string): { readonly bytesBefore: number; readonly bytesAfter: number } {
+  const bytesBefore = sizeOf(path);
+  withFile(path, (db) => db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE);'));
+  return { bytesBefore, bytesAfter: sizeOf(path) };
+}
+
+function withFile(path: string, work: (db: DatabaseSync) => void): void {
+  sizeOf(path);
+  const { path: real, lock } = lockFile(path);
+  try {
+    const db = openForWriting({ path: real, durability: 'power-loss' });
+    try {
+      work(db);
+    } catch (error) {
+      throw cannotOpen(path, error);
+    } finally {
+      db.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+function isInUse(path: string): boolean {
+  try {
+    lockFile(path).lock.release();
+    return false;
+  } catch (error) {
+    return error instanceof StorageError && error.message.includes('another server uses it');
+  }
+}
+
+/** Of the file and its log. A file that is not there is not made. */
+function sizeOf(path: string): number {
+  const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size;
+  const bytes = size(path);
+  if (bytes === undefined) throw cannotOpen(path, new StorageError('there is no such file'));
+  return bytes + (size(`${path}-wal`) ?? 0);
+}
+
+function schemaOf(db: DatabaseSync): number {
+  const ours = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'task_record'").get() !== undefined;
+  if (!ours) throw new StorageError('it is a database of something else: name another file');
+  return numberOf(db, "SELECT value FROM meta WHERE name = 'schema'");
+}
+
+function tasksByState(db: DatabaseSync): Partial<Record<TaskState, number>> {
+  const rows = db.prepare('SELECT state, sum(tasks) AS tasks FROM task_count GROUP BY state').all() as unknown as {
+    state: number;
+    tasks: number;
+  }[];
+  return Object.fromEntries(rows.filter(({ tasks }) => tasks > 0).map(({ state, tasks }) => [stateOf(state), tasks]));
+}
+
+function numberOf(db: DatabaseSync, query: string): number {
+  return Number(Object.values(db.prepare(query).get() ?? {})[0]);
+}

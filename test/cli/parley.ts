@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The command line as it is installed. */
+export const PARLEY = fileURLToPath(new URL('../../packages/cli/bin/parley.js', import.meta.url));
+
+/** How a command is to be run. */
+export interface ParleyOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly cwd?: string;
+}
+
+/** What a command printed, and how it ended. */
+export interface ParleyResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder with nothing in it, for what a command reads from its surroundings. */
+export class EmptyFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'parley-cli-'));
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+const home = new EmptyFolder();
+process.once('exit', () => home[Symbol.dispose]());
+
+/** A running command; the settings of whoever runs the tests do not reach it. */
+export class RunningParley implements AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly ended: Promise<ParleyResult>;
+  #stdout = '';
+  #stderr = '';
+  #over = false;
+  readonly #told = new EventEmitter();
+
+  constructor(args: readonly string[], { env = {}, input, cwd = home.path }: ParleyOptions = {}) {
+    const { PATH = '' } = process.env;
+    this.process = spawn(process.execPath, [PARLEY, ...args], {
+      cwd,
+      env: { PATH, HOME: home.path, NO_COLOR: '1', ...env },
+      stdio: 'pipe',
+    });
+    this.process.stdin?.on('error', () => {});
+    this.process.stdin?.end(input ?? '');
+    this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#told.emit('something');
+    });
+    this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+      this.#told.emit('something');
+    });
+    // Whatever becomes of the tests, no command outlives them.
+    const end = () => this.process.kill('SIGKILL');
+    process.once('exit', end);
+    this.ended = once(this.process, 'close').then(([code]) => {
+      process.off('exit', end);
+      this.#over = true;
+      this.#told.emit('something');
+      return { code: code as number | null, stdout: this.#stdout, stderr: this.#stderr };
+    });
+  }
+
+  /** Waits until it has printed this on stdout; gives the first group. */
+  printed(pattern: RegExp): Promise<string> {
+    return this.#until(pattern, () => this.#stdout);
+  }
+
+  /** Waits until it has told this on stderr; gives the first group. */
+  told(pattern: RegExp): Promise<string> {
+    return this.#until(pattern, () => this.#stderr);
+  }
+
+  async #until(pattern: RegExp, text: () => string): Promise<string> {
+    for (;;) {
+      const found = pattern.exec(text());
+      if (found !== null) return found[1] ?? found[0];
+      if (this.#over) throw new Error(`It ended before ${pattern}:\n${this.#stdout}\n${this.#stderr}`);
+      await once(this.#told, 'something');
+    }
+  }
+
+  /** Ends it like an operator does. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<ParleyResult> {
+    this.process.kill(signal);
+    return this.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.kill('SIGKILL');
+    await this.ended;
+  }
+}
+
+/** Runs a command to its end. */
+export function parley(args: readonly string[], options?: ParleyOptions): Promise<ParleyResult> {
+  return new RunningParley(args, options).ended;
+}
+
+/** Runs a command that gives one JSON document. */
+export async function parleyJson<T>(args: readonly string[], options?: ParleyOptions): Promise<T> {
+  const { code, stdout, stderr } = await parley([...args, '-o', 'json'], options);
+  if (code !== 0) throw new Error(`parley ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+/** An agent served by the command line itself, on a free port. */
+export class ServedAgent implements AsyncDisposable {
+  private constructor(
+    readonly running: RunningParley,
+    readonly url: string,
+  ) {}
+
+  static async start(args: readonly string[], options?: ParleyOptions): Promise<ServedAgent> {
+    const running = new RunningParley([...args, '--port', '0'], options);
+    return new ServedAgent(running, await running.printed(/^URL: (\S+)$/m));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.running[Symbol.asyncDispose]();
+  }
+}

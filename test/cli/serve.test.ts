@@ -1,0 +1,258 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { EmptyFolder, parley, RunningParley, ServedAgent } from './parley.js';
+
+const folder = new EmptyFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+interface Answer {
+  readonly result?: {
+    readonly task?: {
+      readonly id: string;
+      readonly status: { readonly state: string; readonly message?: { readonly parts: readonly { text: string }[] } };
+      readonly artifacts?: readonly { readonly parts: readonly { readonly text: string }[] }[];
+    };
+    readonly message?: { readonly parts: readonly { readonly text: string }[] };
+  };
+}
+
+async function call(url: string, text: string): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: 'Bearer very-secret' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendMessage',
+      params: { message: { messageId: text, role: 'ROLE_USER', parts: [{ text }] } },
+    }),
+  });
+  return (await response.json()) as Answer;
+}
+
+const textsOf = ({ result }: Answer) =>
+  result?.task?.artifacts?.flatMap(({ parts }) => parts.map(({ text }) => text)) ?? [];
+
+function moduleFile(name: string, text: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('parley serve', () => {
+  it('--echo serves an agent, says where, and ends on a signal', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo', '--name', 'Parrot']);
+    const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as { name: string };
+    expect(card.name).toBe('Parrot');
+    expect(textsOf(await call(agent.url, 'hello'))).toEqual(['Echo: hello']);
+    const { code, stdout } = await agent.running.stop();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Agent: Parrot\nURL: http:\S+\nCard: http:\S+\/\.well-known\/agent-card\.json\n$/);
+  });
+
+  it('is called server too', async () => {
+    await using agent = await ServedAgent.start(['server', '--echo']);
+    expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);
+  });
+
+  it.each([
+    ['a function', 'export default (prompt) => prompt.toUpperCase();'],
+    ['options', 'export const agent = { name: "Named", agent: async function* (p) { yield p.toUpperCase(); } };'],
+    [
+      'an executor',
+      'export const agent = { async execute(c, e) { await e.artifact(c.text.toUpperCase()); await e.complete(); } };',
+    ],
+  ])('serves a module that exports %s', async (kind, source) => {
+    const path = moduleFile(`${kind.replaceAll(/\W/g, '')}.mjs`, source);
+    await using agent = await ServedAgent.start(['serve', path]);
+    expect(textsOf(await call(agent.url, 'shout'))).toEqual(['SHOUT']);
+  });
+
+  it('serves a module in TypeScript, and one with several agents', async () => {
+    const source = `const up = (prompt: string): string => prompt.toUpperCase();
+export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { name: 'Down', agent: (p: string) => p.toLowerCase() } } };`;
+    await using agent = await ServedAgent.start(['serve', moduleFile('several.ts', source)]);
+    const base = new URL(agent.url).origin;
+    expect(textsOf(await call(`${base}/up`, 'One'))).toEqual(['ONE']);
+    expect(textsOf(await call(`${base}/down`, 'One'))).toEqual(['one']);
+  });
+
+  it('refuses a module without an agent, saying what to do', async () => {
+    const { code, stderr } = await parley(['serve', moduleFile('nothing.mjs', 'export const x = 1;')]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/exports no agent\nhint: export a function/);
+  });
+
+  it.each([
+    [['serve'], /one of: a module, --echo/],
+    [['serve', '--echo', '--exec', 'cat'], /one of: a module, --echo/],
+    [['serve', '--echo', '--chunk', ','], /--chunk goes with --exec/],
+    [['serve', '--echo', '--port', '70000'], /--port is 0 to 65535/],
+    [['serve', '--proxy', 'nowhere'], /--proxy takes an http or https URL/],
+    [['serve', 'gone.ts'], /there is no module gone\.ts/],
+    [['serve', '--echo', '--database', 'mysql://x'], /must be memory:, sqlite:/],
+  ])('%j is a mistake that is explained', async (args, problem) => {
+    const { code, stderr } = await parley(args);
+    expect(stderr).toMatch(problem);
+    expect(stderr).not.toContain('    at ');
+    expect(code).toBe(2);
+  });
+
+  it('says what to do about a port that is taken', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo']);
+    const { code, stderr } = await parley(['serve', '--echo', '--port', new URL(agent.url).port]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/port \d+ is taken/);
+    expect(stderr).toMatch(/hint: .*--port 0/);
+  });
+
+  it('keeps tasks in a database', async () => {
+    const database = `sqlite:${join(folder.path, 'kept', 'tasks.db')}`;
+    let id: string | undefined;
+    {
+      await using agent = await ServedAgent.start(['serve', '--echo', '--database', database]);
+      id = (await call(agent.url, 'hello')).result?.task?.id;
+      expect((await agent.running.stop()).code).toBe(0);
+    }
+    await using agent = await ServedAgent.start(['serve', '--echo'], { env: { DATABASE_URL: database } });
+    const read = await fetch(`${agent.url}/a2a/rest/tasks/${id}`, { headers: { 'a2a-version': '1.0' } });
+    expect(await read.json()).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
+  });
+});
+
+describe('parley serve --exec', () => {
+  it('makes a program an agent: text on its stdin, ids in its environment, the answer from its stdout', async () => {
+    await using agent = await ServedAgent.start(['serve', '--exec', 'tr a-z A-Z; printf " %s" "$A2A_TASK_ID"']);
+    const answer = await call(agent.url, 'héllo; rm -rf $HOME');
+    expect(answer.result?.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(textsOf(answer)).toEqual([`HéLLO; RM -RF $HOME ${answer.result?.task?.id}`]);
+  });
+
+  it('streams the answer where it is cut', async () => {
+    await using agent = await ServedAgent.start(['serve', '--exec', 'printf "one\\ntwo\\nthree"', '--chunk', '\\n']);
+    expect(textsOf(await call(agent.url, 'x'))).toEqual(['one\n', 'two\n', 'three']);
+  });
+
+  it('fails the task of a program that fails', async () => {
+    await using agent = await ServedAgent.start(['serve', '--exec', 'exit 3']);
+    const { status } = (await call(agent.url, 'x')).result?.task ?? {};
+    expect(status?.state).toBe('TASK_STATE_FAILED');
+    expect(status?.message?.parts[0]?.text).toBe('The program ended with exit code 3');
+  });
+
+  it('ends the program and what it started when the task is canceled', async () => {
+    const mark = join(folder.path, 'pid');
+    await using agent = await ServedAgent.start([
+      'serve',
+      '--exec',
+      `sleep 600 & echo $! > ${mark}; echo started; wait`,
+      '--chunk',
+      '\\n',
+    ]);
+    const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] };
+    const sent = await fetch(`${agent.url}/a2a/rest/message:stream`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ message }),
+    });
+    let seen = '';
+    for await (const chunk of sent.body ?? []) {
+      seen += Buffer.from(chunk).toString();
+      const id = /"taskId":"([^"]+)"/.exec(seen)?.[1];
+      if (!seen.includes('started') || id === undefined) continue;
+      await fetch(`${agent.url}/a2a/rest/tasks/${id}:cancel`, { method: 'POST', headers });
+      break;
+    }
+    expect(existsSync(mark)).toBe(true);
+    const pid = Number(readFileSync(mark, 'utf8'));
+    await expect.poll(() => isAlive(pid), { timeout: 15_000, interval: 20 }).toBe(false);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that has ended and that nobody has waited for is still in the table.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('parley serve --proxy', () => {
+  it('stands in for another agent and logs what passes, without secrets', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo']);
+    await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url]);
+    const card = (await (await fetch(`${proxy.url}/.well-known/agent-card.json`)).json()) as {
+      supportedInterfaces: { url: string }[];
+    };
+    expect(card.supportedInterfaces.map(({ url }) => url)).toEqual([
+      `${proxy.url}/a2a/jsonrpc`,
+      `${proxy.url}/a2a/rest`,
+    ]);
+    expect(textsOf(await call(`${proxy.url}/a2a/jsonrpc`, 'through'))).toEqual(['Echo: through']);
+    const { stderr } = await proxy.running.stop();
+    expect(stderr).toMatch(/→ #2 POST \/a2a\/jsonrpc\n {4}\{"jsonrpc".*through/);
+    expect(stderr).toMatch(/← #2 200 application\/json\n {4}.*Echo: through/);
+    expect(stderr).not.toContain('very-secret');
+  });
+
+  it('passes streams on as they come, and writes JSON lines to a file', async () => {
+    const log = join(folder.path, 'traffic.jsonl');
+    await using agent = await ServedAgent.start(['demo-server']);
+    await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url, '--traffic-log', log]);
+    const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-api-key': 'very-secret' };
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'stream' }] };
+    const body = JSON.stringify({ message });
+    const streamed = await (
+      await fetch(`${proxy.url}/a2a/rest/message:stream`, { method: 'POST', headers, body })
+    ).text();
+    expect(streamed).toContain('TASK_STATE_COMPLETED');
+    const entries = readFileSync(log, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { what: string; body?: string });
+    expect(new Set(entries.map(({ what }) => what))).toEqual(new Set(['request', 'response', 'event', 'end']));
+    expect(
+      entries
+        .filter(({ what }) => what === 'event')
+        .map(({ body }) => body)
+        .join(''),
+    ).toBe(streamed);
+    expect(readFileSync(log, 'utf8')).not.toContain('very-secret');
+  });
+
+  it('answers for an agent that is away', async () => {
+    await using proxy = await ServedAgent.start(['serve', '--proxy', 'http://127.0.0.1:1']);
+    const response = await fetch(`${proxy.url}/.well-known/agent-card.json`);
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ error: { code: 502 } });
+  });
+});
+
+it('parley serve ends at once on a second signal', async () => {
+  await using agent = await ServedAgent.start(['demo-server']);
+  const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'slow 600' }] };
+  const body = JSON.stringify({ message, configuration: { returnImmediately: true } });
+  await fetch(`${agent.url}/a2a/rest/message:send`, { method: 'POST', headers, body });
+  agent.running.process.kill('SIGINT');
+  agent.running.process.kill('SIGTERM');
+  const { code } = await agent.running.ended;
+  expect(code).toBe(130);
+});
+
+it('parley serve --echo answers half a second after its start', async () => {
+  const took: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const began = performance.now();
+    await using running = new RunningParley(['serve', '--echo', '--port', '0']);
+    const url = await running.printed(/^URL: (\S+)$/m);
+    await call(url, 'hello');
+    took.push(performance.now() - began);
+  }
+  // The fastest of several: what the others of a busy machine take is not ours. Half a second on an idle one.
+  expect(Math.min(...took)).toBeLessThan(1500);
+});
