@@ -1,0 +1,39 @@
+import { SchemeCredentials } from './scheme-credentials.js';
+import { type Secret, SecretSource } from './secret.js';
+
+/**
+ * A token for HTTP Bearer, OAuth 2 and OpenID Connect schemes, wherever it comes from. A function is asked with every call; it
+ * should remember the token for as long as it is good.
+ */
+export function bearerToken(
+  token: Secret,
+  { scheme: schemeName }: { readonly scheme?: string } = {},
+): SchemeCredentials {
+  const source = new SecretSource('bearerToken', token);
+  return new SchemeCredentials([
+    {
+      title: 'a bearer token',
+      schemeName,
+      fits: (scheme) => {
+        if (scheme === undefined || 'oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme)
+          return true;
+        return 'httpAuthSecurityScheme' in scheme && /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
+      },
+      prove: async ({ signal }) => ({ headers: bearerHeader(await source.current(signal)) }),
+      renew: ({ signal }, { proof }) => source.renew(tokenOf(proof.headers), signal),
+    },
+  ]);
+}
+
+const NAME = 'authorization';
+const PREFIX = 'Bearer ';
+
+/** A token as a header (RFC 6750 §2.1). */
+export function bearerHeader(token: string): Readonly<Record<string, string>> {
+  return { [NAME]: `${PREFIX}${token}` };
+}
+
+/** The token of such a header. */
+export function tokenOf(headers: Readonly<Record<string, string>> = {}): string {
+  return headers[NAME]?.slice(PREFIX.length) ?? '';
+}

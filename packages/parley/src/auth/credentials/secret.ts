@@ -1,0 +1,73 @@
+import { CredentialsError } from '../../errors/credentials-error.js';
+import { OptionsError } from '../../errors/options-error.js';
+import { ownWait } from './own-wait.js';
+
+/** A secret, or where to ask for it with every call; a secret that was refused is told, so that another one can be found. */
+export type Secret = string | ((asked: { readonly refused?: string }) => string | Promise<string>);
+
+type Asked = Exclude<Secret, string>;
+
+interface Renewal {
+  readonly refused: string;
+  readonly renewed: Promise<string>;
+  done: boolean;
+}
+
+const VISIBLE = /^[!-~]+$/;
+const RULE = 'the secret must be visible characters without blanks';
+
+/** Hands out a secret; all who were refused with the same one wait for one other. */
+export class SecretSource {
+  readonly #what: string;
+  readonly #secret: Secret;
+  /** The last one that has not failed. */
+  #renewal: Renewal | undefined;
+
+  /** @throws OptionsError where a fixed secret cannot be one. */
+  constructor(what: string, secret: Secret) {
+    if (typeof secret === 'string' && !VISIBLE.test(secret)) throw new OptionsError(what, [RULE]);
+    this.#what = what;
+    this.#secret = secret;
+  }
+
+  async current(signal: AbortSignal | undefined): Promise<string> {
+    if (typeof this.#secret === 'string') return this.#secret;
+    const renewing = this.#renewal?.done === false ? this.#renewal.renewed : undefined;
+    return checked(this.#what, await ownWait(renewing ?? asked(this.#secret, {}), signal));
+  }
+
+  /** Whether there is another one than `refused` now. */
+  async renew(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
+    if (typeof this.#secret === 'string') return false;
+    // Refusals of one secret arrive one after the other, some when it has long been renewed.
+    const renewal = this.#renewal?.refused === refused ? this.#renewal : this.#start(refused, this.#secret);
+    return (await ownWait(renewal.renewed, signal)) !== refused;
+  }
+
+  #start(refused: string, secret: Asked): Renewal {
+    const renewal: Renewal = { refused, renewed: asked(secret, { refused }), done: false };
+    this.#renewal = renewal;
+    renewal.renewed.then(
+      (secret) => {
+        renewal.done = true;
+        if (secret === refused) this.#forget(renewal);
+      },
+      () => this.#forget(renewal),
+    );
+    return renewal;
+  }
+
+  #forget(renewal: object): void {
+    if (this.#renewal === renewal) this.#renewal = undefined;
+  }
+}
+
+async function asked(secret: Asked, about: { readonly refused?: string }): Promise<string> {
+  return await secret(about);
+}
+
+/** Hosts show a header that they refuse; this does not. */
+function checked(what: string, secret: string): string {
+  if (typeof secret === 'string' && VISIBLE.test(secret)) return secret;
+  throw new CredentialsError('missing', `${what}: ${RULE}`);
+}
