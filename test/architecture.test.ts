@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { ERROR_NUMBERS } from '../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_STATUS } from '../packages/parley/src/bindings/http-json/errors.js';
-import { JSON_RPC_CODES } from '../packages/parley/src/bindings/jsonrpc/errors.js';
 import { ERROR_CODES } from '../packages/parley/src/errors/a2a-error.js';
 import {
   lengthViolations,
@@ -375,7 +375,7 @@ describe('error reference', () => {
 
   it('gives the number and the status that are really sent', () => {
     const rows = errorRows(read('docs/errors.md'));
-    expect(Object.fromEntries(rows.map(({ code, jsonRpc }) => [code, Number(jsonRpc)]))).toEqual(JSON_RPC_CODES);
+    expect(Object.fromEntries(rows.map(({ code, jsonRpc }) => [code, Number(jsonRpc)]))).toEqual(ERROR_NUMBERS);
     expect(Object.fromEntries(rows.map(({ code, http }) => [code, Number(http)]))).toEqual(
       Object.fromEntries(Object.entries(ERROR_STATUS).map(([code, status]) => [code, status.http])),
     );

@@ -3,7 +3,7 @@ import { isTest, lineOf, nodesOf, type SourceFile, type SourceTree, type Violati
 import { codeOf } from './words.js';
 
 const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const VERSION_FOLDER = /^v\d+_\d+$/;
+const VERSION_FOLDER = /^v\d+(?:_\d+)+$/;
 const VAGUE = /(?:^|-)(?:utils?|helpers?|common|misc|managers?|services?)$/;
 
 /** File and folder names that tell nothing, or are not in kebab-case. */

@@ -27,7 +27,7 @@ const METHODS_1_0 = [
 /** One row for each line of the vocabulary: the words, and the room they live in. */
 export const WORDS: readonly WordRule[] = [
   { name: 'the JSON-RPC envelope', words: /(?<![/\w])jsonrpc\b(?!\/)/, rooms: ['bindings/jsonrpc/'] },
-  { name: 'JSON-RPC error codes', words: /-3(?:14\d\d|2[067]\d\d)\b/, rooms: ['bindings/jsonrpc/'] },
+  { name: 'JSON-RPC error codes', words: /-3(?:14\d\d|2[067]\d\d)\b/, rooms: ['bindings/http/error-numbers.ts'] },
   { name: 'query parsing', words: /\bURLSearchParams\b/, rooms: ['bindings/http-json/', 'bindings/http/'] },
   {
     name: 'the HTTP status of an A2A error',
@@ -44,7 +44,7 @@ export const WORDS: readonly WordRule[] = [
   {
     name: 'routes of 1.0',
     words: /message:(?:send|stream)|:(?:cancel|subscribe)['"`]|['"`/]pushNotificationConfigs\b/,
-    rooms: ['codec/v1_0/'],
+    rooms: ['codec/v1_0/', 'codec/v0_3/'],
   },
   {
     name: 'wire method names and routes of 0.3',

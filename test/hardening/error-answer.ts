@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { JSON_RPC_CODES } from '../../packages/parley/src/bindings/jsonrpc/errors.js';
+import { ERROR_NUMBERS } from '../../packages/parley/src/bindings/http/error-numbers.js';
 import { assertNoInternals } from '../support/no-internals.js';
 import type { HttpAnswer } from './http-answer.js';
 
@@ -71,7 +71,7 @@ function ofJsonRpc(status: number, { jsonrpc, id }: Wire, error: NonNullable<Wir
   expect([200, 405, 413]).toContain(status);
   expect(id).not.toBe(undefined);
   const details = readDetails(error.data);
-  expect(error.code).toBe(JSON_RPC_CODES[details.reason as keyof typeof JSON_RPC_CODES]);
+  expect(error.code).toBe(ERROR_NUMBERS[details.reason as keyof typeof ERROR_NUMBERS]);
   return { status, code: error.code, message: error.message, id, ...details };
 }
 

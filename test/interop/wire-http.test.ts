@@ -29,6 +29,12 @@ describe('cards', () => {
       supportedInterfaces: [
         { protocolBinding: 'JSONRPC', protocolVersion: '1.0', url: at[0] },
         { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', url: at[1] },
+        ...(mount === '/'
+          ? [
+              { protocolBinding: 'JSONRPC', protocolVersion: '0.3', url: at[0] },
+              { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3', url: at[1] },
+            ]
+          : []),
       ],
       capabilities: { streaming: mount !== '/echo', pushNotifications: false, extendedAgentCard: mount === '/spec' },
     });

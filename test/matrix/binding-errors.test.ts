@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ERROR_NUMBERS } from '../../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_STATUS } from '../../packages/parley/src/bindings/http-json/errors.js';
-import { JSON_RPC_CODES } from '../../packages/parley/src/bindings/jsonrpc/errors.js';
 import { A2AError, ERROR_CODES, type ErrorCode } from '../../packages/parley/src/errors/a2a-error.js';
 import { InvalidParamsError, UnauthenticatedError } from '../../packages/parley/src/errors/standard-errors.js';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
@@ -51,7 +51,7 @@ describe('errors of the protocol', () => {
   it('are all in the tables', () => {
     const codes = [...ERROR_CODES].sort();
     expect(ROWS.map(([code]) => code).sort()).toEqual(codes);
-    expect(Object.keys(JSON_RPC_CODES).sort()).toEqual(codes);
+    expect(Object.keys(ERROR_NUMBERS).sort()).toEqual(codes);
     expect(Object.keys(ERROR_STATUS).sort()).toEqual(codes);
   });
 

@@ -137,12 +137,13 @@ describe('version negotiation', () => {
     expect(agent.handler.calls.map(({ context }) => context.version)).toEqual(['1.0', '1.0', '1.0', '1.0']);
   });
 
-  it('does not know methods and paths of an older version than the caller names', async () => {
+  it('refuses the version for methods and paths that only an older one has (§4.1)', async () => {
     const agent = new BoundAgent(both);
     const rpc = await agent.rpc('message/send', HELLO, { headers: { 'a2a-version': '1.0' } });
-    expect(await jsonOf(rpc)).toMatchObject({ error: { code: -32601 } });
+    expect(await jsonOf(rpc)).toMatchObject({ error: { code: -32009, data: [refusal('1.0', '0.3')] } });
     const rest = await agent.call('POST /v1/message:send', { body: HELLO, headers: { 'a2a-version': '1.0' } });
-    expect(rest.status).toBe(404);
+    expect(rest.status).toBe(400);
+    expect(await jsonOf(rest)).toMatchObject({ error: { details: [refusal('1.0', '0.3')] } });
     expect(agent.handler.calls).toEqual([]);
   });
 

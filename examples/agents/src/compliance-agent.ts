@@ -21,6 +21,7 @@ export function complianceAgent(tools: BehaviourTools) {
   return {
     ...CARD_DEFAULTS,
     id: 'compliance',
+    versions: ['1.0', '0.3'],
     agent: executor,
     name: 'Compliance Agent',
     description: 'Does what the beginning of the message id asks for, for clients and compatibility kits to be tested.',

@@ -15,6 +15,7 @@ export function echoAgent() {
   return {
     ...CARD_DEFAULTS,
     id: 'echo',
+    versions: ['1.0'],
     agent: executor,
     name: 'Echo Agent',
     description: 'Answers every message with its own text.',

@@ -15,6 +15,7 @@ export function helloAgent() {
   return {
     ...CARD_DEFAULTS,
     id: 'hello',
+    versions: ['1.0', '0.2.5'],
     agent: executor,
     name: 'HelloWorld Agent',
     description: 'Greets whoever writes to it.',

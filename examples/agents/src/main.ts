@@ -7,7 +7,7 @@ import { echoAgent } from './echo-agent.js';
 import { readExampleConfig } from './example-config.js';
 import { helloAgent } from './hello-agent.js';
 import { pinoLogger } from './pino-logger.js';
-import { specAgent } from './spec-agent.js';
+import { spec03Agent, specAgent } from './spec-agent.js';
 
 try {
   await serve();
@@ -26,10 +26,11 @@ async function serve(): Promise<void> {
   const host = createA2AHost({
     agents: {
       '/': compliance,
-      '/tck': compliance,
+      '/tck': { sameAs: '/', versions: ['1.0'] },
       '/echo': echoAgent(),
       '/hello': helloAgent(),
       '/spec': specAgent(tools),
+      '/spec03': spec03Agent(tools),
     },
     storage,
     logger,

@@ -37,6 +37,7 @@ export function specAgent(tools: BehaviourTools) {
   return {
     ...CARD_DEFAULTS,
     id: 'spec',
+    versions: ['1.0'],
     agent: executor,
     name: 'Spec Agent',
     description: 'Shows what the protocol can do: the keyword that a message begins with chooses what happens.',
@@ -51,4 +52,10 @@ export function specAgent(tools: BehaviourTools) {
     authenticator: new BearerTokens([{ token: 'acceptance-token', subject: 'acceptance' }]),
     extendedAgentCard: (card: AgentCard): AgentCard => ({ ...card, skills: [...card.skills, ADMIN_SKILL] }),
   } satisfies AgentOptions;
+}
+
+/** The same as an agent that knows 0.3 only, with tasks of its own and no extended card. */
+export function spec03Agent(tools: BehaviourTools): AgentOptions {
+  const { authenticator: _, extendedAgentCard: __, ...spec } = specAgent(tools);
+  return { ...spec, id: 'spec03', name: 'Spec Agent (0.3)', versions: ['0.3'] };
 }

@@ -9,10 +9,12 @@ export interface AgentCardEndpointOptions {
   readonly modifiedAt: number;
   /** How long clients may use it without asking again. */
   readonly maxAgeSeconds: number;
+  /** The request header that the card depends on, where it does. */
+  readonly vary?: string;
 }
 
 /** Serves a public card with what a cache needs to know (spec §8.6). */
-export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds }: AgentCardEndpointOptions): Exchange {
+export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: AgentCardEndpointOptions): Exchange {
   const modified = Math.floor(modifiedAt / 1000) * 1000;
   let whole: Promise<ExchangeResponse> | undefined;
   const makeWhole = async (): Promise<ExchangeResponse> => ({
@@ -22,6 +24,7 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds }: AgentCard
       'cache-control': `public, max-age=${maxAgeSeconds}`,
       etag: await entityTag(json),
       'last-modified': new Date(modified).toUTCString(),
+      ...(vary !== undefined && { vary }),
     },
     body: json,
   });

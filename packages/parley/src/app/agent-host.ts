@@ -3,11 +3,12 @@ import type { AgentCard } from '../model/agent-card.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { Logger } from '../telemetry/logger.js';
 import { AgentMount } from './agent-mount.js';
-import type { AgentOptions } from './agent-options.js';
+import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
 import { withNosniff } from './answer-headers.js';
 import { withCors } from './cors.js';
 import { healthEndpoints } from './health-endpoints.js';
 import type { HostOptions } from './host-options.js';
+import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
@@ -21,8 +22,7 @@ const NOTHING_HERE = errorAnswer({
 
 /** The agents of an origin, and what they are run with. */
 export interface AgentHostOptions extends AgentPorts {
-  /** By path. The same options under two paths are one agent with one task space. */
-  readonly agents: Readonly<Record<string, AgentOptions>>;
+  readonly agents: HostedAgents;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   readonly cardMaxAgeSeconds: number;
@@ -53,10 +53,11 @@ export class AgentHost {
   constructor(options: AgentHostOptions) {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
-    this.#mounts = Object.entries(options.agents).map(([path, agentOptions]) => {
-      const agent = agents.get(agentOptions) ?? new ServedAgent({ path, options: agentOptions, ports: options });
+    this.#mounts = Object.keys(options.agents).map((path) => {
+      const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
+      const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports: options });
       agents.set(agentOptions, agent);
-      return new AgentMount({ agent, path, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
+      return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;

@@ -1,22 +1,24 @@
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
-import { v1_0 } from '../codec/v1_0/wire-codec.js';
+import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
-import { agentCardEndpoint } from './agent-card-endpoint.js';
+import { type AgentCards, agentCards } from './agent-cards.js';
 import { errorAnswer } from './json-answer.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
-const CODECS = [v1_0];
+/** Where clients of 0.2 look. */
+const OLD_CARD = '/.well-known/agent.json';
 /** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
 const MOST_BASES = 100;
 
-/** Which agent, and where. */
+/** Which agent, where, and in which versions. */
 export interface AgentMountOptions {
   readonly agent: ServedAgent;
   /** `/` or a path without a trailing slash. */
   readonly path: string;
+  readonly versions: readonly ProtocolVersionName[];
   /** When the cards became what they are, ms since the epoch. */
   readonly modifiedAt: number;
   readonly cardMaxAgeSeconds: number;
@@ -25,6 +27,7 @@ export interface AgentMountOptions {
 /** Where below the origin one agent answers. */
 interface MountPaths {
   readonly card: string;
+  readonly oldCard: string;
   readonly jsonRpc: string;
   readonly httpJson: string;
 }
@@ -41,12 +44,16 @@ interface View {
 export class AgentMount {
   readonly path: string;
   readonly #options: AgentMountOptions;
+  /** The newest first, whatever the order in the options. */
+  readonly #versions: readonly ProtocolVersionName[];
   readonly #paths: MountPaths;
   readonly #views = new Map<string, View>();
 
   constructor(options: AgentMountOptions) {
     this.path = options.path;
     this.#options = options;
+    const known = Object.keys(PROTOCOL_VERSIONS) as ProtocolVersionName[];
+    this.#versions = known.filter((name) => options.versions.includes(name));
     this.#paths = pathsOf(options.path);
   }
 
@@ -78,17 +85,22 @@ export class AgentMount {
     const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds } = this.#options;
     const card = agent.card(base === '' ? [] : this.#interfaces(base));
     const endpoint = agent.endpoint(card);
+    const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds });
     const exchange = mountExchange(this.#paths, {
-      card: agentCardEndpoint({ json: v1_0.encodeCard(card), modifiedAt, maxAgeSeconds }),
-      jsonRpc: jsonRpcBinding(endpoint, CODECS),
-      httpJson: httpJsonBinding(endpoint, CODECS, this.#paths.httpJson),
+      cards,
+      jsonRpc: jsonRpcBinding(endpoint, this.#codecs('jsonRpc')),
+      httpJson: httpJsonBinding(endpoint, this.#codecs('httpJson'), this.#paths.httpJson),
     });
     return { card, exchange };
   }
 
+  #codecs(binding: 'jsonRpc' | 'httpJson') {
+    return this.#versions.map((name) => PROTOCOL_VERSIONS[name][binding]);
+  }
+
   #interfaces(base: string): AgentInterface[] {
     const { jsonRpc, httpJson } = this.#paths;
-    return CODECS.flatMap(({ version }) => [
+    return this.#codecs('jsonRpc').flatMap(({ version }) => [
       { url: `${base}${jsonRpc}`, protocolBinding: 'JSONRPC', protocolVersion: version },
       { url: `${base}${httpJson}`, protocolBinding: 'HTTP+JSON', protocolVersion: version },
     ]);
@@ -97,17 +109,17 @@ export class AgentMount {
 
 function pathsOf(path: string): MountPaths {
   return path === '/'
-    ? { card: CARD, jsonRpc: '/a2a/jsonrpc', httpJson: '/a2a/rest' }
-    : { card: `${path}${CARD}`, jsonRpc: path, httpJson: path };
+    ? { card: CARD, oldCard: OLD_CARD, jsonRpc: '/a2a/jsonrpc', httpJson: '/a2a/rest' }
+    : { card: `${path}${CARD}`, oldCard: `${path}${OLD_CARD}`, jsonRpc: path, httpJson: path };
 }
 
 interface MountExchanges {
-  readonly card: Exchange;
+  readonly cards: AgentCards;
   readonly jsonRpc: Exchange;
   readonly httpJson: Exchange;
 }
 
-function mountExchange(paths: MountPaths, { card, jsonRpc, httpJson }: MountExchanges): Exchange {
+function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson }: MountExchanges): Exchange {
   const slashed = `${paths.jsonRpc}/`;
   const routes = `${paths.httpJson}/`;
   const isRoot = paths.jsonRpc !== paths.httpJson;
@@ -116,7 +128,8 @@ function mountExchange(paths: MountPaths, { card, jsonRpc, httpJson }: MountExch
     if (path === paths.jsonRpc || path === slashed || (isRoot && path === '/')) {
       return request.method === 'POST' ? jsonRpc(request) : notPosted(request, paths.card);
     }
-    if (path === paths.card) return card(request);
+    if (path === paths.card) return cards.current(request);
+    if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);
     return path.startsWith(routes)
       ? httpJson(request)
       : Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));

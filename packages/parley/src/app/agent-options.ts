@@ -3,6 +3,7 @@ import { type AgentCardOptions, agentCardOptionsShape } from '../agent-card/agen
 import type { Authenticator } from '../auth/authenticator.js';
 import type { User } from '../auth/user.js';
 import { DEFAULT_LIMITS as REQUEST_LIMITS, type RequestLimits } from '../bindings/http/agent-endpoint.js';
+import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { PromptFunction, PromptRunner } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
@@ -27,6 +28,8 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly idempotency?: IdempotencyOptions;
   /** Limits of requests and of the engine that differ from the defaults. */
   readonly limits?: Partial<RequestLimits & EngineLimits>;
+  /** The protocol versions that are offered; default `1.0` and `0.3`. */
+  readonly versions?: readonly ProtocolVersionName[];
   /** The protocol version of a call that names none; default `0.3`, as the specification has it (§3.6.2). */
   readonly versionWhenAbsent?: string;
 }
@@ -37,6 +40,18 @@ export type AgentOptions = ServedAgentOptions &
     | { readonly agent: AgentExecutor | PromptFunction | PromptRunner; readonly handler?: never }
     | { readonly handler: RequestHandler; readonly agent?: never }
   );
+
+/** The protocol versions of an agent whose options name none. */
+export const DEFAULT_VERSIONS: readonly ProtocolVersionName[] = ['1.0', '0.3'];
+
+const versionNames = Object.keys(PROTOCOL_VERSIONS);
+
+/** The schema of a list of protocol versions. */
+export const versionsSchema = z
+  .array(z.enum(versionNames, `must be one of ${versionNames.join(', ')}`))
+  .min(1)
+  .refine((versions) => new Set(versions).size === versions.length, 'must have each version once')
+  .optional();
 
 const numbers = (defaults: object) =>
   Object.fromEntries(Object.keys(defaults).map((name) => [name, z.number().nonnegative().optional()]));
@@ -59,6 +74,7 @@ export const agentOptionsShape = {
     .strictObject({ anonymous: z.boolean().optional(), windowMs: z.number().positive().optional() })
     .optional(),
   limits: z.strictObject({ ...numbers(REQUEST_LIMITS), ...numbers(ENGINE_LIMITS) }).optional(),
+  versions: versionsSchema,
   versionWhenAbsent: z
     .string()
     .regex(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')

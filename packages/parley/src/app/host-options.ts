@@ -6,6 +6,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
 import { checkOptions } from './check-options.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from './cors.js';
+import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
 
 /** What holds for all agents of a server or handler. */
 export interface HostOptions {
@@ -62,11 +63,6 @@ export const hostOptionsShape = {
   health: z.boolean().optional(),
 };
 
-const path = z
-  .string()
-  .regex(/^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/, 'must be "/" or a path such as "/agents/echo", without a slash at the end');
-const agentSchema = z.strictObject(agentOptionsShape);
-
 /** The options of a host, what they may be beside those of agents, and who takes them. */
 export interface HostCheck<Options> {
   readonly subject: string;
@@ -74,9 +70,9 @@ export interface HostCheck<Options> {
   readonly options: Options;
 }
 
-/** Agents by path. */
+/** The agents of a host. */
 export interface HostAgents {
-  readonly agents: Readonly<Record<string, AgentOptions>>;
+  readonly agents: HostedAgents;
 }
 
 /**
@@ -84,7 +80,11 @@ export interface HostAgents {
  * @throws OptionsError naming every option at fault.
  */
 export function checkPlacedAgent({ subject, shape, options }: HostCheck<AgentOptions>): void {
-  checkOptions({ subject, schema: z.strictObject({ ...agentOptionsShape, path: path.optional(), ...shape }), options });
+  checkOptions({
+    subject,
+    schema: z.strictObject({ ...agentOptionsShape, path: pathSchema.optional(), ...shape }),
+    options,
+  });
   const problem = agentProblem(options);
   if (problem !== undefined) throw new OptionsError(subject, [problem]);
 }
@@ -99,18 +99,6 @@ export function checkHost({ subject, shape, options }: HostCheck<HostAgents>): v
     'must be an object of agents by path',
   );
   checkOptions({ subject, schema: z.strictObject({ agents, ...shape }), options });
-  const problems: string[] = [];
-  const spaces = new Map<string, AgentOptions>();
-  for (const [place, agent] of Object.entries(options.agents)) {
-    if (!path.safeParse(place).success) problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
-    checkOptions({ subject: `${subject}: the agent at ${place}`, schema: agentSchema, options: agent });
-    const problem = agentProblem(agent);
-    if (problem !== undefined) problems.push(`the agent at ${place} ${problem}`);
-    const space = agent.id ?? place;
-    if ((spaces.get(space) ?? agent) !== agent)
-      problems.push(`the agent at ${place} has the id "${space}" of another one`);
-    spaces.set(space, agent);
-  }
-  if (Object.keys(options.agents).length === 0) problems.push('agents: needs at least one agent');
+  const problems = agentProblems(subject, options.agents);
   if (problems.length > 0) throw new OptionsError(subject, problems);
 }

@@ -6,8 +6,8 @@ import { jsonAnswer } from './json-answer.js';
 export function originListing(mounts: readonly AgentMount[], base: string): ExchangeResponse {
   const agents = mounts.map((mount) => {
     const { name, description, supportedInterfaces } = mount.card(base);
-    const interfaces = supportedInterfaces.map(({ protocolBinding, url }) => `${protocolBinding} ${url}`);
-    return { name, description, agentCard: `${base}${mount.cardPath}`, interfaces };
+    const interfaces = new Set(supportedInterfaces.map(({ protocolBinding, url }) => `${protocolBinding} ${url}`));
+    return { name, description, agentCard: `${base}${mount.cardPath}`, interfaces: [...interfaces] };
   });
   return jsonAnswer({ status: 200, value: { protocol: 'Agent2Agent (A2A)', agents } });
 }

@@ -1,3 +1,4 @@
+import type { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../operations/operations.js';
 import type { StreamItem } from '../task/stream-item.js';
@@ -17,6 +18,13 @@ export interface WireRoute {
 
 /** How a value arrived: `json` with its own types, `text` as strings of a path or a query. */
 export type WireForm = 'json' | 'text';
+
+/** What an error is called. */
+export interface ErrorWords {
+  /** Stable, for programs: the `reason` of an ErrorInfo. */
+  readonly reason: string;
+  readonly message: string;
+}
 
 /**
  * The model in the wire form of one protocol version: names, shapes and nothing else. Pure: same input, same output.
@@ -39,4 +47,6 @@ export interface WireCodec {
   encodeEvent(item: StreamItem): string;
   /** An agent card as JSON. */
   encodeCard(card: AgentCard): string;
+  /** The words of an error in a version that has others; absent: those of the error itself. */
+  wordsOf?(error: A2AError): ErrorWords;
 }

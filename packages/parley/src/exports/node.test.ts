@@ -24,8 +24,11 @@ async function send(url: string, text: string): Promise<{ result: { task: { id: 
 }
 
 const cardAt = async (url: string, headers: Record<string, string> = {}) =>
-  (await (await fetch(`${url}/.well-known/agent-card.json`, { headers })).json()) as AgentCard;
-const urlsOf = (card: AgentCard) => card.supportedInterfaces.map(({ url }) => url);
+  (await (
+    await fetch(`${url}/.well-known/agent-card.json`, { headers: { 'a2a-version': '1.0', ...headers } })
+  ).json()) as AgentCard;
+const urlsOf = ({ supportedInterfaces }: AgentCard) =>
+  supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === '1.0').map(({ url }) => url);
 
 describe('a server of one agent', () => {
   it('is complete after listen', async () => {

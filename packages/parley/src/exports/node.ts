@@ -2,6 +2,7 @@ import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import type { AgentOptions } from '../app/agent-options.js';
 import { checkHost, checkPlacedAgent, type PlacedAgentOptions } from '../app/host-options.js';
+import type { HostedAgents } from '../app/hosted-agents.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -12,6 +13,7 @@ import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
 export type { CorsOptions, CorsOrigins } from '../app/cors.js';
+export type { HostedAgents, SameAgent } from '../app/hosted-agents.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -23,8 +25,7 @@ export type A2AServerOptions = AgentOptions & PlacedAgentOptions & ServerOptions
 
 /** Several agents behind one server. */
 export interface A2AHostOptions extends ServerOptions {
-  /** By path. The same object under two paths is one agent with one task space. */
-  readonly agents: Readonly<Record<string, AgentOptions>>;
+  readonly agents: HostedAgents;
 }
 
 /** How a server ends, in ms. */
@@ -95,7 +96,7 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   };
 }
 
-function serverOf(agents: Readonly<Record<string, AgentOptions>>, options: ServerOptions): AgentServer {
+function serverOf(agents: HostedAgents, options: ServerOptions): AgentServer {
   return new AgentServer({
     agents,
     storage: options.storage ?? new MemoryStorage({ clock: systemClock }),

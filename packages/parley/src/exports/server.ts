@@ -25,6 +25,7 @@ export type { RequestLimits } from '../bindings/http/agent-endpoint.js';
 export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 export type { Cache, CacheConnections, CacheLink } from '../cache/cache.js';
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
+export type { ProtocolVersionName } from '../codec/protocol-versions.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';

@@ -16,7 +16,8 @@ export function isLegacy(version: string): boolean {
 }
 
 /**
- * The offered version that a call asks for; an absent or empty wish means `whenAbsent` (spec §3.6.2).
+ * The offered version that a call asks for; an absent or empty wish means `whenAbsent` (spec §3.6.2), or where that is a version before
+ * 1.0, the newest of those that is offered: their clients do not say which one they speak.
  * @throws VersionNotSupportedError telling what is offered.
  */
 export function chooseVersion<T>(
@@ -26,11 +27,18 @@ export function chooseVersion<T>(
 ): T {
   const named = asked?.trim();
   const wish = named || whenAbsent;
-  const chosen = offered.get(wish) ?? offered.get(majorMinor(wish));
+  const chosen =
+    offered.get(wish) ?? offered.get(majorMinor(wish)) ?? (named ? undefined : newestLegacy(wish, offered));
   if (chosen === undefined) {
     throw new VersionNotSupportedError(wish.slice(0, 32), [...offered.keys()], { assumed: !named });
   }
   return chosen;
+}
+
+function newestLegacy<T>(wish: string, offered: ReadonlyMap<string, T>): T | undefined {
+  if (!isLegacy(wish)) return undefined;
+  const [newest] = [...offered.keys()].filter(isLegacy).sort((a, b) => (isLater(a, b) ? -1 : 1));
+  return newest === undefined ? undefined : offered.get(newest);
 }
 
 /** Whether `version` is later than `other`; both `Major.Minor`. */

@@ -7,4 +7,6 @@ export interface StreamItem {
   readonly seq?: number;
   /** The event as v1.0 JSON, if somebody made it already. */
   readonly text?: string;
+  /** Whether the stream ends with this event, where it is not plain from the event itself. */
+  readonly last?: boolean;
 }

@@ -1,5 +1,9 @@
+import type { WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
-import { errorDetails } from '../http/wire-error.js';
+import { isLegacy } from '../../operations/versions.js';
+import { errorNumber } from '../http/error-numbers.js';
+import { eventFrame } from '../http/event-stream.js';
+import { errorDetails, errorWords } from '../http/wire-error.js';
 
 interface ErrorStatus {
   readonly http: number;
@@ -36,8 +40,23 @@ export function httpStatus(code: ErrorCode): number {
   return (ERROR_STATUS[code] ?? ERROR_STATUS.INTERNAL_ERROR).http;
 }
 
-/** The body of an error answer (spec §11.6). */
-export function errorBody(error: A2AError): string {
+/**
+ * The body of an error answer (spec §11.6), in the words of the version that is spoken. Before 1.0 there was no word about it; clients
+ * of that time look for number and message at the top.
+ */
+export function errorBody(error: A2AError, codec: WireCodec | undefined): string {
   const { http, name } = ERROR_STATUS[error.code] ?? ERROR_STATUS.INTERNAL_ERROR;
-  return JSON.stringify({ error: { code: http, status: name, message: error.message, details: errorDetails(error) } });
+  const { reason, message } = errorWords(error, codec);
+  const details = errorDetails(error, reason);
+  return JSON.stringify(
+    codec !== undefined && isLegacy(codec.version)
+      ? { code: errorNumber(error.code), message, data: details }
+      : { error: { code: http, status: name, message, details } },
+  );
+}
+
+/** An error as the last frame of a stream; before 1.0 the name of the event tells it from others. */
+export function errorFrame(error: A2AError, codec: WireCodec): string {
+  const frame = eventFrame(errorBody(error, codec));
+  return isLegacy(codec.version) ? `event: error\n${frame}` : frame;
 }

@@ -12,7 +12,7 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchan
 import { parseJson, readText } from '../http/json-body.js';
 import { type Offer, offerOf } from '../http/offer.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
-import { errorBody, httpStatus } from './errors.js';
+import { errorBody, errorFrame, httpStatus } from './errors.js';
 import { answerType, isReadable } from './media-types.js';
 import { bodyMembers, queryMembers, type RequestMembers, setMembers } from './request-value.js';
 import type { RouteMatch } from './route-table.js';
@@ -23,7 +23,7 @@ const OWN_CARD = { 'cache-control': 'private, no-cache' };
 
 /** How far a request got: what an error answer needs to know. */
 interface Progress {
-  version: string;
+  codec: WireCodec | undefined;
   operation: string;
   readonly record: CallRecord;
 }
@@ -41,12 +41,13 @@ export function httpJsonBinding(endpoint: AgentEndpoint, codecs: readonly WireCo
   const offer = offerOf(endpoint, 'HTTP+JSON', codecs);
   const routing = new Routing(codecs, basePath);
   return (request) => {
-    const progress: Progress = { version: '', operation: request.path, record: new CallRecord('HTTP+JSON') };
+    const record = new CallRecord('HTTP+JSON');
+    const progress: Progress = { codec: undefined, operation: request.path, record };
     return answer({ endpoint, offer, routing, request, progress }).catch((thrown: unknown) => {
-      const { operation, record, version } = progress;
+      const { operation, codec } = progress;
       const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
       record.code = error.code;
-      return failure({ error, endpoint, request, version, record });
+      return failure({ error, endpoint, request, codec, record });
     });
   };
 }
@@ -55,11 +56,11 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   const offered = offer();
   const version = tryVersion(request, offered, endpoint.versionWhenAbsent);
   const asked = version instanceof A2AError ? undefined : version;
-  if (asked !== undefined) progress.version = asked.version;
+  if (asked !== undefined) progress.codec = asked;
   const match = chooseRoute(request, routing.find(request.path, offered, asked));
   const { codec, route } = match;
   const { operation } = route;
-  progress.version = codec.version;
+  progress.codec = codec;
   progress.operation = operation;
   progress.record.operation = operation;
   progress.record.version = codec.version;
@@ -77,7 +78,7 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
         event: (item) => eventFrame(codec.encodeEvent(item), item.seq),
         failure: (thrown) => {
           const fields = { operation, requestId: request.requestId };
-          return eventFrame(errorBody(toA2AError(thrown, endpoint.logger, fields)));
+          return errorFrame(toA2AError(thrown, endpoint.logger, fields), codec);
         },
       },
       clock: endpoint.clock,
@@ -149,17 +150,17 @@ interface FailureParts {
   readonly error: A2AError;
   readonly endpoint: AgentEndpoint;
   readonly request: ExchangeRequest;
-  readonly version: string;
+  readonly codec: WireCodec | undefined;
   readonly record: CallRecord;
 }
 
-function failure({ error, endpoint, request, version, record }: FailureParts): ExchangeResponse {
+function failure({ error, endpoint, request, codec, record }: FailureParts): ExchangeResponse {
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? error.details.metadata?.allow : undefined;
   const headers = {
-    'content-type': answerType(request, version),
+    'content-type': answerType(request, codec?.version ?? ''),
     ...retryHeaders(error),
     ...(allow !== undefined && { allow }),
     ...challengeHeaders(error, endpoint.authenticator),
   };
-  return { status: httpStatus(error.code), headers, body: errorBody(error), call: record };
+  return { status: httpStatus(error.code), headers, body: errorBody(error, codec), call: record };
 }

@@ -1,5 +1,6 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
+import { VersionNotSupportedError } from '../../errors/spec-errors.js';
 import { isLater, isLegacy } from '../../operations/versions.js';
 import type { Offer } from '../http/offer.js';
 import { type RouteMatch, RouteTable } from './route-table.js';
@@ -19,7 +20,7 @@ export class Routing {
   /**
    * The routes of a path in the version asked for, or else in a later one offered: paths tell the versions apart. Where the
    * version asked for is not offered, those of any version. Empty where there is no such path.
-   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded.
+   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for one of an older version only.
    */
   find(path: string, offer: Offer, asked: WireCodec | undefined): readonly RouteMatch[] {
     if (!path.startsWith(`${this.#base}/`)) return [];
@@ -28,7 +29,10 @@ export class Routing {
     const matches = this.#match(asked, segments);
     if (matches.length > 0 || offer.codecs.size === 1) return matches;
     const later = [...offer.codecs.values()].filter(({ version }) => isLater(version, asked.version));
-    return this.#firstMatch(later, segments);
+    const found = this.#firstMatch(later, segments);
+    const [older] = found.length > 0 ? [] : this.#firstMatch(offer.codecs.values(), segments);
+    if (older === undefined) return found;
+    throw new VersionNotSupportedError(asked.version, [older.codec.version]);
   }
 
   #firstMatch(codecs: Iterable<WireCodec>, segments: readonly string[]): readonly RouteMatch[] {

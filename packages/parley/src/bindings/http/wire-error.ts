@@ -1,3 +1,4 @@
+import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
 import { InternalError } from '../../errors/standard-errors.js';
 import { failureLevel, StorageError } from '../../errors/storage-error.js';
@@ -26,11 +27,16 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
   return new InternalError({ cause: error });
 }
 
+/** The words of an error in the version that is spoken, as far as that is known. */
+export function errorWords(error: A2AError, codec: WireCodec | undefined): ErrorWords {
+  return codec?.wordsOf?.(error) ?? { reason: error.code, message: error.message };
+}
+
 /** The details of an error in their JSON form: ErrorInfo always, BadRequest and RetryInfo where they apply (spec §3.3.2). */
-export function errorDetails(error: A2AError): readonly JsonObject[] {
-  const { metadata, violations, retryAfterMs } = error.details;
+export function errorDetails({ details: told }: A2AError, reason: string): readonly JsonObject[] {
+  const { metadata, violations, retryAfterMs } = told;
   const details: JsonObject[] = [
-    { '@type': `${TYPE}ErrorInfo`, reason: error.code, domain: 'a2a-protocol.org', metadata: metadata ?? {} },
+    { '@type': `${TYPE}ErrorInfo`, reason, domain: 'a2a-protocol.org', metadata: metadata ?? {} },
   ];
   if (violations !== undefined && violations.length > 0) {
     const fieldViolations = violations.map(({ field, description }) => ({ field, description }));

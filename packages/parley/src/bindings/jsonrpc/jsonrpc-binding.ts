@@ -1,7 +1,7 @@
 import { challengeHeaders } from '../../auth/challenge.js';
 import type { WireCodec } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
-import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
+import { ContentTypeNotSupportedError, VersionNotSupportedError } from '../../errors/spec-errors.js';
 import type { OperationName } from '../../operations/operations.js';
 import { chooseVersion, isLater } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
@@ -24,6 +24,7 @@ interface Progress {
   /** The id as JSON. */
   id: string;
   method: string;
+  codec: WireCodec | undefined;
   readonly record: CallRecord;
 }
 
@@ -31,14 +32,14 @@ interface Progress {
 export function jsonRpcBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[]): Exchange {
   const offer = offerOf(endpoint, 'JSONRPC', codecs);
   return (request) => {
-    const progress: Progress = { id: 'null', method: '', record: new CallRecord('JSONRPC') };
+    const progress: Progress = { id: 'null', method: '', codec: undefined, record: new CallRecord('JSONRPC') };
     return answer({ endpoint, offer, request, progress }).catch((thrown: unknown) => {
       const { method, record } = progress;
       const error = toA2AError(thrown, endpoint.logger, { operation: method, requestId: request.requestId });
       record.code = error.code;
       const operation = codecs.map(({ methods }) => methods.get(method)).find((found) => found !== undefined);
       const streaming = operation !== undefined && isStreaming(operation);
-      return failure({ error, endpoint, request, id: progress.id, streaming, record });
+      return failure({ error, endpoint, request, progress, streaming });
     });
   };
 }
@@ -66,6 +67,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
   const offered = offer();
   const asked = chooseVersion(askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
   const { codec, operation } = findMethod(method, asked, offered);
+  progress.codec = codec;
   const { record } = progress;
   const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user, record } as const;
   if (isStreaming(operation)) {
@@ -78,7 +80,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
         event: (item) => eventFrame(`${opening}${codec.encodeEvent(item)}}`, item.seq),
         failure: (thrown) => {
           const fields = { operation, requestId: request.requestId };
-          return eventFrame(errorResponse(id, toA2AError(thrown, endpoint.logger, fields)));
+          return eventFrame(errorResponse(id, toA2AError(thrown, endpoint.logger, fields), codec));
         },
       },
       clock: endpoint.clock,
@@ -87,7 +89,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
       record,
     });
     const headers = withExtensions(EVENT_STREAM_HEADERS, call.context);
-    return { status: 200, headers, body: stream, call: record };
+    return { status: 200, headers, body: stream, call: progress.record };
   }
   const call = prepareCall(operation, parts);
   const result = await answerUnary(handler, codec, call);
@@ -109,6 +111,7 @@ function limitedId(id: string, limit: number): string {
 /**
  * The operation of a method in the version asked for. A caller who names an older version than the method has, or none,
  * is answered in that of the method: names tell the versions apart, and samples of the specification mix them (§9.2).
+ * @throws VersionNotSupportedError for a method of an older version than the caller names.
  */
 function findMethod(method: string, asked: WireCodec, offer: Offer): { codec: WireCodec; operation: OperationName } {
   const operation = asked.methods.get(method);
@@ -117,28 +120,32 @@ function findMethod(method: string, asked: WireCodec, offer: Offer): { codec: Wi
     const later = isLater(codec.version, asked.version) ? codec.methods.get(method) : undefined;
     if (later !== undefined) return { codec, operation: later };
   }
-  throw new A2AError('METHOD_NOT_FOUND', 'Method not found');
+  const older = [...offer.codecs.values()].filter(({ methods }) => methods.has(method));
+  if (older.length === 0) throw new A2AError('METHOD_NOT_FOUND', 'Method not found');
+  throw new VersionNotSupportedError(
+    asked.version,
+    older.map(({ version }) => version),
+  );
 }
 
 interface FailureParts {
   readonly error: A2AError;
   readonly endpoint: AgentEndpoint;
   readonly request: ExchangeRequest;
-  readonly id: string;
+  readonly progress: Progress;
   readonly streaming: boolean;
-  readonly record: CallRecord;
 }
 
 /** A streaming client may read nothing but an event stream, so it gets the error as one if it asked for that. */
-function failure({ error, endpoint, request, id, streaming, record }: FailureParts): ExchangeResponse {
+function failure({ error, endpoint, request, progress, streaming }: FailureParts): ExchangeResponse {
   const status = httpStatus(error.code);
-  const body = errorResponse(id, error);
+  const body = errorResponse(progress.id, error, progress.codec);
   const retry = retryHeaders(error);
   if (status === 200 && streaming && names(request.header('accept'), EVENT_STREAM_TYPE)) {
-    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: record };
+    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: progress.record };
   }
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
   const challenge = challengeHeaders(error, endpoint.authenticator);
   const headers = { 'content-type': JSON_TYPE, ...retry, ...allow, ...challenge };
-  return { status, headers, body, call: record };
+  return { status, headers, body, call: progress.record };
 }

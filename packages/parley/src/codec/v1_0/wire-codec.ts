@@ -1,7 +1,9 @@
+import type { AgentCard } from '../../model/agent-card.js';
 import type { SendMessageResponse } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import type { ListTasksResponse } from '../../model/task-requests.js';
 import type { OperationName } from '../../operations/operations.js';
+import { isLater, majorMinor } from '../../operations/versions.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import type { WireCodec } from '../wire-codec.js';
 import { decodeRequest } from './decode.js';
@@ -16,8 +18,14 @@ export const v1_0: WireCodec = {
   decode: decodeRequest,
   encode,
   encodeEvent: (item) => item.text ?? JSON.stringify(item.event),
-  encodeCard: (card) => JSON.stringify(card),
+  encodeCard,
 };
+
+/** Versions before 0.3 had no way to stand in the list of interfaces; their clients read a card of their own. */
+function encodeCard(card: AgentCard): string {
+  const known = card.supportedInterfaces.filter(({ protocolVersion }) => !isLater('0.3', majorMinor(protocolVersion)));
+  return JSON.stringify({ ...card, supportedInterfaces: known });
+}
 
 function encode(operation: OperationName, response: unknown): string {
   switch (operation) {

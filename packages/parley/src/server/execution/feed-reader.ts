@@ -40,6 +40,8 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   /** Highest sequence number offered so far. */
   #newest = 0;
   #ended = false;
+  /** The record that the stream ends after. */
+  #lastRecord: LogRecord | undefined;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
   #cancelStall: (() => void) | undefined;
@@ -100,7 +102,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       const record = this.#queue.shift();
       if (record) {
         this.#queuedBytes -= record.text.length;
-        return { done: false, value: record };
+        return { done: false, value: record === this.#lastRecord ? lastItem(record) : record };
       }
       if (this.#failure) {
         const failure = this.#failure;
@@ -178,6 +180,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
 
   #endIfAfter(record: LogRecord): void {
     const end = this.#options.endsAfter(record);
+    if (end === true) this.#lastRecord = record;
     if (end !== false) this.#end(end);
   }
 
@@ -200,4 +203,9 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     this.#wake = undefined;
     wake?.();
   }
+}
+
+/** Records are shared by all readers of a task, and their streams end at different ones. */
+function lastItem({ event, seq, text }: LogRecord): StreamItem {
+  return { event, seq, text, last: true };
 }

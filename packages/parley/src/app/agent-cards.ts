@@ -1,0 +1,43 @@
+import { askedVersion } from '../bindings/http/call-context.js';
+import type { Exchange } from '../bindings/http/exchange.js';
+import { encodeHybridCard } from '../codec/hybrid-card.js';
+import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
+import type { AgentCard } from '../model/agent-card.js';
+import { isLegacy, majorMinor } from '../operations/versions.js';
+import { agentCardEndpoint } from './agent-card-endpoint.js';
+
+/** The card of an agent, the versions it is offered in, newest first, and how long it may be kept. */
+export interface AgentCardsOptions {
+  readonly card: AgentCard;
+  readonly versions: readonly ProtocolVersionName[];
+  /** When the card became what it is, ms since the epoch. */
+  readonly modifiedAt: number;
+  readonly maxAgeSeconds: number;
+}
+
+/** A card at its two places. */
+export interface AgentCards {
+  readonly current: Exchange;
+  /** Where clients of 0.2 look; absent where no version before 1.0 is offered. */
+  readonly old: Exchange | undefined;
+}
+
+/**
+ * The card in the forms of its versions. Who asks for 1.0 gets that; who does not, where an older version is offered too, gets one card
+ * for both: 1.0 clients that name no version find their way with it as well.
+ */
+export function agentCards({ card, versions, ...caching }: AgentCardsOptions): AgentCards {
+  const legacy = versions.filter(isLegacy).map((name) => PROTOCOL_VERSIONS[name].jsonRpc);
+  const [newest] = legacy;
+  const oldest = legacy.at(-1);
+  const old = oldest && agentCardEndpoint({ json: oldest.encodeCard(card), ...caching });
+  const isCurrent = versions.includes('1.0');
+  if (newest === undefined || !isCurrent) {
+    const { jsonRpc } = PROTOCOL_VERSIONS['1.0'];
+    return { current: agentCardEndpoint({ json: (newest ?? jsonRpc).encodeCard(card), ...caching }), old };
+  }
+  const varied = { ...caching, vary: 'A2A-Version' };
+  const current = agentCardEndpoint({ json: PROTOCOL_VERSIONS['1.0'].jsonRpc.encodeCard(card), ...varied });
+  const hybrid = agentCardEndpoint({ json: encodeHybridCard(card, newest), ...varied });
+  return { current: (request) => (majorMinor(askedVersion(request) ?? '') === '1.0' ? current : hybrid)(request), old };
+}

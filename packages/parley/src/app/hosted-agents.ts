@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import type { ProtocolVersionName } from '../codec/protocol-versions.js';
+import { type AgentOptions, agentOptionsShape, agentProblem, versionsSchema } from './agent-options.js';
+import { checkOptions } from './check-options.js';
+
+/** The agent of another path once more: with the same tasks and card, but in versions of its own. */
+export interface SameAgent {
+  /** The path where the agent has its options. */
+  readonly sameAs: string;
+  /** The protocol versions that are offered here; default: those of the agent. */
+  readonly versions?: readonly ProtocolVersionName[];
+}
+
+/** Agents by path. The same options under two paths are one agent with one task space. */
+export type HostedAgents = Readonly<Record<string, AgentOptions | SameAgent>>;
+
+/** What is served under one path. */
+export interface HostedAgent {
+  readonly options: AgentOptions;
+  /** The path where the options stand. */
+  readonly home: string;
+  readonly versions: readonly ProtocolVersionName[] | undefined;
+}
+
+/** What is served under a path of these agents, which have been checked. */
+export function hostedAgent(agents: HostedAgents, path: string): HostedAgent {
+  const entry = agents[path] as AgentOptions | SameAgent;
+  if (!('sameAs' in entry)) return { options: entry, home: path, versions: entry.versions };
+  const options = agents[entry.sameAs] as AgentOptions;
+  return { options, home: entry.sameAs, versions: entry.versions ?? options.versions };
+}
+
+/** The schema of a path under which an agent is served. */
+export const pathSchema = z
+  .string()
+  .regex(/^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/, 'must be "/" or a path such as "/agents/echo", without a slash at the end');
+
+const agentSchema = z.strictObject(agentOptionsShape);
+const sameAgentSchema = z.strictObject({ sameAs: z.string(), versions: versionsSchema });
+
+/**
+ * What is wrong with agents as a whole.
+ * @throws OptionsError naming every option of an agent that is at fault.
+ */
+export function agentProblems(subject: string, agents: HostedAgents): string[] {
+  const problems: string[] = [];
+  const spaces = new Map<string, AgentOptions>();
+  for (const [place, agent] of Object.entries(agents)) {
+    if (!pathSchema.safeParse(place).success) {
+      problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
+    }
+    const same = typeof agent === 'object' && agent !== null && 'sameAs' in agent;
+    const schema = same ? sameAgentSchema : agentSchema;
+    checkOptions({ subject: `${subject}: the agent at ${place}`, schema, options: agent });
+    if (same) {
+      const meant = agents[agent.sameAs];
+      if (meant === undefined || 'sameAs' in meant)
+        problems.push(`the agent at ${place} is sameAs "${agent.sameAs}", where no agent has its options`);
+      continue;
+    }
+    const problem = agentProblem(agent);
+    if (problem !== undefined) problems.push(`the agent at ${place} ${problem}`);
+    const space = agent.id ?? place;
+    if ((spaces.get(space) ?? agent) !== agent)
+      problems.push(`the agent at ${place} has the id "${space}" of another one`);
+    spaces.set(space, agent);
+  }
+  if (Object.keys(agents).length === 0) problems.push('agents: needs at least one agent');
+  return problems;
+}

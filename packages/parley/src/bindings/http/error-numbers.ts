@@ -1,0 +1,30 @@
+import type { ErrorCode } from '../../errors/a2a-error.js';
+
+/** The number of every error (spec §5.4, §9.5): the code of JSON-RPC, and before 1.0 that of HTTP+JSON too. */
+export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
+  TASK_NOT_FOUND: -32001,
+  TASK_NOT_CANCELABLE: -32002,
+  PUSH_NOTIFICATION_NOT_SUPPORTED: -32003,
+  UNSUPPORTED_OPERATION: -32004,
+  CONTENT_TYPE_NOT_SUPPORTED: -32005,
+  INVALID_AGENT_RESPONSE: -32006,
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32007,
+  EXTENSION_SUPPORT_REQUIRED: -32008,
+  VERSION_NOT_SUPPORTED: -32009,
+  PARSE_ERROR: -32700,
+  INVALID_REQUEST: -32600,
+  METHOD_NOT_FOUND: -32601,
+  METHOD_NOT_ALLOWED: -32600,
+  INVALID_PARAMS: -32602,
+  PAYLOAD_TOO_LARGE: -32600,
+  UNAUTHENTICATED: -31401,
+  PERMISSION_DENIED: -31403,
+  RESOURCE_EXHAUSTED: -32603,
+  UNAVAILABLE: -32603,
+  INTERNAL_ERROR: -32603,
+};
+
+/** The number of an error; that of an internal one for a code that is none of ours. */
+export function errorNumber(code: ErrorCode): number {
+  return ERROR_NUMBERS[code] ?? ERROR_NUMBERS.INTERNAL_ERROR;
+}

@@ -1,0 +1,21 @@
+import type { AgentCard } from '../model/agent-card.js';
+import { isObject } from './v0_3/members.js';
+import { v1_0 } from './v1_0/wire-codec.js';
+import type { WireCodec } from './wire-codec.js';
+
+/**
+ * One card for clients of both generations who do not say which they are: all members of 1.0 and all of the older version. What both
+ * have under one name holds what either looks for.
+ */
+export function encodeHybridCard(card: AgentCard, older: WireCodec): string {
+  return JSON.stringify(merged(JSON.parse(v1_0.encodeCard(card)), JSON.parse(older.encodeCard(card))));
+}
+
+function merged(current: unknown, old: unknown): unknown {
+  if (Array.isArray(current) && Array.isArray(old)) {
+    return current.map((item, index) => merged(item, old[index]));
+  }
+  if (!isObject(current) || !isObject(old)) return current ?? old;
+  const names = new Set([...Object.keys(current), ...Object.keys(old)]);
+  return Object.fromEntries([...names].map((name) => [name, merged(current[name], old[name])]));
+}
