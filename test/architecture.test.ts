@@ -326,9 +326,12 @@ describe('public surface', () => {
     expect(entries.length).toBeGreaterThanOrEqual(subpaths.length);
   });
 
-  it.each(['exports/index.ts', 'exports/server.ts'])('%s loads where there is no Node', (entry) => {
-    expect(nodeModulesNeededBy(library, entry)).toEqual([]);
-  });
+  it.each(['exports/index.ts', 'exports/server.ts', 'exports/client.ts'])(
+    '%s loads where there is no Node',
+    (entry) => {
+      expect(nodeModulesNeededBy(library, entry)).toEqual([]);
+    },
+  );
 
   it('shows which import brings Node in', () => {
     const tree = planted({

@@ -56,8 +56,11 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'auth',
       'server/request-handler',
       'server/server-call-context',
+      'codec/client-codec',
       'client/client-transport',
+      'client/document-source',
     ],
+    modules: ['eventsource-parser'],
   },
   app: {
     rooms: [

@@ -14,3 +14,9 @@ export function challengeHeaders(error: A2AError, authenticator?: Authenticator)
   const challenges = own.length > 0 ? own : (authenticator?.challenges ?? []);
   return challenges.length > 0 ? { 'www-authenticate': challenges.join(', ') } : NO_HEADERS;
 }
+
+/** The challenges of an answer that a client received, as one text each server header line. */
+export function receivedChallenges(headers: { get(name: string): string | null }): readonly string[] {
+  const challenge = headers.get('www-authenticate');
+  return challenge === null ? [] : [challenge];
+}

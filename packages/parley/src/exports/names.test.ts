@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
@@ -11,6 +12,18 @@ import * as storage from './storage.js';
 
 /** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
 const NAMES = {
+  client: [
+    'A2AError',
+    'AgentCardError',
+    'Client',
+    'ConnectionError',
+    'IDEMPOTENT_SEND_EXTENSION',
+    'STREAM_RESUME_EXTENSION',
+    'TaskStream',
+    'UnauthenticatedError',
+    'connect',
+    'memoryCardCache',
+  ],
   credentials: ['CredentialsError', 'SchemeCredentials', 'apiKey', 'basic', 'bearerToken', 'combinedCredentials'],
   express: ['toExpress'],
   fastify: ['toFastify'],
@@ -71,6 +84,7 @@ const NAMES = {
 
 it.each([
   ['credentials', credentials],
+  ['client', client],
   ['express', express],
   ['fastify', fastify],
   ['index', index],

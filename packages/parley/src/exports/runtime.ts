@@ -14,6 +14,15 @@ export const systemClock: Clock = {
   soon: typeof setImmediate === 'function' ? (task) => void setImmediate(task) : (task) => void setTimeout(task, 0),
 };
 
+/** The same for those who wait: as long as one of its timers runs, the process does not end. */
+export const callerClock: Clock = {
+  ...systemClock,
+  after(ms, task) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /** Not every host has timers that can let the process end. */
 function isRefCounted(timer: unknown): timer is { unref(): void } {
   return typeof timer === 'object' && timer !== null && 'unref' in timer;

@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
   /** A time that never goes back, in ms; only differences mean anything. */
   monotonic(): number;
-  /** Runs `task` once after `ms`; the returned function cancels it. A pending timer keeps no process alive. */
+  /** Runs `task` once after `ms`; the returned function cancels it. Timers of servers keep no process alive. */
   after(ms: number, task: () => void): () => void;
   /** Runs `task` soon: after the I/O that is ready now, before any timer. */
   soon(task: () => void): void;

@@ -2,7 +2,8 @@ import { isLegacy } from '../../operations/versions.js';
 import type { ExchangeRequest } from '../http/exchange.js';
 import { essence, JSON_TYPE, names } from '../http/media-type.js';
 
-const A2A_JSON_TYPE = 'application/a2a+json';
+/** JSON of the protocol (spec §14.1.1). */
+export const A2A_JSON_TYPE = 'application/a2a+json';
 
 /** Whether a body of this content type is read. */
 export function isReadable(contentType: string | undefined): boolean {

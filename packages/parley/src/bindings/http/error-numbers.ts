@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors/a2a-error.js';
+import { ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
 
 /** The number of every error (spec §5.4, §9.5): the code of JSON-RPC, and before 1.0 that of HTTP+JSON too. */
 export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
@@ -27,4 +27,16 @@ export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
 /** The number of an error; that of an internal one for a code that is none of ours. */
 export function errorNumber(code: ErrorCode): number {
   return ERROR_NUMBERS[code] ?? ERROR_NUMBERS.INTERNAL_ERROR;
+}
+
+/** Of the codes that share a number, the one that says least; what broke is the last to be thought of. */
+const BY_NUMBER = new Map<unknown, ErrorCode>();
+for (const code of ERROR_CODES) {
+  const number = ERROR_NUMBERS[code];
+  if (!BY_NUMBER.has(number) || code === 'INTERNAL_ERROR') BY_NUMBER.set(number, code);
+}
+
+/** The code that a received number stands for. */
+export function codeOfNumber(number: unknown): ErrorCode | undefined {
+  return BY_NUMBER.get(number);
 }

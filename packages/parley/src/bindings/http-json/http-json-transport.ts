@@ -1,0 +1,106 @@
+import type { ClientTransport, ReceivedEvent, TransportCall } from '../../client/client-transport.js';
+import type { ClientCodec } from '../../codec/client-codec.js';
+import type { WireRoute } from '../../codec/wire-codec.js';
+import type { A2AError } from '../../errors/a2a-error.js';
+import { UnsupportedOperationError } from '../../errors/spec-errors.js';
+import type { AgentInterface } from '../../model/agent-card.js';
+import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
+import { isLegacy } from '../../operations/versions.js';
+import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
+import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
+import { isObject, strangeAnswer, tryJson } from '../http/received-answer.js';
+import { receivedEvents } from '../http/received-events.js';
+import { serviceHeaders, withQuery } from '../http/service-parameters.js';
+import { A2A_JSON_TYPE } from './media-types.js';
+import { errorOf } from './received-errors.js';
+import { routed } from './routed-request.js';
+
+/** What a transport stands on. */
+export interface HttpJsonTransportOptions {
+  readonly agentInterface: AgentInterface;
+  readonly codec: ClientCodec;
+  readonly caller: HttpCaller;
+}
+
+/** Calls an agent over HTTP+JSON (spec §11). */
+export class HttpJsonTransport implements ClientTransport {
+  readonly agentInterface: AgentInterface;
+  readonly #codec: ClientCodec;
+  readonly #caller: HttpCaller;
+  /** Routes that the server has refused by their verb. */
+  readonly #refused = new Set<WireRoute>();
+
+  constructor({ agentInterface, codec, caller }: HttpJsonTransportOptions) {
+    this.agentInterface = agentInterface;
+    this.#codec = codec;
+    this.#caller = caller;
+  }
+
+  async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
+    const response = await this.#send(
+      call,
+      isLegacy(this.#codec.version) ? JSON_TYPE : `${A2A_JSON_TYPE}, ${JSON_TYPE}`,
+    );
+    return this.#codec.decodeResponse(call.operation, await this.#value(response, call.signal));
+  }
+
+  async *stream(call: TransportCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
+    const response = await this.#send(call, EVENT_STREAM_TYPE);
+    yield* receivedEvents({
+      response,
+      caller: this.#caller,
+      signal: call.signal,
+      decode: (text) => this.#codec.decodeEvent(contentOf(response, text)),
+    });
+  }
+
+  async #value(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+    const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal });
+    // Deleting may be answered with nothing at all.
+    return response.ok && text === '' ? {} : contentOf(response, text);
+  }
+
+  /** Tries the routes of the operation until one has the verb that the server knows (spec §5.3 and the prose differ). */
+  async #send(call: TransportCall, accept: string): Promise<Response> {
+    const routes = this.#codec.routes.filter(({ operation }) => operation === call.operation);
+    const left = routes.filter((route) => !this.#refused.has(route));
+    for (const route of left) {
+      const response = await this.#sendBy(route, call, accept);
+      if (response.ok) return response;
+      const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal: call.signal });
+      const isLast = route === left.at(-1);
+      if (response.status !== 405 || isLast) throw failureOf(response, text);
+      this.#refused.add(route);
+    }
+    throw new UnsupportedOperationError(`Version ${this.#codec.version} has no ${call.operation} over HTTP+JSON`);
+  }
+
+  #sendBy(route: WireRoute, call: TransportCall, accept: string): Promise<Response> {
+    const { version } = this.#codec;
+    const value = this.#codec.encodeRequest(call.operation, call.request);
+    const { path, query, body } = routed(route, value);
+    const base = this.agentInterface.url.replace(/\/+$/, '');
+    const headers: Record<string, string> = { ...serviceHeaders(version, call), accept };
+    if (body !== undefined) headers['content-type'] = isLegacy(version) ? JSON_TYPE : A2A_JSON_TYPE;
+    return sendRequest(this.#caller, {
+      url: withQuery(base + path, { ...query, ...call.query }),
+      method: route.method,
+      headers,
+      body,
+      signal: call.signal,
+    });
+  }
+}
+
+/** The value of a body or a frame; a frame may hold an error as well. */
+function contentOf(response: Response, text: string): unknown {
+  const value = tryJson(text);
+  if (!isObject(value)) throw strangeAnswer(response, text);
+  if (isObject(value.error)) throw errorOf(response, value);
+  return value;
+}
+
+function failureOf(response: Response, text: string): A2AError {
+  const value = tryJson(text);
+  return isObject(value) ? errorOf(response, value) : strangeAnswer(response, text);
+}

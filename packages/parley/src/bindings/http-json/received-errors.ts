@@ -1,0 +1,62 @@
+import { type A2AError, ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
+import { codeOfNumber } from '../http/error-numbers.js';
+import { answeredError, isObject, saidDetails } from '../http/received-answer.js';
+
+/** Statuses that say which error it is where no reason does, in this version of the protocol or an earlier one. */
+const BY_STATUS = new Map<number, ErrorCode>([
+  [400, 'INVALID_PARAMS'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'TASK_NOT_FOUND'],
+  [405, 'METHOD_NOT_ALLOWED'],
+  [409, 'TASK_NOT_CANCELABLE'],
+  [413, 'PAYLOAD_TOO_LARGE'],
+  [415, 'CONTENT_TYPE_NOT_SUPPORTED'],
+  [422, 'INVALID_PARAMS'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [501, 'UNSUPPORTED_OPERATION'],
+  [502, 'INVALID_AGENT_RESPONSE'],
+  [503, 'UNAVAILABLE'],
+  [504, 'UNAVAILABLE'],
+]);
+
+/** The same by the gRPC name of the status. */
+const BY_NAME = new Map<unknown, ErrorCode>([
+  ['NOT_FOUND', 'TASK_NOT_FOUND'],
+  ['INVALID_ARGUMENT', 'INVALID_PARAMS'],
+  ['FAILED_PRECONDITION', 'UNSUPPORTED_OPERATION'],
+  ['UNIMPLEMENTED', 'UNSUPPORTED_OPERATION'],
+  ['UNAUTHENTICATED', 'UNAUTHENTICATED'],
+  ['PERMISSION_DENIED', 'PERMISSION_DENIED'],
+  ['RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED'],
+  ['UNAVAILABLE', 'UNAVAILABLE'],
+  ['INTERNAL', 'INTERNAL_ERROR'],
+]);
+
+/**
+ * The body of a failed call as an error, recognised by its reason, then by its status (spec §11.6). Three shapes are in use: the
+ * protocol's `{error: {…}}`, problem details, and a bare `{code, message}` with the number that JSON-RPC has for it.
+ */
+export function errorOf(response: Response, body: Readonly<Record<string, unknown>>): A2AError {
+  const error = isObject(body.error) ? body.error : body;
+  const { status, message, detail, title, type } = error;
+  const said = saidDetails(error.details ?? error.data);
+  const code =
+    said.code ??
+    codeOfNumber(error.code) ??
+    reasonOfType(type) ??
+    BY_NAME.get(status) ??
+    BY_STATUS.get(response.ok ? Number(error.code) : response.status) ??
+    (response.status >= 400 && response.status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR');
+  return answeredError(response, { code, message: message ?? detail ?? title, details: said.details });
+}
+
+/** Problem types end in the name of the error: `…/task-not-found`. */
+function reasonOfType(type: unknown): ErrorCode | undefined {
+  if (typeof type !== 'string') return undefined;
+  const reason = type
+    .slice(type.lastIndexOf('/') + 1)
+    .replaceAll('-', '_')
+    .toUpperCase();
+  return ERROR_CODES.find((code) => code === reason);
+}

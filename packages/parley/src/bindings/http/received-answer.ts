@@ -1,0 +1,113 @@
+import { receivedChallenges } from '../../auth/challenge.js';
+import { type A2AError, ERROR_CODES, type ErrorCode, type ErrorDetails } from '../../errors/a2a-error.js';
+import { receivedError } from '../../errors/received-error.js';
+import { essence } from './media-type.js';
+
+/** What an error body says in the details that all bindings share (spec §3.3.2). */
+export interface SaidDetails {
+  /** The reason, where it is one of the protocol's. */
+  readonly code?: ErrorCode;
+  readonly details: ErrorDetails;
+}
+
+const CODES: ReadonlySet<unknown> = new Set(ERROR_CODES);
+
+/** Reads a list of details: ErrorInfo, BadRequest, RetryInfo; anything else says nothing. */
+export function saidDetails(list: unknown): SaidDetails {
+  let code: ErrorCode | undefined;
+  let details: ErrorDetails = {};
+  for (const item of Array.isArray(list) ? (list as unknown[]) : []) {
+    if (!isObject(item)) continue;
+    const { reason, domain, metadata, fieldViolations, retryDelay } = item;
+    if (domain === 'a2a-protocol.org' && CODES.has(reason)) code = reason as ErrorCode;
+    if (isObject(metadata) && Object.keys(metadata).length > 0)
+      details = { ...details, metadata: metadata as Record<string, string> };
+    if (Array.isArray(fieldViolations)) details = { ...details, violations: fieldViolations };
+    if (typeof retryDelay === 'string') details = { ...details, retryAfterMs: Number.parseFloat(retryDelay) * 1000 };
+  }
+  return code === undefined ? { details } : { code, details };
+}
+
+/** An error of the agent together with what its HTTP answer says about trying again and authenticating. */
+export function answeredError(
+  response: Response,
+  { code, message, details }: { readonly code: ErrorCode; readonly message: unknown; readonly details: ErrorDetails },
+): A2AError {
+  const retryAfterMs = details.retryAfterMs ?? retryAfter(response.headers);
+  return receivedError({
+    code,
+    message: typeof message === 'string' && message !== '' ? message : `The agent answered ${statusOf(response)}`,
+    details: retryAfterMs === undefined ? details : { ...details, retryAfterMs },
+    challenges: receivedChallenges(response.headers),
+  });
+}
+
+/** The error of an answer that is none of the protocol: from a gateway, a proxy, a page for people. */
+export function strangeAnswer(response: Response, text: string): A2AError {
+  const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
+  const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${titleOf(text)}`;
+  const message = `The server answered ${statusOf(response)} with ${what}`;
+  return answeredError(response, { code: codeOfStatus(response.status), message, details: {} });
+}
+
+/** The code of a status that stands alone. */
+function codeOfStatus(status: number): ErrorCode {
+  if (status < 400) return 'INVALID_AGENT_RESPONSE';
+  switch (status) {
+    case 401:
+      return 'UNAUTHENTICATED';
+    case 403:
+    case 407:
+      return 'PERMISSION_DENIED';
+    case 404:
+    case 410:
+      return 'METHOD_NOT_FOUND';
+    case 405:
+      return 'METHOD_NOT_ALLOWED';
+    case 413:
+      return 'PAYLOAD_TOO_LARGE';
+    case 415:
+      return 'CONTENT_TYPE_NOT_SUPPORTED';
+    case 429:
+      return 'RESOURCE_EXHAUSTED';
+    case 408:
+    case 502:
+    case 503:
+    case 504:
+      return 'UNAVAILABLE';
+    default:
+      return status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR';
+  }
+}
+
+/** What JSON a text is; undefined for none. */
+export function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value of the wire is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function statusOf({ status, statusText }: Response): string {
+  return statusText === '' ? `status ${status}` : `${status} ${statusText}`;
+}
+
+function titleOf(text: string): string {
+  const title = /<title>([^<]{1,200})/i.exec(text)?.[1]?.trim();
+  return title === undefined || title === '' ? '' : ` (${title})`;
+}
+
+/** In seconds or as a date, which is taken by the clock of the server that sent it. */
+function retryAfter(headers: Headers): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const ms = Date.parse(value) - Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}

@@ -1,0 +1,92 @@
+import type { ClientTransport, ReceivedEvent, TransportCall } from '../../client/client-transport.js';
+import type { ClientCodec } from '../../codec/client-codec.js';
+import { UnsupportedOperationError } from '../../errors/spec-errors.js';
+import type { AgentInterface } from '../../model/agent-card.js';
+import type {
+  OperationName,
+  OperationTypes,
+  StreamingOperationName,
+  UnaryOperationName,
+} from '../../operations/operations.js';
+import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
+import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
+import { isObject, strangeAnswer, tryJson } from '../http/received-answer.js';
+import { receivedEvents } from '../http/received-events.js';
+import { serviceHeaders, withQuery } from '../http/service-parameters.js';
+import { errorOf } from './received-errors.js';
+
+/** What a transport stands on. */
+export interface JsonRpcTransportOptions {
+  readonly agentInterface: AgentInterface;
+  readonly codec: ClientCodec;
+  readonly caller: HttpCaller;
+}
+
+/** Calls an agent over JSON-RPC (spec §9). */
+export class JsonRpcTransport implements ClientTransport {
+  readonly agentInterface: AgentInterface;
+  readonly #codec: ClientCodec;
+  readonly #caller: HttpCaller;
+  #lastId = 0;
+
+  constructor({ agentInterface, codec, caller }: JsonRpcTransportOptions) {
+    this.agentInterface = agentInterface;
+    this.#codec = codec;
+    this.#caller = caller;
+  }
+
+  async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
+    const response = await this.#send(call, JSON_TYPE);
+    return this.#codec.decodeResponse(call.operation, await this.#result(response, call.signal));
+  }
+
+  async *stream(call: TransportCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
+    const response = await this.#send(call, EVENT_STREAM_TYPE);
+    yield* receivedEvents({
+      response,
+      caller: this.#caller,
+      signal: call.signal,
+      decode: (text) => this.#codec.decodeEvent(resultOf(response, text)),
+    });
+  }
+
+  async #result(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+    return resultOf(response, await readAnswer(response, { limit: this.#caller.answerBytes, signal }));
+  }
+
+  #send(call: TransportCall, accept: string): Promise<Response> {
+    const { version } = this.#codec;
+    const { operation, request, query, signal } = call;
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: ++this.#lastId,
+      method: this.#method(operation),
+      params: this.#codec.encodeRequest(operation, request),
+    });
+    const headers = { ...serviceHeaders(version, call), 'content-type': JSON_TYPE, accept };
+    return sendRequest(this.#caller, {
+      url: withQuery(this.agentInterface.url, query),
+      method: 'POST',
+      headers,
+      body,
+      signal,
+    });
+  }
+
+  #method(operation: OperationName): string {
+    const method = this.#codec.methodOf[operation];
+    if (method !== undefined) return method;
+    throw new UnsupportedOperationError(`Version ${this.#codec.version} has no ${operation} over JSON-RPC`);
+  }
+}
+
+/** The result of a response; an error is thrown. Deleting may be answered without any result. */
+function resultOf(response: Response, text: string): unknown {
+  const envelope = tryJson(text);
+  if (!isObject(envelope) || (envelope.jsonrpc === undefined && envelope.error === undefined)) {
+    throw strangeAnswer(response, text);
+  }
+  const { error, result } = envelope;
+  if (error !== undefined && error !== null) throw errorOf(response, error);
+  return result;
+}

@@ -1,0 +1,13 @@
+import type { A2AError } from '../../errors/a2a-error.js';
+import { codeOfNumber } from '../http/error-numbers.js';
+import { answeredError, isObject, saidDetails } from '../http/received-answer.js';
+
+/** The member `error` of a response as an error: recognised by its reason, then by its number (spec §9.5). */
+export function errorOf(response: Response, error: unknown): A2AError {
+  const { code: number, message, data } = isObject(error) ? error : {};
+  const said = saidDetails(data);
+  const known = said.code ?? codeOfNumber(number);
+  if (known !== undefined) return answeredError(response, { code: known, message, details: said.details });
+  const metadata = { ...said.details.metadata, jsonRpcCode: String(number) };
+  return answeredError(response, { code: 'INTERNAL_ERROR', message, details: { ...said.details, metadata } });
+}

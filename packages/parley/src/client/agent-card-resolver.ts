@@ -1,0 +1,126 @@
+import { A2AError } from '../errors/a2a-error.js';
+import { AgentCardError } from '../errors/agent-card-error.js';
+import type { AgentCard } from '../model/agent-card.js';
+import type { CachedDocuments } from './cached-documents.js';
+
+/** A card and where it was found. */
+export interface ResolvedCard {
+  readonly card: AgentCard;
+  /** Undefined for one that was given. */
+  readonly url: string | undefined;
+}
+
+/** What cards are found with. */
+export interface AgentCardResolverOptions {
+  readonly documents: CachedDocuments;
+  /** Reads a card of any version, as JSON value. */
+  readonly decode: (card: unknown) => Promise<AgentCard>;
+}
+
+const CARD = '/.well-known/agent-card.json';
+const LEGACY_CARD = '/.well-known/agent.json';
+const CATALOG = '/.well-known/ai-catalog.json';
+const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
+
+/**
+ * Finds the card of an agent (spec §8.2): by its own url, by the agent's base url with the well-known paths of all versions, or in an AI
+ * catalog, by its only entry or the one that `#identifier` names.
+ */
+export class AgentCardResolver {
+  readonly #options: AgentCardResolverOptions;
+
+  constructor(options: AgentCardResolverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @throws AgentCardError where there is no card, ConnectionError, or what the server answered instead.
+   */
+  async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
+    if (typeof reference !== 'string') return { card: await this.#options.decode(reference), url: undefined };
+    const url = httpUrl(reference);
+    const identifier = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1));
+    url.hash = '';
+    if (url.pathname.endsWith('.json')) {
+      const found = await this.#at(url.href, { identifier, signal });
+      if (found !== undefined) return found;
+      throw new AgentCardError('not-found', `There is no agent card at ${url.origin}${url.pathname}`);
+    }
+    return this.#wellKnown(url, identifier, signal);
+  }
+
+  async #wellKnown(url: URL, identifier: string | undefined, signal: AbortSignal | undefined): Promise<ResolvedCard> {
+    const base = url.origin + url.pathname.replace(/\/+$/, '');
+    const isOrigin = base === url.origin;
+    if (identifier === undefined) {
+      for (const path of [CARD, LEGACY_CARD]) {
+        const found = await this.#at(base + path, { signal });
+        if (found !== undefined) return found;
+      }
+      // The url may be an interface of the agent whose card stands at the origin.
+      const atOrigin = isOrigin ? undefined : await this.#at(url.origin + CARD, { signal });
+      const isIts = atOrigin?.card.supportedInterfaces.some((item) => item.url.replace(/\/+$/, '') === base);
+      if (atOrigin !== undefined && isIts === true) return atOrigin;
+    }
+    for (const place of isOrigin ? [base] : [base, url.origin]) {
+      const found = await this.#at(place + CATALOG, { identifier, signal });
+      if (found !== undefined) return found;
+    }
+    throw new AgentCardError('not-found', `There is no agent card under ${base}, at none of the well-known paths`);
+  }
+
+  /** The card that a document is or leads to; undefined where there is none. */
+  async #at(
+    url: string,
+    { identifier, signal }: { readonly identifier?: string | undefined; readonly signal: AbortSignal | undefined },
+  ): Promise<ResolvedCard | undefined> {
+    const { decode } = this.#options;
+    const value = await this.#read(url, signal);
+    if (value === undefined) return undefined;
+    if (!('specVersion' in value && 'entries' in value)) return { card: await decode(value), url };
+    const { catalogEntry } = await import('./ai-catalog.js');
+    const entry = await catalogEntry(value, { url, identifier, read: (nested) => this.#read(nested, signal) });
+    if ('data' in entry) return { card: await decode(entry.data), url };
+    const card = await this.#read(entry.url, signal);
+    if (card === undefined)
+      throw new AgentCardError('not-found', `The catalog names a card that is not there: ${entry.url}`);
+    return { card: await decode(card), url: entry.url };
+  }
+
+  /** The JSON of a document; undefined where there is none: pages for people stand at any path of some servers. */
+  async #read(url: string, signal: AbortSignal | undefined): Promise<object | undefined> {
+    const { status, text } = await this.#options.documents.get(url, signal);
+    if (ABSENT.has(status)) return undefined;
+    if (status === 401 || status === 403) {
+      const code = status === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
+      throw new A2AError(code, `The agent card is not for everybody: the server answered ${status}`);
+    }
+    if (status < 200 || status > 299) {
+      throw new A2AError(
+        status >= 500 ? 'UNAVAILABLE' : 'INVALID_REQUEST',
+        `Asked for the agent card, the server answered ${status}`,
+      );
+    }
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    } catch {
+      // Not JSON, so no card.
+    }
+    return undefined;
+  }
+}
+
+function httpUrl(reference: string): URL {
+  let url: URL | undefined;
+  try {
+    url = new URL(reference);
+  } catch {
+    // Told below.
+  }
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new AgentCardError(
+    'invalid',
+    `An agent is named by an http or https url or by its card, not by ${JSON.stringify(reference)}`,
+  );
+}

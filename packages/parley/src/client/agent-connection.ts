@@ -1,0 +1,66 @@
+import { A2AError } from '../errors/a2a-error.js';
+import { ConnectionError } from '../errors/connection-error.js';
+import type { AgentInterface } from '../model/agent-card.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { ClientTransport, TransportSource } from './client-transport.js';
+
+/** What a connection is made of. */
+export interface AgentConnectionOptions {
+  /** At least one, best first. */
+  readonly interfaces: readonly AgentInterface[];
+  readonly transports: TransportSource;
+  readonly logger: Logger;
+}
+
+/**
+ * The interface in use. Where it cannot be reached, or does not speak its version after all, the next one takes its place for all
+ * further calls (SEL-5, §4.1); after the last one comes the first again.
+ */
+export class AgentConnection {
+  readonly #options: AgentConnectionOptions;
+  #at = 0;
+  readonly #transports = new Map<number, Promise<ClientTransport>>();
+
+  constructor(options: AgentConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** The interface that the next call goes to. */
+  get agentInterface(): AgentInterface {
+    return this.#options.interfaces[this.#at] as AgentInterface;
+  }
+
+  /** Runs a call on the interface in use, and on the others as long as none of it has had an effect. */
+  async use<T>(call: (transport: ClientTransport) => Promise<T>): Promise<T> {
+    const { interfaces, logger } = this.#options;
+    for (let tried = 1; ; tried++) {
+      const at = this.#at;
+      try {
+        return await call(await this.#transport(at));
+      } catch (error) {
+        if (!isOfInterface(error) || interfaces.length === 1) throw error;
+        if (this.#at === at) this.#at = (at + 1) % interfaces.length;
+        if (tried >= interfaces.length) throw error;
+        const { protocolBinding, protocolVersion } = this.agentInterface;
+        logger.warn('calling another interface of the agent', { code: error.code, protocolBinding, protocolVersion });
+      }
+    }
+  }
+
+  #transport(at: number): Promise<ClientTransport> {
+    const known = this.#transports.get(at);
+    if (known !== undefined) return known;
+    const made = this.#options.transports(this.#options.interfaces[at] as AgentInterface);
+    if (made === undefined) throw new Error('an interface without a transport was selected');
+    // What could not be loaded may be there the next time.
+    made.catch(() => this.#transports.delete(at));
+    this.#transports.set(at, made);
+    return made;
+  }
+}
+
+/** Whether the call did nothing and only this interface is to blame. */
+function isOfInterface(error: unknown): error is A2AError {
+  if (error instanceof ConnectionError) return !error.sent;
+  return error instanceof A2AError && error.code === 'VERSION_NOT_SUPPORTED';
+}

@@ -1,0 +1,92 @@
+import { AgentCardError } from '../errors/agent-card-error.js';
+
+/** Where a catalog says that a card is, or the card itself. */
+export type CatalogEntry = { readonly url: string } | { readonly data: object };
+
+/** How a catalog is searched. */
+export interface CatalogSearch {
+  /** Of the catalog. */
+  readonly url: string;
+  /** Of the entry wanted; without it there must be only one. */
+  readonly identifier: string | undefined;
+  /** The JSON of a nested catalog; undefined where there is none. */
+  readonly read: (url: string) => Promise<object | undefined>;
+}
+
+interface Listed {
+  readonly identifier: string;
+  readonly version: string;
+  readonly updatedAt: string;
+  readonly entry: CatalogEntry;
+}
+
+const CARD_TYPE = 'application/a2a-agent-card+json';
+const CATALOG_TYPE = 'application/ai-catalog+json';
+const MAJOR_VERSION = 1;
+const NESTING = 4;
+
+/**
+ * The entry of an agent in an AI catalog, its nested catalogs included. Of one identifier the newest version counts.
+ * @throws AgentCardError where there is none, or several and none is named.
+ */
+export async function catalogEntry(catalog: object, search: CatalogSearch): Promise<CatalogEntry> {
+  const { url, identifier } = search;
+  const listed = newest(await listedAgents(catalog, [url], search.read));
+  const fitting = identifier === undefined ? listed : listed.filter((item) => item.identifier === identifier);
+  const [first, second] = fitting;
+  const names = listed.map((item) => item.identifier);
+  if (first === undefined) {
+    const wanted = identifier === undefined ? 'an agent' : identifier;
+    throw new AgentCardError('not-found', `The catalog at ${url} does not list ${wanted}`, names);
+  }
+  if (second === undefined) return first.entry;
+  throw new AgentCardError(
+    'ambiguous',
+    `The catalog at ${url} lists several agents; name one: ${names.join(', ')}`,
+    names,
+  );
+}
+
+async function listedAgents(catalog: object, path: readonly string[], read: CatalogSearch['read']): Promise<Listed[]> {
+  const { specVersion, entries } = catalog as { specVersion?: unknown; entries?: unknown };
+  const major = Number.parseInt(String(specVersion), 10);
+  if (!(major <= MAJOR_VERSION)) {
+    throw new AgentCardError(
+      'invalid',
+      `The catalog at ${path.at(-1)} is of version ${specVersion}, which is not known here`,
+    );
+  }
+  const listed: Listed[] = [];
+  for (const item of Array.isArray(entries) ? (entries as unknown[]) : []) {
+    if (typeof item !== 'object' || item === null) continue;
+    const { identifier, type, mediaType, url, data, version, updatedAt } = item as Record<string, unknown>;
+    const kind = type ?? mediaType;
+    const target = typeof url === 'string' ? new URL(url, path.at(-1)).href : undefined;
+    if (kind === CATALOG_TYPE && path.length < NESTING) {
+      const nested = target === undefined ? data : path.includes(target) ? undefined : await read(target);
+      if (isObject(nested)) listed.push(...(await listedAgents(nested, [...path, target ?? `${path.at(-1)}`], read)));
+    }
+    const entry = target === undefined ? (isObject(data) ? { data } : undefined) : { url: target };
+    if (kind !== CARD_TYPE || typeof identifier !== 'string' || entry === undefined) continue;
+    listed.push({ identifier, version: String(version ?? ''), updatedAt: String(updatedAt ?? ''), entry });
+  }
+  return listed;
+}
+
+function newest(listed: readonly Listed[]): Listed[] {
+  const byIdentifier = new Map<string, Listed>();
+  for (const item of listed) {
+    const other = byIdentifier.get(item.identifier);
+    if (other === undefined || isNewer(item, other)) byIdentifier.set(item.identifier, item);
+  }
+  return [...byIdentifier.values()];
+}
+
+function isNewer(item: Listed, other: Listed): boolean {
+  const order = item.version.localeCompare(other.version, 'en', { numeric: true });
+  return order === 0 ? item.updatedAt > other.updatedAt : order > 0;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../runtime/clock.js';
+import type { CachedDocument, CardCache } from './card-cache.js';
+import { freshForMs } from './card-freshness.js';
+import type { DocumentSource, FetchedDocument } from './document-source.js';
+
+/** What documents are fetched with. */
+export interface CachedDocumentsOptions {
+  readonly source: DocumentSource;
+  readonly cache: CardCache;
+  readonly clock: Clock;
+  /** Sent with every request, by lower-case name. Documents fetched with some are not cached: they may be for this caller only. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A document that was asked for. */
+export interface ResolvedDocument {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Documents by their url, asked for again only where RFC 9111 says so, and then by what is known of them. */
+export class CachedDocuments {
+  readonly #options: CachedDocumentsOptions;
+
+  constructor(options: CachedDocumentsOptions) {
+    this.#options = options;
+  }
+
+  /** The document at a url. */
+  async get(url: string, signal: AbortSignal | undefined): Promise<ResolvedDocument> {
+    const { source, cache, clock, headers } = this.#options;
+    const isShared = Object.keys(headers).length === 0;
+    const known = isShared ? await quietly(() => cache.get(url)) : undefined;
+    if (known !== undefined && known.freshUntil > clock.now()) return { status: 200, text: known.text };
+    const asked: Record<string, string> = { accept: 'application/json', 'a2a-version': '1.0', ...headers };
+    if (known?.etag !== undefined) asked['if-none-match'] = known.etag;
+    if (known?.lastModified !== undefined) asked['if-modified-since'] = known.lastModified;
+    const answer = await source({ url, headers: asked, signal });
+    const isSame = answer.status === 304 && known !== undefined;
+    const text = isSame ? known.text : answer.text;
+    const document = isShared && (isSame || answer.status === 200) ? this.#kept(answer, text) : undefined;
+    if (document !== undefined) await quietly(() => cache.set(url, document));
+    return { status: isSame ? 200 : answer.status, text };
+  }
+
+  #kept({ headers }: FetchedDocument, text: string): CachedDocument | undefined {
+    const freshMs = freshForMs(headers);
+    if (freshMs === undefined) return undefined;
+    const etag = headers.get('etag');
+    const lastModified = headers.get('last-modified');
+    return {
+      text,
+      freshUntil: this.#options.clock.now() + freshMs,
+      ...(etag !== null && { etag }),
+      ...(lastModified !== null && { lastModified }),
+    };
+  }
+}
+
+async function quietly<T>(work: () => Promise<T> | T): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch {
+    return undefined;
+  }
+}

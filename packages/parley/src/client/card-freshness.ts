@@ -1,0 +1,41 @@
+/** What of an answer's headers says how long it may be used. */
+export interface CachedHeaders {
+  get(name: string): string | null;
+}
+
+/** How long something that says nothing about it is used without asking again. */
+const UNSAID_MS = 60_000;
+/** A tenth of the time since the last change, but no longer (RFC 9111 §4.2.2). */
+const LONGEST_GUESS_MS = 3_600_000;
+
+/**
+ * How many ms from now an answer is fresh for a private cache (RFC 9111 §4.2); 0: it may be kept, but not used without asking;
+ * undefined: it must not be kept.
+ */
+export function freshForMs(headers: CachedHeaders): number | undefined {
+  const directives = directivesOf(headers.get('cache-control'));
+  if (directives.has('no-store') || headers.get('vary') === '*') return undefined;
+  if (directives.has('no-cache')) return 0;
+  const date = Date.parse(headers.get('date') ?? '');
+  const age = (Number(headers.get('age') ?? 0) || 0) * 1000;
+  return Math.max(0, lifetimeMs(headers, directives, date) - age);
+}
+
+function lifetimeMs(headers: CachedHeaders, directives: ReadonlyMap<string, string>, date: number): number {
+  const maxAge = directives.get('max-age');
+  if (maxAge !== undefined) return (Number(maxAge) || 0) * 1000;
+  const expires = headers.get('expires');
+  // An unreadable time, such as 0, is in the past.
+  if (expires !== null) return Date.parse(expires) - date || 0;
+  const unchanged = date - Date.parse(headers.get('last-modified') ?? '');
+  return Number.isNaN(unchanged) ? UNSAID_MS : Math.min(unchanged / 10, LONGEST_GUESS_MS);
+}
+
+function directivesOf(cacheControl: string | null): ReadonlyMap<string, string> {
+  const directives = new Map<string, string>();
+  for (const directive of cacheControl?.split(',') ?? []) {
+    const [name = '', value = ''] = directive.split('=', 2);
+    directives.set(name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1'));
+  }
+  return directives;
+}

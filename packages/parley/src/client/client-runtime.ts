@@ -1,0 +1,14 @@
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import type { Logger } from '../telemetry/logger.js';
+
+/** What clients need of the machine they run on. */
+export interface ClientRuntime {
+  /** Pending timers keep the process alive: somebody waits for them. */
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** A number from 0 to 1, different each time. */
+  readonly random: () => number;
+  /** Hears of calls, retries, fallbacks and resumptions; never of credentials, headers or contents. */
+  readonly logger: Logger;
+}

@@ -1,0 +1,49 @@
+import type { AgentInterface } from '../model/agent-card.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type {
+  OperationName,
+  OperationTypes,
+  StreamingOperationName,
+  UnaryOperationName,
+} from '../operations/operations.js';
+
+/** One call as a binding sends it. */
+export interface TransportCall<Name extends OperationName = OperationName> {
+  readonly operation: Name;
+  /** Complete, the tenant included. */
+  readonly request: OperationTypes[Name]['request'];
+  /** URIs the call declares (EXT-2). */
+  readonly extensions: readonly string[];
+  /** Further headers by lower-case name: service parameters, credentials, trace context. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Further query parameters: keys that a scheme wants there. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Ends the call with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** The last event seen of the stream that is asked for again. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** An event as it arrived. */
+export interface ReceivedEvent {
+  readonly event: StreamResponse;
+  /** The id its frame carried. */
+  readonly id?: string;
+}
+
+/** How a binding calls one interface of an agent in one version. Knows nothing of cards, retries or resumption. */
+export interface ClientTransport {
+  readonly agentInterface: AgentInterface;
+  /**
+   * @throws A2AError what the agent answered; ConnectionError where there was no answer; the reason of the signal.
+   */
+  call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']>;
+  /**
+   * Events in the order of the wire, those that arrived together in one list. Pulls from the connection only while it is pulled. Ends
+   * when the agent closes the stream, whatever the last event was; throws as `call` does.
+   */
+  stream(call: TransportCall<StreamingOperationName>): AsyncIterable<readonly ReceivedEvent[]>;
+}
+
+/** Makes the transport of an interface; undefined where its binding or version is not known. */
+export type TransportSource = (agentInterface: AgentInterface) => Promise<ClientTransport> | undefined;

@@ -1,0 +1,304 @@
+import { STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+import { A2AError } from '../errors/a2a-error.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type {
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from '../model/push-notification-config.js';
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import type {
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  SubscribeToTaskRequest,
+} from '../model/task-requests.js';
+import { isInterrupted, isTerminal } from '../model/task-state.js';
+import { type CallOutcome, type Interceptor, intercepted } from '../operations/interceptor.js';
+import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../operations/operations.js';
+import type { AgentCall, AgentCalls } from './agent-calls.js';
+import type { AgentConnection } from './agent-connection.js';
+import { callDeadline } from './call-deadline.js';
+import { type CallDefaults, type CallOptions, type ClientCallContext, callContext } from './call-options.js';
+import type { ClientRuntime } from './client-runtime.js';
+import type { ReceivedEvent } from './client-transport.js';
+import { type SendInput, sendRequestOf } from './outgoing-message.js';
+import { type ResumeOptions, TaskStream } from './task-stream.js';
+import { type WaitOptions, waitForTask } from './task-waiting.js';
+
+/** A request without what the client knows by itself. */
+type Wanted<Request> = Omit<Request, 'tenant'>;
+
+type WantedStream = Pick<AgentCall<StreamingOperationName>, 'operation' | 'request'> & {
+  readonly taskId: string | undefined;
+};
+
+/** What a client is made of. */
+export interface ClientParts {
+  readonly card: AgentCard;
+  readonly connection: AgentConnection;
+  /** Makes the calls; `card` gives the latest form of the card. */
+  readonly calls: (card: () => AgentCard) => AgentCalls;
+  readonly interceptors: readonly Interceptor<ClientCallContext>[];
+  readonly defaults: CallDefaults;
+  readonly resume: ResumeOptions;
+  readonly mayRepeat: boolean;
+  readonly runtime: ClientRuntime;
+}
+
+/**
+ * An agent to be called: every operation of the protocol, whatever the binding and version. Throws `A2AError` for what the agent
+ * answers, `ConnectionError` where there is no answer, and the reason of the signal where that ends a call. Holds no connection open
+ * between calls; there is nothing to close.
+ */
+export class Client {
+  readonly #parts: ClientParts;
+  readonly #calls: AgentCalls;
+  #card: AgentCard;
+
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
+    this.#card = parts.card;
+    this.#calls = parts.calls(() => this.#card);
+  }
+
+  /** The agent's card: the public one, or the extended one once that has been asked for (XCARD-5). */
+  get card(): AgentCard {
+    return this.#card;
+  }
+
+  /** The interface that calls go to. */
+  get agentInterface(): AgentInterface {
+    return this.#parts.connection.agentInterface;
+  }
+
+  /** Sends a message and waits for the answer: a message, or a task that has ended or needs its caller (spec §3.1.1). */
+  sendMessage(input: SendInput, options: CallOptions = {}): Promise<SendMessageResponse> {
+    return this.#unary('sendMessage', this.#sendRequest(input, options), options);
+  }
+
+  /**
+   * Sends a message and shows what comes of it, until its turn is over (spec §3.1.2). Nothing is sent before the first event is asked
+   * for. An agent without streams is asked in one call, whose answer is then the only event.
+   */
+  sendStreamingMessage(input: SendInput, options: CallOptions = {}): TaskStream {
+    const request = this.#sendRequest(input, options);
+    return this.#stream({ operation: 'sendStreamingMessage', request, taskId: request.message.taskId }, options);
+  }
+
+  /**
+   * Sends a message and waits until its task has ended or needs its caller, over as many connections as it takes; gives the task, or the
+   * message with which the agent answered.
+   */
+  async sendAndWait(input: SendInput, options: CallOptions & WaitOptions = {}): Promise<SendMessageResponse> {
+    return this.#limited(options, async (limited) => {
+      const answer = await this.#firstAnswer(input, limited);
+      if (!('task' in answer)) return answer;
+      const { state } = answer.task.status;
+      if (isTerminal(state) || (options.until !== 'end' && isInterrupted(state))) return answer;
+      return { task: await this.waitFor(answer.task.id, limited) };
+    });
+  }
+
+  /** Waits until a task has ended or needs its caller: by its stream, else by looking ever more rarely. */
+  waitFor(id: string, options: CallOptions & WaitOptions = {}): Promise<Task> {
+    return this.#limited(options, (limited) =>
+      waitForTask({
+        id,
+        options,
+        subscribe: this.#hasStreams ? () => this.subscribeToTask(id, limited) : undefined,
+        task: () => this.getTask(id, limited),
+        signal: limited.signal,
+        runtime: this.#parts.runtime,
+      }),
+    );
+  }
+
+  /** A task as it is (spec §3.1.3). */
+  getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
+    return this.#unary('getTask', withId(request), options);
+  }
+
+  /** A page of tasks, newest first (spec §3.1.4); go on with its `nextPageToken` until that is empty. */
+  listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
+    return this.#unary('listTasks', request, options);
+  }
+
+  /** Cancels a task (spec §3.1.5). One that is canceled already is given back as it is. */
+  async cancelTask(request: string | Wanted<CancelTaskRequest>, options: CallOptions = {}): Promise<Task> {
+    const { metadata } = options;
+    const wanted = withId(request);
+    try {
+      return await this.#unary('cancelTask', metadata === undefined ? wanted : { ...wanted, metadata }, options);
+    } catch (error) {
+      if (!(error instanceof A2AError) || error.code !== 'TASK_NOT_CANCELABLE') throw error;
+      const task = await this.getTask(wanted.id, options);
+      if (task.status.state !== 'TASK_STATE_CANCELED') throw error;
+      return task;
+    }
+  }
+
+  /**
+   * Shows a task as it is and what becomes of it, until it has ended (spec §3.1.6). With the id of the last event seen, an agent that can
+   * goes on after that one instead.
+   */
+  subscribeToTask(
+    request: string | Wanted<SubscribeToTaskRequest>,
+    options: CallOptions & { readonly lastEventId?: string } = {},
+  ): TaskStream {
+    const wanted = withId(request);
+    return this.#stream({ operation: 'subscribeToTask', request: wanted, taskId: wanted.id }, options);
+  }
+
+  /** Registers a webhook for a task (spec §3.1.7). */
+  createTaskPushNotificationConfig(
+    request: Wanted<TaskPushNotificationConfig>,
+    options: CallOptions = {},
+  ): Promise<TaskPushNotificationConfig> {
+    return this.#unary('createTaskPushNotificationConfig', request, options);
+  }
+
+  /** A webhook of a task (spec §3.1.8). */
+  getTaskPushNotificationConfig(
+    request: Wanted<GetTaskPushNotificationConfigRequest>,
+    options: CallOptions = {},
+  ): Promise<TaskPushNotificationConfig> {
+    return this.#unary('getTaskPushNotificationConfig', request, options);
+  }
+
+  /** The webhooks of a task (spec §3.1.9). */
+  listTaskPushNotificationConfigs(
+    request: Wanted<ListTaskPushNotificationConfigsRequest>,
+    options: CallOptions = {},
+  ): Promise<ListTaskPushNotificationConfigsResponse> {
+    return this.#unary('listTaskPushNotificationConfigs', request, options);
+  }
+
+  /** Removes a webhook of a task; one that is not there counts as removed (spec §3.1.10). */
+  deleteTaskPushNotificationConfig(
+    request: Wanted<DeleteTaskPushNotificationConfigRequest>,
+    options: CallOptions = {},
+  ): Promise<undefined> {
+    return this.#unary('deleteTaskPushNotificationConfig', request, options);
+  }
+
+  /** The card for callers who are known to the agent; from now on it is this client's card (spec §3.1.11). */
+  async getExtendedAgentCard(options: CallOptions = {}): Promise<AgentCard> {
+    this.#card = await this.#unary('getExtendedAgentCard', {}, options);
+    return this.#card;
+  }
+
+  get #hasStreams(): boolean {
+    return this.#card.capabilities.streaming === true;
+  }
+
+  #sendRequest(input: SendInput, options: CallOptions): SendMessageRequest {
+    return sendRequestOf(input, this.#parts.runtime.ids, options.metadata);
+  }
+
+  /** By a stream where there are any: its connection may break without harm. */
+  async #firstAnswer(input: SendInput, options: CallOptions): Promise<SendMessageResponse> {
+    if (!this.#hasStreams) return this.sendMessage(input, options);
+    const stream = this.sendStreamingMessage(input, options);
+    for await (const event of stream) if ('message' in event) return event;
+    const { taskId } = stream;
+    if (taskId === undefined)
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
+    const historyLength = typeof input === 'string' ? undefined : input.configuration?.historyLength;
+    return { task: await this.getTask({ id: taskId, ...(historyLength !== undefined && { historyLength }) }, options) };
+  }
+
+  /** Runs calls under one time limit. */
+  async #limited<T>(options: CallOptions, run: (limited: CallOptions) => Promise<T>): Promise<T> {
+    const deadline = callDeadline(this.#parts.runtime.clock, options);
+    const { timeoutMs: _, signal: __, ...others } = options;
+    try {
+      return await run(deadline.signal === undefined ? others : { ...others, signal: deadline.signal });
+    } finally {
+      deadline.release();
+    }
+  }
+
+  async #unary<Name extends UnaryOperationName>(
+    operation: Name,
+    request: OperationTypes[Name]['request'],
+    options: CallOptions,
+  ): Promise<OperationTypes[Name]['response']> {
+    const deadline = callDeadline(this.#parts.runtime.clock, options);
+    const context = { ...callContext(options, this.#parts.defaults), signal: deadline.signal };
+    try {
+      return await this.#answer({ operation, request, context });
+    } finally {
+      deadline.release();
+    }
+  }
+
+  /** One call through the interceptors. */
+  #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
+    const outcome = intercepted<ClientCallContext>(
+      this.#parts.interceptors,
+      (last) => this.#calls.unary(last as AgentCall<Name>) as CallOutcome,
+    )(call);
+    return outcome as Promise<OperationTypes[Name]['response']>;
+  }
+
+  /** Interceptors stand around the stream as a whole; what they change holds for every connection of it. */
+  #stream(
+    { operation, request, taskId }: WantedStream,
+    options: CallOptions & { readonly lastEventId?: string },
+  ): TaskStream {
+    const { runtime, resume, mayRepeat, interceptors, defaults } = this.#parts;
+    const { lastEventId } = options;
+    const isMessage = operation === 'sendStreamingMessage';
+    let call: AgentCall<StreamingOperationName> = { operation, request, context: callContext(options, defaults) };
+    const within = (signal: AbortSignal, more: Partial<ClientCallContext> = {}): ClientCallContext => ({
+      ...call.context,
+      ...more,
+      signal,
+    });
+    return new TaskStream({
+      span: isMessage ? 'turn' : 'task',
+      taskId,
+      lastEventId,
+      resumable: this.#declares(STREAM_RESUME_EXTENSION),
+      repeatable: isMessage && (mayRepeat || this.#calls.isIdempotent),
+      options: resume,
+      runtime,
+      deadline: () => callDeadline(runtime.clock, options),
+      around: (events) =>
+        intercepted(interceptors, (last) => {
+          call = last as AgentCall<StreamingOperationName>;
+          return events;
+        })(call) as AsyncIterable<StreamResponse>,
+      open: (signal) => {
+        if (isMessage && !this.#hasStreams) return this.#single(call.request as SendMessageRequest, within(signal));
+        return this.#calls.stream({ ...call, context: within(signal, { lastEventId }) });
+      },
+      subscribe: (id, place) => {
+        const context = within(place.signal, { lastEventId: place.lastEventId });
+        return this.#calls.stream({ operation: 'subscribeToTask', request: { id }, context });
+      },
+      task: (id, signal) => this.#calls.unary({ operation: 'getTask', request: { id }, context: within(signal) }),
+    });
+  }
+
+  async *#single(
+    request: SendMessageRequest,
+    context: ClientCallContext,
+  ): AsyncGenerator<readonly ReceivedEvent[], void> {
+    yield [{ event: await this.#calls.unary({ operation: 'sendMessage', request, context }) }];
+  }
+
+  #declares(extension: string): boolean {
+    return (this.#card.capabilities.extensions ?? []).some(({ uri }) => uri === extension);
+  }
+}
+
+function withId<Request extends { readonly id: string }>(request: string | Request): Request | { readonly id: string } {
+  return typeof request === 'string' ? { id: request } : request;
+}

@@ -1,0 +1,42 @@
+import { A2AError } from '../errors/a2a-error.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { majorMinor } from '../operations/versions.js';
+
+/** What the caller wants of the interfaces of a card. */
+export interface InterfaceWishes {
+  /** The only binding to be used, such as `HTTP+JSON`. */
+  readonly binding?: string;
+  /** The only version to be used, `Major.Minor`. */
+  readonly version?: string;
+  /** Bindings or versions to be tried before the others, best first; the card's order decides between the rest. */
+  readonly prefer?: readonly string[];
+}
+
+/**
+ * The interfaces of a card that fit, best first (spec §8.3.2). Versions are reduced to `Major.Minor`.
+ * @throws A2AError UNSUPPORTED_OPERATION where there is none, naming those there are.
+ */
+export function selectInterfaces(
+  card: AgentCard,
+  { binding, version, prefer = [] }: InterfaceWishes,
+  isKnown: (agentInterface: AgentInterface) => boolean,
+): readonly AgentInterface[] {
+  const all = card.supportedInterfaces.map((item) => ({ ...item, protocolVersion: majorMinor(item.protocolVersion) }));
+  const fitting = all.filter(
+    (item) =>
+      isKnown(item) &&
+      (binding === undefined || item.protocolBinding === binding) &&
+      (version === undefined || item.protocolVersion === majorMinor(version)),
+  );
+  if (fitting.length === 0) {
+    const wish = [binding, version].filter((part) => part !== undefined).join(' ') || 'an interface that is known here';
+    const offered = all.map(({ protocolBinding, protocolVersion }) => `${protocolBinding} ${protocolVersion}`);
+    const message = `${card.name} does not offer ${wish}; its card has ${offered.join(', ') || 'no interfaces'}`;
+    throw new A2AError('UNSUPPORTED_OPERATION', message);
+  }
+  const rank = ({ protocolBinding, protocolVersion }: AgentInterface): number => {
+    const at = prefer.findIndex((wish) => wish === protocolBinding || wish === protocolVersion);
+    return at === -1 ? prefer.length : at;
+  };
+  return fitting.sort((a, b) => rank(a) - rank(b));
+}

@@ -1,0 +1,246 @@
+import { A2AError, type ErrorCode } from '../errors/a2a-error.js';
+import { ConnectionError } from '../errors/connection-error.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import type { TaskState } from '../model/task-state.js';
+import { backoffMs, pause } from './backoff.js';
+import { type CallDeadline, eitherSignal } from './call-deadline.js';
+import type { ClientRuntime } from './client-runtime.js';
+import type { ReceivedEvent } from './client-transport.js';
+import { isTransient } from './send-retries.js';
+import { StreamProgress, type StreamSpan } from './stream-progress.js';
+
+/** How streams are kept going. */
+export interface ResumeOptions {
+  /** Attempts in a row that bring nothing new before the stream fails; default 10, none with 0. */
+  readonly attempts?: number;
+  /** The first wait, which doubles each time; default 250 ms. */
+  readonly firstMs?: number;
+  /** The longest wait; default 10 s. */
+  readonly longestMs?: number;
+  /**
+   * After this time without a sign of life a connection counts as broken. Default: 60 s with agents that declare the extension for
+   * resumable streams, which give such signs; none with others, of whom that is not known.
+   */
+  readonly silenceMs?: number;
+}
+
+/** How a stream reaches its agent. */
+export interface StreamSource {
+  readonly span: StreamSpan;
+  /** Whether `open` may be called again although the first call may have arrived. */
+  readonly repeatable: boolean;
+  /** What is known before it begins. */
+  readonly taskId: string | undefined;
+  readonly lastEventId: string | undefined;
+  /** Whether the agent goes on after `Last-Event-ID`. */
+  readonly resumable: boolean;
+  readonly options: ResumeOptions;
+  readonly runtime: ClientRuntime;
+  /** The time limit of the whole stream; asked for once, when it begins. */
+  deadline(): CallDeadline;
+  /** Puts what stands around calls around the events. */
+  around(events: AsyncIterable<StreamResponse>): AsyncIterable<StreamResponse>;
+  /** The first connection. */
+  open(signal: AbortSignal): AsyncIterable<readonly ReceivedEvent[]>;
+  /** A connection to a task that is known. */
+  subscribe(id: string, place: SubscriptionPlace): AsyncIterable<readonly ReceivedEvent[]>;
+  /** The task as it is. */
+  task(id: string, signal: AbortSignal): Promise<Task>;
+}
+
+/** From where on a subscription is wanted. */
+export interface SubscriptionPlace {
+  readonly lastEventId: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** How long an agent may take to close a stream that is over, before the connection is given up. */
+const CLOSING_MS = 1_000;
+const SILENCE_MS = 60_000;
+/** Answers to a subscription that say no more than that there is nothing to follow. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'UNSUPPORTED_OPERATION',
+  'METHOD_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'INVALID_PARAMS',
+  'TASK_NOT_FOUND',
+]);
+
+/**
+ * The events of a message's turn or of a task, over as many connections as it takes. Iterate it once; leaving the loop lets the
+ * connection go, and the task goes on. With an agent that numbers its events, each of them comes once, in order; with any other, a `task`
+ * event after a break stands for what was missed: a task event always means that the task now is as it says. Between events it tells
+ * how far it has come.
+ */
+export class TaskStream implements AsyncIterableIterator<StreamResponse, undefined> {
+  readonly #source: StreamSource;
+  readonly #progress: StreamProgress;
+  #events: AsyncIterator<StreamResponse> | undefined;
+  #deadline: CallDeadline | undefined;
+  #connection: AbortController | undefined;
+  /** Since when an event is waited for; undefined while the caller has the last one. */
+  #waitsSince: number | undefined;
+  #stopTimer: (() => void) | undefined;
+  #looking = false;
+  #breaks = 0;
+  #closed = false;
+
+  constructor(source: StreamSource) {
+    this.#source = source;
+    this.#progress = new StreamProgress(source.span, source);
+  }
+
+  /** The task, once the agent has named it. */
+  get taskId(): string | undefined {
+    return this.#progress.taskId;
+  }
+
+  get contextId(): string | undefined {
+    return this.#progress.contextId;
+  }
+
+  /** The state of the task as the last event left it. */
+  get state(): TaskState | undefined {
+    return this.#progress.state;
+  }
+
+  /** The id of the last event that had one: `subscribeToTask` goes on after it. */
+  get lastEventId(): string | undefined {
+    return this.#progress.lastEventId;
+  }
+
+  /** How often the connection was lost. */
+  get breaks(): number {
+    return this.#breaks;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<StreamResponse, undefined>> {
+    this.#events ??= this.#source.around(this.#run())[Symbol.asyncIterator]();
+    return this.#events.next();
+  }
+
+  async return(): Promise<IteratorResult<StreamResponse, undefined>> {
+    this.#closed = true;
+    this.#disconnect();
+    await this.#events?.return?.();
+    return { value: undefined, done: true };
+  }
+
+  async *#run(): AsyncGenerator<StreamResponse, undefined> {
+    const { attempts = 10 } = this.#source.options;
+    this.#deadline = this.#source.deadline();
+    const { signal, release } = this.#deadline;
+    let faults = 0;
+    let quiet = 0;
+    try {
+      let events = this.#source.open(this.#connect());
+      for (;;) {
+        let fault: unknown = new ConnectionError('The stream ended before its task did', { sent: true });
+        try {
+          for await (const batch of events) {
+            faults = 0;
+            for (const received of batch) {
+              if (!this.#progress.take(received)) continue;
+              quiet = 0;
+              this.#waitsSince = undefined;
+              yield received.event;
+            }
+            if (this.#breaks > 0 && this.#progress.asksForInput) return;
+            if (this.#progress.isOver) this.#closeSoon();
+            this.#waitsSince = this.#source.runtime.clock.monotonic();
+          }
+          if (this.#endsByClosing()) return;
+        } catch (error) {
+          fault = error;
+        }
+        if (this.#closed || this.#progress.isOver || this.#progress.asksForInput) return;
+        signal?.throwIfAborted();
+        if (this.#breaks > 0 && fault instanceof A2AError && REFUSALS.has(fault.code) && !this.#looking) {
+          events = this.#look();
+          continue;
+        }
+        faults += 1;
+        quiet += 1;
+        if (!isTransient(fault) || faults > attempts) throw fault;
+        events = await this.#again(quiet, fault);
+      }
+    } finally {
+      this.#disconnect();
+      release();
+    }
+  }
+
+  /** Whether a stream that the agent has closed is whole (STR-5): agents differ in what they close at a question. */
+  #endsByClosing(): boolean {
+    if (this.#progress.isOver) return true;
+    return this.#progress.isWaiting && (this.#source.span === 'turn' || !this.#source.resumable);
+  }
+
+  /** The next connection, after a while. */
+  async #again(number: number, fault: A2AError): Promise<AsyncIterable<readonly ReceivedEvent[]>> {
+    const { runtime, options, resumable, repeatable } = this.#source;
+    const { taskId, lastEventId } = this.#progress;
+    if (taskId === undefined && !repeatable) throw fault;
+    this.#disconnect();
+    const { firstMs = 250, longestMs = 10_000 } = options;
+    const ms = backoffMs(number, { firstMs, longestMs, factor: 2 }, runtime.random);
+    await pause(runtime.clock, Math.max(ms, fault.details.retryAfterMs ?? 0), this.#deadline?.signal);
+    this.#breaks += 1;
+    runtime.logger.info('resuming a stream', { taskId, lastEventId, attempt: number, fault: fault.message });
+    this.#progress.reconnect();
+    const connected = this.#connect();
+    if (taskId === undefined) return this.#source.open(connected);
+    return this.#source.subscribe(taskId, { lastEventId: resumable ? lastEventId : undefined, signal: connected });
+  }
+
+  /** Where there is nothing to follow: what has become of the task. */
+  async *#look(): AsyncGenerator<readonly ReceivedEvent[], void> {
+    this.#disconnect();
+    this.#progress.reconnect();
+    this.#looking = true;
+    try {
+      const task = await this.#source.task(this.#progress.taskId as string, this.#connect());
+      yield [{ event: { task } }];
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  #connect(): AbortSignal {
+    const connection = new AbortController();
+    this.#connection = connection;
+    this.#waitsSince = this.#source.runtime.clock.monotonic();
+    this.#watch(connection);
+    return eitherSignal(this.#deadline?.signal, connection.signal);
+  }
+
+  #disconnect(): void {
+    this.#stopTimer?.();
+    this.#connection?.abort();
+  }
+
+  /** Gives a connection up that shows no sign of life while somebody waits for one. */
+  #watch(connection: AbortController): void {
+    const { options, resumable, runtime } = this.#source;
+    const silenceMs = options.silenceMs ?? (resumable ? SILENCE_MS : undefined);
+    if (silenceMs === undefined) return;
+    const look = (): void => {
+      const silent = this.#waitsSince === undefined ? 0 : runtime.clock.monotonic() - this.#waitsSince;
+      if (silent < silenceMs) this.#stopTimer = runtime.clock.after(silenceMs - silent, look);
+      else connection.abort(new ConnectionError(`The agent was silent for ${silenceMs} ms`, { sent: true }));
+    };
+    this.#stopTimer = runtime.clock.after(silenceMs, look);
+  }
+
+  /** The agent closes what is over; one that does not is not waited for. */
+  #closeSoon(): void {
+    const connection = this.#connection;
+    this.#stopTimer?.();
+    this.#stopTimer = this.#source.runtime.clock.after(CLOSING_MS, () => connection?.abort());
+  }
+}

@@ -1,0 +1,64 @@
+import { A2AError } from '../errors/a2a-error.js';
+import type { Task } from '../model/task.js';
+import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
+import { backoffMs, pause } from './backoff.js';
+import type { ClientRuntime } from './client-runtime.js';
+import { isTransient } from './send-retries.js';
+import type { TaskStream } from './task-stream.js';
+
+/** When a task has been waited for long enough. */
+export interface WaitOptions {
+  /** `answer` (default): when it has ended or needs its caller; `end`: only when it has ended. */
+  readonly until?: 'answer' | 'end';
+  /** Where there are no streams: the first wait between two looks, which grows by half each time; default 500 ms. */
+  readonly pollMs?: number;
+  /** The longest such wait; default 10 s. */
+  readonly longestPollMs?: number;
+}
+
+/** How a task is watched. */
+export interface TaskWatch {
+  readonly id: string;
+  readonly options: WaitOptions;
+  /** Undefined where the agent has no streams. */
+  readonly subscribe: (() => TaskStream) | undefined;
+  readonly task: () => Promise<Task>;
+  readonly signal: AbortSignal | undefined;
+  readonly runtime: ClientRuntime;
+}
+
+/** Looks that may fail in a row for passing reasons. */
+const FAILED_LOOKS = 10;
+
+/** The task once it has ended or, unless only its end counts, needs its caller: by its stream, or else by looking ever more rarely. */
+export async function waitForTask(watch: TaskWatch): Promise<Task> {
+  const { until = 'answer', pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = watch.options;
+  const isDone = (state: TaskState | undefined): boolean =>
+    state !== undefined && (isTerminal(state) || (until === 'answer' && isInterrupted(state)));
+  await follow(watch, isDone);
+  let failed = 0;
+  for (let number = 1; ; number++) {
+    try {
+      const task = await watch.task();
+      if (isDone(task.status.state)) return task;
+      failed = 0;
+    } catch (error) {
+      failed += 1;
+      if (!isTransient(error) || failed > FAILED_LOOKS) throw error;
+    }
+    const ms = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, watch.runtime.random);
+    await pause(watch.runtime.clock, ms, watch.signal);
+  }
+}
+
+/** Agents refuse to show the stream of a task that has ended, and some that of one that waits. */
+async function follow({ subscribe }: TaskWatch, isDone: (state: TaskState | undefined) => boolean): Promise<void> {
+  if (subscribe === undefined) return;
+  try {
+    const stream = subscribe();
+    for await (const _ of stream) if (isDone(stream.state)) return;
+  } catch (error) {
+    if (!(error instanceof A2AError) || error.code === 'UNAUTHENTICATED' || error.code === 'PERMISSION_DENIED')
+      throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+
+/** An object of the wire whose members are not known yet. */
+export type Members = Record<string, unknown>;
+
+/** The value as an object. `path` names it in the error. */
+export function members(value: unknown, path: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  throw wrong(path, value, 'an object');
+}
+
+/** Checks a task as far as its reader relies on it: an id and a state; lists are lists. */
+export function checkTask(value: unknown, path: string): void {
+  const task = members(value, path);
+  checkText(task.id, `${path}.id`);
+  checkStatus(task.status, `${path}.status`);
+  checkList(task.artifacts, `${path}.artifacts`, checkArtifact);
+  checkList(task.history, `${path}.history`, checkMessage);
+}
+
+/** A status has a state, of whatever name. */
+export function checkStatus(value: unknown, path: string): void {
+  const status = members(value, path);
+  checkText(status.state, `${path}.state`);
+  if (status.message !== undefined && status.message !== null) checkMessage(status.message, `${path}.message`);
+}
+
+/** A message has an id and parts. */
+export function checkMessage(value: unknown, path: string): void {
+  const message = members(value, path);
+  checkText(message.messageId, `${path}.messageId`);
+  checkParts(message, path);
+}
+
+/** An artifact has an id and parts. */
+export function checkArtifact(value: unknown, path: string): void {
+  const artifact = members(value, path);
+  checkText(artifact.artifactId, `${path}.artifactId`);
+  checkParts(artifact, path);
+}
+
+/** Checks each item of a list that may be absent. */
+export function checkList(value: unknown, path: string, check: (item: unknown, path: string) => void): void {
+  if (value === undefined || value === null) return;
+  if (!Array.isArray(value)) throw wrong(path, value, 'a list');
+  for (let at = 0; at < value.length; at++) check(value[at], `${path}[${at}]`);
+}
+
+/** A text that is not empty. */
+export function checkText(value: unknown, path: string): asserts value is string {
+  if (typeof value !== 'string' || value === '') throw wrong(path, value, 'a text');
+}
+
+/** Writers that leave out defaults leave out a list without items. */
+function checkParts(owner: Members, path: string): void {
+  if (owner.parts === undefined || owner.parts === null) owner.parts = [];
+  checkList(owner.parts, `${path}.parts`, members);
+}
+
+/** The error of a value that is not what it has to be. */
+export function wrong(path: string, value: unknown, wanted: string): InvalidAgentResponseError {
+  const found = value === undefined ? 'is missing' : `is not ${wanted}`;
+  return new InvalidAgentResponseError(`The agent gave an invalid response: ${path} ${found}`);
+}

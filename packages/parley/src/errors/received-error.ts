@@ -1,0 +1,52 @@
+import { A2AError, type ErrorCode, type ErrorDetails } from './a2a-error.js';
+import {
+  ContentTypeNotSupportedError,
+  ExtendedAgentCardNotConfiguredError,
+  ExtensionSupportRequiredError,
+  InvalidAgentResponseError,
+  PushNotificationNotSupportedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+  VersionNotSupportedError,
+} from './spec-errors.js';
+import { InternalError, InvalidParamsError, UnauthenticatedError } from './standard-errors.js';
+
+type ErrorClass = { readonly prototype: A2AError };
+
+const CLASSES: { readonly [Code in ErrorCode]?: readonly [name: string, type: ErrorClass] } = {
+  TASK_NOT_FOUND: ['TaskNotFoundError', TaskNotFoundError],
+  TASK_NOT_CANCELABLE: ['TaskNotCancelableError', TaskNotCancelableError],
+  PUSH_NOTIFICATION_NOT_SUPPORTED: ['PushNotificationNotSupportedError', PushNotificationNotSupportedError],
+  UNSUPPORTED_OPERATION: ['UnsupportedOperationError', UnsupportedOperationError],
+  CONTENT_TYPE_NOT_SUPPORTED: ['ContentTypeNotSupportedError', ContentTypeNotSupportedError],
+  INVALID_AGENT_RESPONSE: ['InvalidAgentResponseError', InvalidAgentResponseError],
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: ['ExtendedAgentCardNotConfiguredError', ExtendedAgentCardNotConfiguredError],
+  EXTENSION_SUPPORT_REQUIRED: ['ExtensionSupportRequiredError', ExtensionSupportRequiredError],
+  VERSION_NOT_SUPPORTED: ['VersionNotSupportedError', VersionNotSupportedError],
+  INVALID_PARAMS: ['InvalidParamsError', InvalidParamsError],
+  UNAUTHENTICATED: ['UnauthenticatedError', UnauthenticatedError],
+  INTERNAL_ERROR: ['InternalError', InternalError],
+};
+
+/** What a peer has said about an error. */
+export interface ReceivedErrorParts {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: ErrorDetails;
+  /** HTTP challenges that came with it. */
+  readonly challenges?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/**
+ * An error of a peer as an instance of the class that its own side threw. The constructors of those classes write the message and the
+ * details; here both are what the peer said, so they are left out.
+ */
+export function receivedError({ code, message, details = {}, challenges = [], cause }: ReceivedErrorParts): A2AError {
+  const error = new A2AError(code, message, details, cause === undefined ? undefined : { cause });
+  const [name, type] = CLASSES[code] ?? [];
+  if (name === undefined || type === undefined) return error;
+  Object.setPrototypeOf(error, type.prototype);
+  return Object.assign(error, { name }, code === 'UNAUTHENTICATED' && { challenges });
+}

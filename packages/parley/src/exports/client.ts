@@ -1,0 +1,153 @@
+import type { CredentialProvider } from '../auth/credential-provider.js';
+import { documentSource } from '../bindings/http/document-fetch.js';
+import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
+import { HttpJsonTransport } from '../bindings/http-json/http-json-transport.js';
+import { JsonRpcTransport } from '../bindings/jsonrpc/jsonrpc-transport.js';
+import { AgentCalls } from '../client/agent-calls.js';
+import { AgentCardResolver } from '../client/agent-card-resolver.js';
+import { AgentConnection } from '../client/agent-connection.js';
+import { CachedDocuments } from '../client/cached-documents.js';
+import { callDeadline } from '../client/call-deadline.js';
+import type { CallDefaults, ClientCallContext } from '../client/call-options.js';
+import { type CardCache, memoryCardCache } from '../client/card-cache.js';
+import { Client } from '../client/client.js';
+import type { ClientRuntime } from '../client/client-runtime.js';
+import type { TransportSource } from '../client/client-transport.js';
+import { CredentialGuard } from '../client/credential-guard.js';
+import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
+import type { RetryOptions } from '../client/send-retries.js';
+import type { ResumeOptions } from '../client/task-stream.js';
+import type { ClientCodec } from '../codec/client-codec.js';
+import { clientV1_0 } from '../codec/v1_0/client-codec.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type { Interceptor } from '../operations/interceptor.js';
+import { type Logger, silentLogger } from '../telemetry/logger.js';
+import { callerClock, systemIds } from './runtime.js';
+
+export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+export type { CredentialProvider } from '../auth/credential-provider.js';
+export type { Fetch } from '../bindings/http/http-caller.js';
+export type { CallOptions, ClientCallContext } from '../client/call-options.js';
+export { type CachedDocument, type CardCache, memoryCardCache } from '../client/card-cache.js';
+export { Client } from '../client/client.js';
+export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
+export type { RetryOptions } from '../client/send-retries.js';
+export { type ResumeOptions, TaskStream } from '../client/task-stream.js';
+export type { WaitOptions } from '../client/task-waiting.js';
+export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
+export { AgentCardError, type AgentCardFault } from '../errors/agent-card-error.js';
+export { ConnectionError } from '../errors/connection-error.js';
+export { UnauthenticatedError } from '../errors/standard-errors.js';
+export type { AgentCard, AgentInterface } from '../model/agent-card.js';
+export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
+export type { Logger } from '../telemetry/logger.js';
+
+/** How an agent is found and called. Every option has a default. */
+export interface ConnectOptions extends InterfaceWishes, CallDefaults {
+  /** Who calls, by what `parley-a2a/credentials` makes; default: nobody in particular. */
+  readonly credentials?: CredentialProvider;
+  /** Origins, beside the card's own, that may see the credentials. */
+  readonly trustedOrigins?: readonly string[];
+  /** Instead of the tenant that the card names. */
+  readonly tenant?: string;
+  readonly retry?: RetryOptions;
+  readonly resume?: ResumeOptions;
+  readonly interceptors?: readonly Interceptor<ClientCallContext>[];
+  /** Where cards are kept; default: in memory, for all clients of the process. */
+  readonly cardCache?: CardCache;
+  /** Sent when the card is asked for, for cards that not everybody may see; they are not cached. */
+  readonly cardHeaders?: Readonly<Record<string, string>>;
+  readonly logger?: Logger;
+  /** The longest answer that is read; default 64 MiB. */
+  readonly answerBytes?: number;
+  /** The longest event of a stream, in characters; default 16 Mi. */
+  readonly eventBytes?: number;
+  /** Instead of the platform's own. */
+  readonly fetch?: Fetch;
+  /** Ends the search for the card. */
+  readonly signal?: AbortSignal;
+  /** The same after a time; default 30 s. */
+  readonly timeoutMs?: number;
+}
+
+const sharedCards = memoryCardCache();
+const CARD_TIMEOUT_MS = 30_000;
+
+/**
+ * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is fetched; the
+ * agent is called by the first operation.
+ * @throws AgentCardError where that leads to no card; A2AError UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
+ */
+export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
+  const { logger = silentLogger, timeoutMs = CARD_TIMEOUT_MS } = options;
+  const runtime: ClientRuntime = { clock: callerClock, ids: systemIds, random: Math.random, logger };
+  const caller: HttpCaller = {
+    request: options.fetch ?? ((url, init) => fetch(url, init)),
+    answerBytes: options.answerBytes ?? 64 * 1024 * 1024,
+    eventBytes: options.eventBytes ?? 16 * 1024 * 1024,
+  };
+  const documents = new CachedDocuments({
+    source: documentSource(caller),
+    cache: options.cardCache ?? sharedCards,
+    clock: callerClock,
+    headers: options.cardHeaders ?? {},
+  });
+  const resolver = new AgentCardResolver({ documents, decode: decodeCard });
+  const deadline = callDeadline(callerClock, { signal: options.signal, timeoutMs });
+  const { card, url } = await resolver.resolve(agent, deadline.signal).finally(deadline.release);
+  return clientOf({ card, url, options, runtime, caller });
+}
+
+interface ConnectedParts {
+  readonly card: AgentCard;
+  readonly url: string | undefined;
+  readonly options: ConnectOptions;
+  readonly runtime: ClientRuntime;
+  readonly caller: HttpCaller;
+}
+
+function clientOf({ card, url, options, runtime, caller }: ConnectedParts): Client {
+  const transports = transportSource(caller);
+  const interfaces = selectInterfaces(card, options, (item) => codecOf(item) !== undefined);
+  const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
+  const own = url === undefined ? card.supportedInterfaces.map((item) => item.url) : [url];
+  const trusted = [...own, ...(options.trustedOrigins ?? [])];
+  const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
+  return new Client({
+    card,
+    connection,
+    calls: (latest) => {
+      const guard = new CredentialGuard({
+        provider: options.credentials,
+        card: latest,
+        trusted,
+        logger: runtime.logger,
+      });
+      return new AgentCalls({ card: latest, connection, guard, tenant, retry, runtime });
+    },
+    interceptors,
+    defaults: { extensions, headers },
+    resume,
+    mayRepeat: retry.mayRepeat ?? false,
+    runtime,
+  });
+}
+
+/** The codecs by version; those of old versions are loaded where an agent speaks them. */
+function codecOf({ protocolBinding, protocolVersion }: AgentInterface): Promise<ClientCodec> | undefined {
+  if (protocolBinding !== 'JSONRPC' && protocolBinding !== 'HTTP+JSON') return undefined;
+  return protocolVersion === clientV1_0.version ? Promise.resolve(clientV1_0) : undefined;
+}
+
+function transportSource(caller: HttpCaller): TransportSource {
+  return (agentInterface) =>
+    codecOf(agentInterface)?.then((codec) =>
+      agentInterface.protocolBinding === 'JSONRPC'
+        ? new JsonRpcTransport({ agentInterface, codec, caller })
+        : new HttpJsonTransport({ agentInterface, codec, caller }),
+    );
+}
+
+async function decodeCard(card: unknown): Promise<AgentCard> {
+  return clientV1_0.decodeCard(card);
+}
