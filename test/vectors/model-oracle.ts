@@ -29,7 +29,8 @@ export function oracle(type: string, value: unknown): boolean {
   return validate(value) === true && isHoldable(value);
 }
 
-function isHoldable(value: unknown): boolean {
+/** Whether a value is JSON with well-formed texts, which JSON Schema cannot say. */
+export function isHoldable(value: unknown): boolean {
   if (typeof value === 'string') return !/\p{Surrogate}/u.test(value);
   if (typeof value === 'number') return Number.isFinite(value);
   if (Array.isArray(value)) return value.every(isHoldable);

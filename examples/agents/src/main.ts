@@ -36,6 +36,7 @@ async function serve(): Promise<void> {
     logger,
     trustProxy: config.trustProxy,
     allowAnonymous: config.allowAnonymous,
+    openapi: true,
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),
     ...(config.corsOrigins !== undefined && { cors: config.corsOrigins }),
   });

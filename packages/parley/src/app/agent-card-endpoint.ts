@@ -1,5 +1,9 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { Components } from '../openapi/components.js';
+import type { DescribedOperation } from '../openapi/document.js';
+import { modelSchema } from '../openapi/model-schema.js';
 import { errorAnswer } from './json-answer.js';
+import { unavailableAnswer } from './openapi/unavailable-answer.js';
 
 /** The card, and how long it may be kept. */
 export interface AgentCardEndpointOptions {
@@ -42,6 +46,41 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
     if (!isCurrent(request, answer.headers.etag ?? '', modified)) return answer;
     const { 'content-type': _, ...headers } = answer.headers;
     return { status: 304, headers };
+  };
+}
+
+/** What a description of the endpoint needs to know. */
+export interface DescribedCardEndpoint {
+  readonly id: string;
+  readonly tag: string;
+  readonly components: Components;
+}
+
+/** The endpoint as it stands in a document. */
+export function agentCardOperation({ id, tag, components }: DescribedCardEndpoint): DescribedOperation {
+  const text = { type: 'string' };
+  const headers = {
+    ETag: { description: 'The state of the card.', required: true, schema: text },
+    'Last-Modified': { description: 'When the card became what it is.', required: true, schema: text },
+    'Cache-Control': { description: 'How long the card may be kept.', required: true, schema: text },
+  };
+  return {
+    operationId: id,
+    tags: [tag],
+    summary: 'Read the agent card',
+    parameters: [
+      { name: 'If-None-Match', in: 'header', description: 'States of the card that are known already.', schema: text },
+      { name: 'If-Modified-Since', in: 'header', description: 'Since when the card is known.', schema: text },
+    ],
+    responses: {
+      200: {
+        description: 'The agent card',
+        headers,
+        content: { 'application/json': { schema: { ...modelSchema('AgentCard', components) } } },
+      },
+      304: { description: 'The card is the one that is known', headers },
+      503: unavailableAnswer(components),
+    },
   };
 }
 

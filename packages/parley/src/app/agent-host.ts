@@ -10,7 +10,8 @@ import { healthEndpoints } from './health-endpoints.js';
 import type { HostOptions } from './host-options.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
-import { originListing } from './origin-listing.js';
+import { openApiEndpoints } from './openapi/openapi-endpoints.js';
+import { describedListing, originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { Readiness, type ReadinessCheck } from './readiness.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
@@ -33,6 +34,8 @@ export interface AgentHostOptions extends AgentPorts {
   readonly health: boolean;
   /** What readiness depends on beside agents and storage. */
   readonly checks?: readonly ReadinessCheck[];
+  /** Whether the server describes itself. */
+  readonly openapi?: boolean;
 }
 
 /** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
@@ -65,11 +68,16 @@ export class AgentHost {
     this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
     this.#readiness = new Readiness({ ...options, checks: options.checks ?? [], started: () => this.start() });
-    this.#endpoints = options.health ? healthEndpoints(this.#readiness) : new Map();
-    let wrapped: Exchange = (request) => (this.#started ? this.#answer(request) : this.#answerFirst(request));
-    if (options.nosniff === true) wrapped = withNosniff(wrapped);
-    if (options.cors !== undefined) wrapped = withCors(wrapped, options.cors);
-    this.#wrapped = wrapped;
+    const wrap = (exchange: Exchange): Exchange => {
+      const sniffed = options.nosniff === true ? withNosniff(exchange) : exchange;
+      return options.cors === undefined ? sniffed : withCors(sniffed, options.cors);
+    };
+    this.#wrapped = wrap((request) => (this.#started ? this.#answer(request) : this.#answerFirst(request)));
+    const endpoints = new Map(options.health ? healthEndpoints(this.#readiness) : []);
+    const describers = [describedListing, ...this.#mounts.map((mount) => mount.describe)];
+    const documents = options.openapi === true ? openApiEndpoints({ describers, baseUrl: options.baseUrl }) : [];
+    for (const [path, exchange] of documents) endpoints.set(path, wrap(exchange));
+    this.#endpoints = endpoints;
   }
 
   /** The cards as they stand now, by path. */

@@ -1,10 +1,18 @@
+import { operationId } from '../bindings/http/described-agent.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
+import { httpJsonPaths } from '../bindings/http-json/http-json-paths.js';
 import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
+import { jsonRpcPath } from '../bindings/jsonrpc/jsonrpc-path.js';
+import { PROTOCOL_SCHEMAS } from '../codec/protocol-schemas.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type { Paths } from '../openapi/document.js';
+import { agentCardOperation } from './agent-card-endpoint.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { errorAnswer } from './json-answer.js';
+import { describedSchemes } from './openapi/security-schemes.js';
+import type { Describe } from './openapi/server-document.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
@@ -72,6 +80,26 @@ export class AgentMount {
     return this.#view(base).exchange;
   }
 
+  /** The card and both bindings for a document. */
+  readonly describe: Describe = (components) => {
+    const card = this.#options.agent.card([]);
+    const endpoint = this.#options.agent.endpoint(card);
+    const { name, description } = card;
+    const tag = `${name} at ${this.path}`;
+    const id = this.path === '/' ? 'root' : this.path;
+    const agent = { endpoint, tag, name: id, components };
+    const { card: cardPath, jsonRpc, httpJson } = this.#paths;
+    const call = (path: string) =>
+      jsonRpcPath({ ...agent, path, languages: this.#languages('jsonRpc') }, 'Call a method (JSON-RPC)');
+    const paths: Paths = {
+      [cardPath]: { get: agentCardOperation({ tag, id: operationId(id, 'agent card'), components }) },
+      [jsonRpc]: call(jsonRpc),
+      ...(this.path === '/' && { '/': call('/') }),
+      ...httpJsonPaths({ ...agent, path: httpJson, languages: this.#languages('httpJson') }),
+    };
+    return { tag: { name: tag, description }, paths, securitySchemes: describedSchemes(card, id) };
+  };
+
   #view(base: string): View {
     const known = this.#views.get(base);
     if (known !== undefined) return known;
@@ -92,6 +120,13 @@ export class AgentMount {
       httpJson: httpJsonBinding(endpoint, this.#codecs('httpJson'), this.#paths.httpJson),
     });
     return { card, exchange };
+  }
+
+  #languages(binding: 'jsonRpc' | 'httpJson') {
+    return this.#versions.map((name) => ({
+      codec: PROTOCOL_VERSIONS[name][binding],
+      schemas: PROTOCOL_SCHEMAS[name]?.[binding],
+    }));
   }
 
   #codecs(binding: 'jsonRpc' | 'httpJson') {

@@ -32,6 +32,8 @@ export interface HostOptions {
    * an agent is put behind another host.
    */
   readonly health?: boolean;
+  /** Whether the server describes itself, at `/openapi.json` and `/openapi-3.0.json`; default false. */
+  readonly openapi?: boolean;
 }
 
 /** Where a single agent is put. */
@@ -61,6 +63,7 @@ export const hostOptionsShape = {
   cors: corsSchema.optional(),
   nosniff: z.boolean().optional(),
   health: z.boolean().optional(),
+  openapi: z.boolean().optional(),
 };
 
 /** The options of a host, what they may be beside those of agents, and who takes them. */

@@ -2,6 +2,9 @@ import type { A2AError } from '../errors/a2a-error.js';
 import { UnauthenticatedError } from '../errors/standard-errors.js';
 import type { Authenticator } from './authenticator.js';
 
+/** The header that tells how to authenticate. */
+export const CHALLENGE_HEADER = 'WWW-Authenticate';
+
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**

@@ -109,6 +109,7 @@ function serverOf(agents: HostedAgents, options: ServerOptions): AgentServer {
     ...(options.cors && { cors: options.cors }),
     nosniff: options.nosniff,
     health: options.health ?? true,
+    ...(options.openapi !== undefined && { openapi: options.openapi }),
     publicUrl: options.url,
     isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
     allowAnonymous: options.allowAnonymous ?? false,

@@ -85,6 +85,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     ...(options.cors && { cors: options.cors }),
     nosniff: options.nosniff,
     health: options.health ?? false,
+    ...(options.openapi !== undefined && { openapi: options.openapi }),
     baseUrl: baseUrlOf({
       publicUrl: url,
       isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),

@@ -23,6 +23,13 @@ export function violationsOf(type: TypeName, value: unknown): readonly Violation
   return found;
 }
 
+/** Whether a value is exactly of a form. */
+export function hasForm(form: ValueForm, value: unknown): boolean {
+  const found: Violation[] = [];
+  inspect(form, value, { path: '', found });
+  return found.length === 0;
+}
+
 interface Place {
   readonly path: string;
   readonly found: Violation[];

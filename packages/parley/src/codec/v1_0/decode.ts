@@ -5,7 +5,7 @@ import type { WireForm } from '../wire-codec.js';
 import { toClosedForm } from './lenient.js';
 
 /** The type of each operation's request. */
-const REQUESTS = {
+export const REQUESTS = {
   sendMessage: 'SendMessageRequest',
   sendStreamingMessage: 'SendMessageRequest',
   getTask: 'GetTaskRequest',

@@ -1,5 +1,6 @@
 import type { MemberRow, ValueForm } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
+import { hasForm } from '../../model/violations.js';
 import type { WireForm } from '../wire-codec.js';
 import { toStandardBase64 } from './base64.js';
 import { membersOf } from './member-names.js';
@@ -16,9 +17,13 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
   const closed: Record<string, unknown> = {};
   for (const spelling in value) {
     const member = known.get(spelling);
-    if (member === undefined || isShadowed(value, spelling, member)) continue;
+    if (member === undefined) continue;
     const converted = toMember(member, value[spelling], form);
-    if (converted !== undefined) closed[member.name] = converted;
+    if (converted === undefined) continue;
+    const { name } = member;
+    if (spelling === name || !(name in closed || isShadowed(value, name, member.form))) closed[name] = converted;
+    // What does not count must be valid all the same: it stays where the validator refuses it.
+    else if (!hasForm(member.form, converted)) closed[spelling] = converted;
   }
   for (const { name, required, form } of TYPE_TABLE[type].members) {
     if (!required || closed[name] !== undefined) continue;
@@ -29,7 +34,7 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
 }
 
 /** The protobuf default of a required member, which many serializers leave out; undefined if the model does not allow it. */
-function defaultOf(form: ValueForm): unknown {
+export function defaultOf(form: ValueForm): unknown {
   switch (form.is) {
     case 'string':
       return form.nonEmpty ? undefined : '';
@@ -47,8 +52,8 @@ function defaultOf(form: ValueForm): unknown {
 }
 
 /** Whether the member is there under its own name too, which then wins. */
-function isShadowed(value: Readonly<Record<string, unknown>>, spelling: string, { name, form }: MemberRow): boolean {
-  if (spelling === name || !Object.hasOwn(value, name)) return false;
+function isShadowed(value: Readonly<Record<string, unknown>>, name: string, form: ValueForm): boolean {
+  if (!Object.hasOwn(value, name)) return false;
   return form.is === 'json' || (value[name] !== null && value[name] !== undefined);
 }
 
@@ -99,7 +104,7 @@ function toName(names: readonly string[], value: unknown, wire: WireForm): unkno
   return typeof number === 'number' ? (names[number] ?? value) : value;
 }
 
-const INTEGER = /^-?\d{1,15}(?:\.0{1,15})?$/;
+const INTEGER = /^-?(?:0|[1-9]\d{0,14})(?:\.0{1,15})?$/;
 
 function toInteger(text: string): unknown {
   return INTEGER.test(text) ? Number(text) : text;

@@ -18,6 +18,12 @@ export function membersOf(type: TypeName): ReadonlyMap<string, MemberRow> {
   return members;
 }
 
+/** Every spelling of one member, its own first. */
+export function spellingsOf(type: TypeName, name: string): readonly string[] {
+  const others = [...membersOf(type)].filter(([spelling, row]) => row.name === name && spelling !== name);
+  return [name, ...others.map(([spelling]) => spelling)];
+}
+
 function spellings(type: TypeName): ReadonlyMap<string, MemberRow> {
   const members = new Map<string, MemberRow>();
   const rows = TYPE_TABLE[type].members;

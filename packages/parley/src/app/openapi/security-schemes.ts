@@ -1,0 +1,44 @@
+import { operationId } from '../../bindings/http/described-agent.js';
+import type { AgentCard } from '../../model/agent-card.js';
+import type { OAuthFlows, SecurityScheme } from '../../model/security-scheme.js';
+import type { Schema } from '../../openapi/document.js';
+
+/** The schemes of a card (spec §4.5.1) as a document has them, their names beginning with that of the agent. */
+export function describedSchemes(card: AgentCard, agent: string): Readonly<Record<string, Schema>> {
+  const schemes = Object.entries(card.securitySchemes ?? {});
+  return Object.fromEntries(schemes.map(([name, scheme]) => [operationId(agent, name), describedScheme(scheme)]));
+}
+
+function describedScheme(scheme: SecurityScheme): Schema {
+  if ('apiKeySecurityScheme' in scheme) {
+    const { location, name, ...about } = scheme.apiKeySecurityScheme;
+    return { type: 'apiKey', in: location, name, ...about };
+  }
+  if ('httpAuthSecurityScheme' in scheme) {
+    const { scheme: name, ...about } = scheme.httpAuthSecurityScheme;
+    return { type: 'http', scheme: name.toLowerCase(), ...about };
+  }
+  if ('oauth2SecurityScheme' in scheme) {
+    const { flows, oauth2MetadataUrl: _, ...about } = scheme.oauth2SecurityScheme;
+    return { type: 'oauth2', flows: describedFlows(flows), ...about };
+  }
+  if ('openIdConnectSecurityScheme' in scheme) return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
+  return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
+}
+
+/** The urls without which a document cannot show a flow; those that are not here it does not know at all. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  authorizationCode: ['authorizationUrl', 'tokenUrl'],
+  clientCredentials: ['tokenUrl'],
+  implicit: ['authorizationUrl'],
+  password: ['tokenUrl'],
+};
+
+function describedFlows(flows: OAuthFlows): Schema {
+  const known = Object.entries(flows as Readonly<Record<string, Schema>>).filter(([name, flow]) =>
+    NEEDED[name]?.every((url) => url in flow),
+  );
+  return Object.fromEntries(
+    known.map(([name, { pkceRequired: _, scopes = {}, ...flow }]) => [name, { ...flow, scopes }]),
+  );
+}

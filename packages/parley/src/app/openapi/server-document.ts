@@ -1,0 +1,39 @@
+import { Components } from '../../openapi/components.js';
+import type { OpenApiDocument, PathItem, Paths, Schema, Tag } from '../../openapi/document.js';
+
+/** A group of endpoints in a document. */
+export interface DescribedEndpoints {
+  readonly tag: Tag;
+  readonly paths: Paths;
+  readonly securitySchemes?: Readonly<Record<string, Schema>>;
+}
+
+/** Describes endpoints; the schemas they need more than once go to the components. */
+export type Describe = (components: Components) => DescribedEndpoints;
+
+const DESCRIPTION =
+  'The agents of this server over the HTTP bindings of the Agent2Agent (A2A) protocol. Request schemas say what is really accepted: names also ' +
+  'in snake_case, enum values also by number, integers also as texts, unknown members ignored. Who wants to know only what to send takes ' +
+  'the first spelling of each.';
+
+/** The document of everything that is served under a base url; "" while there is none. */
+export function serverDocument(describers: readonly Describe[], base: string): OpenApiDocument {
+  const components = new Components();
+  const groups = describers.map((describe) => describe(components));
+  const paths: Record<string, PathItem> = {};
+  for (const group of groups) {
+    for (const [path, item] of Object.entries(group.paths)) paths[path] = { ...paths[path], ...item };
+  }
+  const securitySchemes = Object.assign({}, ...groups.map((group) => group.securitySchemes)) as Record<string, Schema>;
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Agents', version: '1.0.0', description: DESCRIPTION },
+    ...(base !== '' && { servers: [{ url: base }] }),
+    tags: groups.map(({ tag }) => tag),
+    paths,
+    components: {
+      schemas: components.schemas,
+      ...(Object.keys(securitySchemes).length > 0 && { securitySchemes }),
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { CHALLENGE_HEADER } from '../../auth/challenge.js';
+import type { WireRoute } from '../../codec/wire-codec.js';
+import type { ErrorCode } from '../../errors/a2a-error.js';
+import type {
+  Answer,
+  Content,
+  DescribedOperation,
+  Header,
+  Parameter,
+  PathItem,
+  Paths,
+  Schema,
+} from '../../openapi/document.js';
+import { isLegacy } from '../../operations/versions.js';
+import { isStreaming } from '../http/call.js';
+import {
+  type DescribedAgent,
+  describable,
+  extensionHeaders,
+  extensionParameters,
+  isOffered,
+  LAST_EVENT_ID,
+  operationId,
+  schemaLimits,
+  securityOf,
+  streamContent,
+  summaryOf,
+  versionParameter,
+  versionsFor,
+  type WireLanguage,
+} from '../http/described-agent.js';
+import { errorBodySchema } from '../http/error-schema.js';
+import { JSON_TYPE } from '../http/media-type.js';
+import { offerOf } from '../http/offer.js';
+import { ERROR_STATUS } from './errors.js';
+import { A2A_JSON_TYPE } from './media-types.js';
+
+/** The routes of an agent as paths of a document: what its card offers, in every version it offers. */
+export function httpJsonPaths(agent: DescribedAgent): Paths {
+  const codecs = agent.languages.map(({ codec }) => codec);
+  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecs)().codecs;
+  const paths: Record<string, PathItem> = {};
+  for (const language of describable(agent.languages)) {
+    if (!offered.has(language.codec.version)) continue;
+    for (const route of language.codec.routes) {
+      if (!isOffered(route.operation, agent.endpoint)) continue;
+      const path = `${agent.path}/${route.path.join('/')}`;
+      const method = route.method.toLowerCase() as keyof PathItem;
+      const versions = versionsFor(language.codec, offered.keys());
+      paths[path] = { ...paths[path], [method]: routeOperation({ agent, language, route, versions }) };
+    }
+  }
+  return paths;
+}
+
+interface RouteParts {
+  readonly agent: DescribedAgent;
+  readonly language: WireLanguage;
+  readonly route: WireRoute;
+  readonly versions: readonly string[];
+}
+
+function routeOperation(parts: RouteParts): DescribedOperation {
+  const { agent, language, route } = parts;
+  const { operation, method, body } = route;
+  const { version } = language.codec;
+  const name = [operation, isLegacy(version) ? version : '', method === 'GET' && isStreaming(operation) ? 'get' : ''];
+  return {
+    operationId: operationId(agent.name, ...name),
+    tags: [agent.tag],
+    summary: `${summaryOf(operation)} (HTTP+JSON${isLegacy(version) ? ` ${version}` : ''})`,
+    parameters: parameters(parts),
+    ...(body !== 'none' && {
+      requestBody: {
+        required: body === 'required',
+        content: inJson(version, language.schemas.body(route, agent.components, schemaLimits(agent.endpoint))),
+      },
+    }),
+    responses: { 200: success(parts), ...failures(parts) },
+    ...securityOf(operation, agent),
+  };
+}
+
+function parameters({ agent, language, route, versions }: RouteParts): readonly Parameter[] {
+  const { endpoint } = agent;
+  const limits = schemaLimits(endpoint);
+  const inPath = route.path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
+  return [
+    ...inPath.map((name) => pathParameter(name, limits.idLength)),
+    ...(route.body === 'none' ? language.schemas.query(route, limits) : []).map(
+      ({ name, required, schema }): Parameter => ({
+        name,
+        in: 'query',
+        required,
+        description: name === 'tenant' ? TENANT : '',
+        schema,
+      }),
+    ),
+    versionParameter(versions, endpoint.versionWhenAbsent),
+    ...extensionParameters(endpoint),
+    ...(isStreaming(route.operation) ? [LAST_EVENT_ID] : []),
+  ];
+}
+
+const TENANT =
+  'Whose tasks are meant. It may stand before the path below the interface instead, as a segment of its own.';
+
+function pathParameter(name: string, maxLength: number): Parameter {
+  const of = name === 'id' ? 'what is meant' : name.replace(/Id$/, '');
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description: `The id of the ${of}.`,
+    schema: { type: 'string', minLength: 1, maxLength },
+  };
+}
+
+function inJson(version: string, schema: Schema): Content {
+  return { ...(!isLegacy(version) && { [A2A_JSON_TYPE]: { schema } }), [JSON_TYPE]: { schema } };
+}
+
+function success({ agent, language, route }: RouteParts): Answer {
+  const { version } = language.codec;
+  const schema = language.schemas.response(route.operation, agent.components);
+  const headers = extensionHeaders(agent.endpoint, version);
+  return {
+    description: isStreaming(route.operation) ? 'The events as they happen' : 'Done',
+    ...(Object.keys(headers).length > 0 && { headers }),
+    content: isStreaming(route.operation) ? streamContent(schema) : inJson(version, schema),
+  };
+}
+
+const RETRY_AFTER: Header = {
+  description: 'Seconds to wait before trying again.',
+  schema: { type: 'string', pattern: '^[0-9]+$' },
+};
+const CHALLENGE: Header = { description: 'How to authenticate.', schema: { type: 'string' } };
+
+/** An answer for every status that an error of such a call can have. */
+function failures({ agent, language, route }: RouteParts): Readonly<Record<string, Answer>> {
+  const { components, endpoint } = agent;
+  const answers: Record<string, Answer> = {};
+  for (const [status, codes] of codesByStatus()) {
+    if (status === 405 || (status === 413 && route.body === 'none')) continue;
+    if ((status === 401 || status === 403) && endpoint.authenticator === undefined) continue;
+    answers[status] = {
+      description: codes.join(', '),
+      ...((status === 429 || status === 503) && { headers: { 'Retry-After': RETRY_AFTER } }),
+      ...(status === 401 && { headers: { [CHALLENGE_HEADER]: CHALLENGE } }),
+      content: inJson(language.codec.version, errorBodySchema(components)),
+    };
+  }
+  return answers;
+}
+
+function codesByStatus(): ReadonlyMap<number, readonly string[]> {
+  const byStatus = new Map<number, string[]>();
+  for (const code of Object.keys(ERROR_STATUS) as ErrorCode[]) {
+    const { http } = ERROR_STATUS[code];
+    byStatus.set(http, [...(byStatus.get(http) ?? []), code]);
+  }
+  return byStatus;
+}

@@ -1,0 +1,146 @@
+import type { WireCodec } from '../../codec/wire-codec.js';
+import type { SchemaLimits, WireSchemas } from '../../codec/wire-schemas.js';
+import type { Components } from '../../openapi/components.js';
+import type { Answer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
+import { OPERATIONS, type OperationName } from '../../operations/operations.js';
+import { isLater, isLegacy, majorMinor } from '../../operations/versions.js';
+import type { AgentEndpoint } from './agent-endpoint.js';
+import { EVENT_STREAM_TYPE } from './media-type.js';
+
+/** A version as a description needs it. */
+export interface WireLanguage {
+  readonly codec: WireCodec;
+  readonly schemas: WireSchemas;
+}
+
+/** A version that may have no description. */
+export interface SpokenVersion extends Omit<WireLanguage, 'schemas'> {
+  readonly schemas: WireSchemas | undefined;
+}
+
+/** The versions of these that can be described. */
+export function describable(versions: readonly SpokenVersion[]): readonly WireLanguage[] {
+  return versions.flatMap(({ codec, schemas }) => (schemas === undefined ? [] : [{ codec, schemas }]));
+}
+
+/** An agent under one of its addresses, to be described. */
+export interface DescribedAgent {
+  readonly endpoint: AgentEndpoint;
+  readonly languages: readonly SpokenVersion[];
+  /** Path of the interface below the server. */
+  readonly path: string;
+  /** Under which its operations are shown. */
+  readonly tag: string;
+  /** What the names of its operations begin with; no other agent's do. */
+  readonly name: string;
+  readonly components: Components;
+}
+
+/** What an agent refuses although the version allows it. */
+export function schemaLimits({ card, limits }: AgentEndpoint): SchemaLimits {
+  const { idLength, parts } = limits;
+  return { idLength, parts, pushNotifications: card().capabilities.pushNotifications === true };
+}
+
+/** Whether an agent offers an operation at all (spec §3.3.4). */
+export function isOffered(operation: OperationName, { card }: AgentEndpoint): boolean {
+  const { capability } = OPERATIONS[operation];
+  return capability === undefined || card().capabilities[capability] === true;
+}
+
+/** The name of an operation in the document. */
+export function operationId(...words: readonly string[]): string {
+  return words
+    .flatMap((word) => word.split(/[^A-Za-z0-9]+/))
+    .filter((word) => word !== '')
+    .join('_');
+}
+
+/** The header that chooses the version, where these are taken; not asked for where a call without it is taken as one of them. */
+export function versionParameter(versions: readonly string[], whenAbsent: string): Parameter {
+  const required = !versions.includes(majorMinor(whenAbsent));
+  const names = versions.map((version) => version.replaceAll('.', '\\.')).join('|');
+  const pattern = `^(?:${names})(?:\\.[0-9A-Za-z_.+-]*)?$`;
+  const absent = required ? 'Without it a call is refused' : `Without it a call is taken as ${whenAbsent}`;
+  return {
+    name: 'A2A-Version',
+    in: 'header',
+    required,
+    description: `The version of the protocol, ${versions.join(' or ')}. ${absent}. It may stand in the query instead.`,
+    schema: { type: 'string', pattern: required ? pattern : `^$|${pattern}`, examples: [versions[0]] },
+  };
+}
+
+/** Of the versions offered those that a call of this version may name: paths and methods tell the versions apart. */
+export function versionsFor(codec: WireCodec, offered: Iterable<string>): readonly string[] {
+  return [...offered].filter((version) => version === codec.version || isLater(codec.version, version));
+}
+
+/** The header that activates extensions, where there are any. */
+export function extensionParameters({ card }: AgentEndpoint): readonly Parameter[] {
+  const uris = (card().capabilities.extensions ?? []).flatMap(({ uri }) => uri ?? []);
+  if (uris.length === 0) return [];
+  const description = `Extensions to activate, separated by commas. Offered: ${uris.join(', ')}. Others are ignored.`;
+  return [{ name: 'A2A-Extensions', in: 'header', description, schema: { type: 'string', examples: [uris[0]] } }];
+}
+
+/** The header with which a stream goes on where it broke. */
+export const LAST_EVENT_ID: Parameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description:
+    'The id of the last event that arrived: the stream goes on behind it. Anything else begins with the task as it is.',
+  schema: { type: 'string', examples: ['3'] },
+};
+
+/** The header of an answer that names the extensions it was made with. */
+export function extensionHeaders(agent: AgentEndpoint, version: string): Readonly<Record<string, Header>> {
+  if (extensionParameters(agent).length === 0) return {};
+  const description = 'The extensions that were activated, separated by commas.';
+  return { [isLegacy(version) ? 'X-A2A-Extensions' : 'A2A-Extensions']: { description, schema: { type: 'string' } } };
+}
+
+/** One event of a stream whose data is JSON of a schema. */
+export function eventSchema(data: Schema): Schema {
+  return {
+    type: 'object',
+    description: 'One event. Comments in between only show that the stream lives.',
+    required: ['data'],
+    properties: {
+      id: { type: 'string', pattern: '^[0-9]+$', description: 'Its number in the task, for Last-Event-ID.' },
+      data: { type: 'string', contentMediaType: 'application/json', contentSchema: data },
+    },
+  };
+}
+
+/** The answer that is a stream of such events. */
+export function streamContent(data: Schema): NonNullable<Answer['content']> {
+  return { [EVENT_STREAM_TYPE]: { schema: eventSchema(data) } };
+}
+
+const SUMMARIES: { readonly [Name in OperationName]: string } = {
+  sendMessage: 'Send a message to the agent',
+  sendStreamingMessage: 'Send a message and watch what comes of it',
+  getTask: 'Read a task',
+  listTasks: 'List tasks',
+  cancelTask: 'Cancel a task',
+  subscribeToTask: 'Watch a task',
+  createTaskPushNotificationConfig: 'Have the events of a task sent to a webhook',
+  getTaskPushNotificationConfig: 'Read a webhook of a task',
+  listTaskPushNotificationConfigs: 'List the webhooks of a task',
+  deleteTaskPushNotificationConfig: 'Remove a webhook of a task',
+  getExtendedAgentCard: 'Read the agent card for those who have authenticated',
+};
+
+/** In a few words what an operation does. */
+export function summaryOf(operation: OperationName): string {
+  return SUMMARIES[operation];
+}
+
+/** Who may call: everybody where nothing is asked for, and callers who have authenticated in any case. */
+export function securityOf(operation: OperationName, agent: DescribedAgent): Pick<DescribedOperation, 'security'> {
+  const schemes = Object.keys(agent.endpoint.card().securitySchemes ?? {});
+  if (agent.endpoint.authenticator === undefined || schemes.length === 0) return {};
+  const known = schemes.map((name) => ({ [operationId(agent.name, name)]: [] }));
+  return { security: operation === 'getExtendedAgentCard' ? known : [{}, ...known] };
+}

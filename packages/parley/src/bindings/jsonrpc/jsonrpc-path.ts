@@ -1,0 +1,153 @@
+import type { Answer, PathItem, Reference, Schema } from '../../openapi/document.js';
+import type { OperationName } from '../../operations/operations.js';
+import { isStreaming } from '../http/call.js';
+import {
+  type DescribedAgent,
+  describable,
+  extensionHeaders,
+  extensionParameters,
+  isOffered,
+  LAST_EVENT_ID,
+  operationId,
+  schemaLimits,
+  securityOf,
+  streamContent,
+  versionParameter,
+  type WireLanguage,
+} from '../http/described-agent.js';
+import { ERROR_NUMBERS } from '../http/error-numbers.js';
+import { errorBodySchema, errorDetailsSchema } from '../http/error-schema.js';
+import { JSON_TYPE } from '../http/media-type.js';
+import { offerOf } from '../http/offer.js';
+
+interface Method {
+  readonly name: string;
+  readonly operation: OperationName;
+  readonly language: WireLanguage;
+}
+
+/** The JSON-RPC endpoint of an agent as one operation with a request for every method that its card offers. */
+export function jsonRpcPath(agent: DescribedAgent, summary: string): PathItem {
+  const { endpoint, languages } = agent;
+  const codecs = languages.map(({ codec }) => codec);
+  const versions = [...offerOf(endpoint, 'JSONRPC', codecs)().codecs.keys()];
+  const methods = describable(languages)
+    .filter(({ codec }) => versions.includes(codec.version))
+    .flatMap((language) =>
+      [...language.codec.methods]
+        .filter(([, operation]) => isOffered(operation, endpoint))
+        .map(([name, operation]): Method => ({ name, operation, language })),
+    );
+  const calls = methods.map((method) => [method.name, callSchema(method, agent)] as const);
+  const streams = methods.some(({ operation }) => isStreaming(operation));
+  const mapping = Object.fromEntries(calls.map(([name, { $ref }]) => [name, $ref]));
+  const schema = { oneOf: calls.map(([, reference]) => reference), discriminator: { propertyName: 'method', mapping } };
+  return {
+    post: {
+      operationId: operationId(agent.name, 'jsonrpc', agent.path),
+      tags: [agent.tag],
+      summary,
+      description: 'Whatever is wrong with a call is said by an `error` in an answer with status 200.',
+      parameters: [
+        versionParameter(versions, endpoint.versionWhenAbsent),
+        ...extensionParameters(endpoint),
+        ...(streams ? [LAST_EVENT_ID] : []),
+      ],
+      requestBody: { required: true, content: { [JSON_TYPE]: { schema } } },
+      responses: answers(agent, methods),
+      ...securityOf('sendMessage', agent),
+    },
+  };
+}
+
+function callSchema({ name, operation, language }: Method, { endpoint, components }: DescribedAgent): Reference {
+  const limits = schemaLimits(endpoint);
+  const params = language.schemas.params(operation, components, limits);
+  return components.add(`${operationId(name)}Call`, {
+    type: 'object',
+    required: ['jsonrpc', 'id', 'method', ...(params.optional ? [] : ['params'])],
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: {
+        type: ['string', 'number', 'null'],
+        maxLength: limits.idLength,
+        description: 'Comes back with every answer.',
+      },
+      method: { const: name },
+      params: params.optional ? { anyOf: [params.schema, { type: 'null' }] } : params.schema,
+    },
+  });
+}
+
+function answers(agent: DescribedAgent, methods: readonly Method[]): Readonly<Record<string, Answer>> {
+  const { endpoint, components } = agent;
+  const results = (streaming: boolean) =>
+    unique(
+      methods
+        .filter(({ operation }) => isStreaming(operation) === streaming)
+        .map(({ operation, language }) => language.schemas.response(operation, components)),
+    );
+  const failure = { $ref: errorSchema(agent).$ref };
+  const [unary, events] = [results(false), results(true)];
+  const response = (of: readonly Schema[]): Schema => ({ anyOf: [resultSchema(of), failure] });
+  const failed = { content: { [JSON_TYPE]: { schema: failure } } };
+  const version = methods.at(0)?.language.codec.version ?? '';
+  const headers = extensionHeaders(endpoint, version);
+  return {
+    200: {
+      description:
+        'The result of the call, or what is wrong with it; a stream of such answers from a method that streams',
+      ...(Object.keys(headers).length > 0 && { headers }),
+      content: {
+        [JSON_TYPE]: { schema: response(unary) },
+        ...(events.length > 0 && streamContent(response(events))),
+      },
+    },
+    ...(endpoint.authenticator && {
+      401: { description: 'Nobody, or not this caller, may call here', ...failed },
+      403: { description: 'The caller may not do this', ...failed },
+    }),
+    413: { description: 'The body is too large', ...failed },
+    503: {
+      description: 'No agent can be reached now',
+      content: { [JSON_TYPE]: { schema: errorBodySchema(components) } },
+    },
+  };
+}
+
+function resultSchema(results: readonly Schema[]): Schema {
+  return {
+    type: 'object',
+    required: ['jsonrpc', 'id', 'result'],
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: { type: ['string', 'number', 'null'] },
+      result: results.length === 1 ? results[0] : { anyOf: results },
+    },
+    additionalProperties: false,
+  };
+}
+
+function errorSchema({ components }: DescribedAgent): Reference {
+  const codes = [...new Set(Object.values(ERROR_NUMBERS))].sort((a, b) => b - a);
+  const error = {
+    type: 'object',
+    required: ['code', 'message'],
+    properties: {
+      code: { type: 'integer', enum: codes },
+      message: { type: 'string' },
+      data: { type: 'array', items: errorDetailsSchema(components) },
+    },
+    additionalProperties: false,
+  };
+  return components.add('JsonRpcError', {
+    type: 'object',
+    required: ['jsonrpc', 'id', 'error'],
+    properties: { jsonrpc: { const: '2.0' }, id: { type: ['string', 'number', 'null'] }, error },
+    additionalProperties: false,
+  });
+}
+
+function unique(schemas: readonly Schema[]): readonly Schema[] {
+  return [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+}

@@ -1,0 +1,94 @@
+import type { MemberRow, ValueForm } from '../../model/type-row.js';
+import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
+import type { Components } from '../../openapi/components.js';
+import type { Reference, Schema } from '../../openapi/document.js';
+import type { SchemaLimits } from '../wire-schemas.js';
+import { defaultOf } from './lenient.js';
+import { spellingsOf } from './member-names.js';
+import { nullable, scalarSchema } from './value-schemas.js';
+
+/** What accepted schemas are made with. */
+export interface SchemaParts {
+  readonly components: Components;
+  readonly limits: SchemaLimits;
+}
+
+const NO_PUSH: Schema = { type: 'null', description: 'This agent sends no push notifications.' };
+const IDS: readonly string[] = ['tenant', 'id', 'taskId', 'contextId', 'messageId', 'referenceTaskIds'];
+
+/** Whether a member holds ids, whose length an agent limits. */
+export function isId(name: string): boolean {
+  return IDS.includes(name);
+}
+
+/** A type in every form in which it is accepted as JSON, under a name of its own; the rules are those of `toClosedForm`. */
+export function acceptedType(type: TypeName, parts: SchemaParts): Reference {
+  return parts.components.add(`${type}Input`, acceptedObject(type, parts));
+}
+
+/** The same in place, without some of its members. */
+export function acceptedObject(type: TypeName, parts: SchemaParts, without: readonly string[] = []): Schema {
+  const { members, exactlyOne } = TYPE_TABLE[type];
+  const rows = members.filter(({ name }) => !without.includes(name)).map((row) => memberSchema(type, row, parts));
+  const required = rows.filter(({ needed, spellings }) => needed && spellings.length === 1).map(({ name }) => name);
+  const respelled = rows.filter(({ needed, spellings }) => needed && spellings.length > 1);
+  const either = respelled.map(({ spellings, schema }) => ({
+    anyOf: spellings.map((spelling) => ({ required: [spelling], properties: { [spelling]: schema } })),
+  }));
+  const content = exactlyOne && rows.filter(({ name }) => exactlyOne.includes(name));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(rows.flatMap(({ properties }) => properties)),
+    ...(required.length > 0 && { required }),
+    ...(either.length > 0 && { allOf: either }),
+    ...(content && {
+      oneOf: content.map(({ name, schema }) => ({ required: [name], properties: { [name]: schema } })),
+    }),
+  };
+}
+
+interface MemberSchema {
+  readonly name: string;
+  readonly spellings: readonly string[];
+  /** Whether a value must be there that is not null. */
+  readonly needed: boolean;
+  readonly schema: Schema;
+  readonly properties: readonly (readonly [string, Schema])[];
+}
+
+function memberSchema(type: TypeName, { name, required, form }: MemberRow, parts: SchemaParts): MemberSchema {
+  const needed = required && defaultOf(form) === undefined;
+  const isRefused =
+    type === 'SendMessageConfiguration' && name === 'taskPushNotificationConfig' && !parts.limits.pushNotifications;
+  const schema = isRefused ? NO_PUSH : limited(type, name, valueSchema(form, needed, parts), parts.limits);
+  const spellings = spellingsOf(type, name);
+  const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
+  const other = { ...given, description: `Another spelling of ${name}, which counts where both are there.` };
+  const properties = spellings.map((spelling) => [spelling, spelling === name ? given : other] as const);
+  return { name, spellings, needed, schema, properties };
+}
+
+function valueSchema(form: ValueForm, needed: boolean, parts: SchemaParts): Schema {
+  switch (form.is) {
+    case 'object':
+      return { ...acceptedType(form.type, parts) };
+    case 'list':
+      return { type: 'array', items: valueSchema(form.of, true, parts), ...(form.nonEmpty && { minItems: 1 }) };
+    case 'map':
+      return { type: 'object', additionalProperties: valueSchema(form.of, true, parts) };
+    default:
+      return scalarSchema(form, needed, 'json');
+  }
+}
+
+/** What the agent refuses although the version allows it. */
+function limited(type: TypeName, name: string, schema: Schema, limits: SchemaLimits): Schema {
+  if (isId(name)) {
+    const bound = { maxLength: limits.idLength };
+    return schema.type === 'array'
+      ? { ...schema, items: { ...(schema.items as Schema), ...bound } }
+      : { ...schema, ...bound };
+  }
+  if (type === 'Message' && name === 'parts') return { ...schema, maxItems: limits.parts };
+  return schema;
+}

@@ -1,0 +1,50 @@
+import type { MemberRow } from '../../model/type-row.js';
+import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
+import { type ModelSchemaName, modelSchema } from '../../openapi/model-schema.js';
+import { OPERATIONS } from '../../operations/operations.js';
+import type { WireRoute } from '../wire-codec.js';
+import type { QueryMember, SchemaLimits, WireSchemas } from '../wire-schemas.js';
+import { acceptedObject, acceptedType, isId } from './accepted-schema.js';
+import { REQUESTS } from './decode.js';
+import { nullable, scalarSchema } from './value-schemas.js';
+
+/** What version 1.0 reads and writes. */
+export const v1_0Schemas: WireSchemas = {
+  version: '1.0',
+  params(operation, components, limits) {
+    const type: TypeName = REQUESTS[operation];
+    const schema = acceptedType(type, { components, limits });
+    return { schema: { ...schema }, optional: !TYPE_TABLE[type].members.some(({ required }) => required) };
+  },
+  body(route, components, limits) {
+    const inPath = variablesOf(route);
+    const type: TypeName = REQUESTS[route.operation];
+    const parts = { components, limits };
+    const schema = inPath.length === 0 ? { ...acceptedType(type, parts) } : acceptedObject(type, parts, inPath);
+    return route.body === 'optional' ? nullable(schema) : schema;
+  },
+  query(route, limits) {
+    const inPath = variablesOf(route);
+    return TYPE_TABLE[REQUESTS[route.operation]].members
+      .filter(({ name }) => !inPath.includes(name))
+      .flatMap((member) => queryMember(member, limits));
+  },
+  response(operation, components) {
+    const { response } = OPERATIONS[operation];
+    return response === undefined
+      ? { type: 'object', additionalProperties: false }
+      : { ...modelSchema(response as ModelSchemaName, components) };
+  },
+};
+
+function queryMember({ name, required, form }: MemberRow, { idLength }: SchemaLimits): readonly QueryMember[] {
+  // Nested values have no form in a query (spec §11.5).
+  if (form.is === 'object' || form.is === 'list' || form.is === 'map' || form.is === 'free') return [];
+  const schema = scalarSchema(form, required, 'query');
+  return [{ name, required, schema: isId(name) ? { ...schema, maxLength: idLength } : schema }];
+}
+
+/** The members of the request that the path gives. */
+function variablesOf({ path }: WireRoute): readonly string[] {
+  return path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
+}

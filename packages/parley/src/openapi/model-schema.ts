@@ -1,0 +1,28 @@
+import { JSON_SCHEMA } from '../model/json-schema.generated.js';
+import type { Components } from './components.js';
+import type { Reference, Schema } from './document.js';
+
+/** A type of the model by name. */
+export type ModelSchemaName = keyof typeof JSON_SCHEMA.$defs;
+
+/** The formats of the model in terms that every reader of JSON Schema knows. */
+const FORMATS: Readonly<Record<string, Schema>> = {
+  base64: { contentEncoding: 'base64' },
+  timestamp: { format: 'date-time' },
+};
+
+const REFERENCE = '#/$defs/';
+
+/** A type in the closed form in which this server sends it, together with all it is made of. */
+export function modelSchema(name: ModelSchemaName, components: Components): Reference {
+  return components.add(name, published(JSON_SCHEMA.$defs[name], components) as Schema);
+}
+
+function published(value: unknown, components: Components): unknown {
+  if (Array.isArray(value)) return value.map((item) => published(item, components));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref, format, ...rest } = value as Readonly<Record<string, unknown>>;
+  if (typeof $ref === 'string') return modelSchema($ref.slice(REFERENCE.length) as ModelSchemaName, components);
+  const members = Object.entries(rest).map(([name, member]) => [name, published(member, components)] as const);
+  return { ...Object.fromEntries(members), ...(typeof format === 'string' && FORMATS[format]) };
+}

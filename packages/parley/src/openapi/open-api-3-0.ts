@@ -1,0 +1,116 @@
+import type { OpenApiDocument, Schema } from './document.js';
+
+/** A document of OpenAPI 3.1 in the words of 3.0, which has a JSON Schema dialect of its own; what it has no word for is left out. */
+export function toOpenApi30(document: OpenApiDocument): object {
+  const { securitySchemes = {} } = document.components;
+  const known = Object.entries(securitySchemes).filter(([, { type }]) => type !== 'mutualTLS');
+  const names = new Set(known.map(([name]) => name));
+  const converted = withSchemas({ ...document, components: { schemas: document.components.schemas } }, names) as object;
+  const { components } = converted as { components: object };
+  return {
+    ...converted,
+    openapi: '3.0.4',
+    components: { ...components, ...(known.length > 0 && { securitySchemes: Object.fromEntries(known) }) },
+  };
+}
+
+/** Converts whatever stands where a document has schemas, and leaves out requirements of schemes that are not there. */
+function withSchemas(value: unknown, schemes: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withSchemas(item, schemes));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, member]) => {
+    if (name === 'schema') return [name, toSchema30(member as Schema)];
+    if (name === 'schemas') return [name, eachSchema(member as Readonly<Record<string, Schema>>)];
+    if (name === 'security')
+      return [name, (member as object[]).filter((one) => Object.keys(one).every((key) => schemes.has(key)))];
+    return [name, withSchemas(member, schemes)];
+  });
+  return Object.fromEntries(entries);
+}
+
+const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format', 'contentEncoding', 'contentMediaType', 'contentSchema'],
+  number: ['minimum', 'maximum', 'multipleOf'],
+  integer: ['minimum', 'maximum', 'multipleOf'],
+  boolean: [],
+  array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
+  object: ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties'],
+};
+const TYPED = new Set(Object.values(BY_TYPE).flat());
+const NULL: Schema = { type: 'string', nullable: true, enum: [null] };
+
+/** A schema of 2020-12 in the dialect of OpenAPI 3.0. */
+export function toSchema30(schema: Schema): Schema {
+  const { $ref, type, ...rest } = schema;
+  if ($ref !== undefined) return Object.keys(rest).length === 0 ? { $ref } : { ...toSchema30(rest), allOf: [{ $ref }] };
+  if (type === 'null') return { ...plain(rest), ...NULL };
+  if (!Array.isArray(type)) return plain(schema);
+  const types = (type as readonly string[]).filter((one) => one !== 'null');
+  const isNullable = types.length < type.length;
+  if (types.length === 1) return { ...plain({ ...rest, type: types[0] }), ...(isNullable && { nullable: true }) };
+  const common = Object.entries(rest).filter(([name]) => !TYPED.has(name) && name !== 'enum');
+  const anyOf = types.map((one) => ({ ...plain(ofType(rest, one)), ...(isNullable && { nullable: true }) }));
+  return { ...plain(Object.fromEntries(common)), anyOf };
+}
+
+/** The part of a schema of several types that concerns one of them. */
+function ofType(schema: Schema, type: string): Schema {
+  const own = Object.entries(schema).filter(([name]) => BY_TYPE[type]?.includes(name));
+  const { enum: values } = schema;
+  const isOwn = (value: unknown) =>
+    (type === 'string' ? typeof value === 'string' : typeof value !== 'string') || value === null;
+  return { type, ...Object.fromEntries(own), ...(Array.isArray(values) && { enum: values.filter(isOwn) }) };
+}
+
+/** Converts the keywords of a schema of one type. */
+function plain(schema: Schema): Schema {
+  const converted: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    switch (keyword) {
+      case 'const':
+        converted.enum = [value];
+        break;
+      case 'examples':
+        converted.example = (value as readonly unknown[])[0];
+        break;
+      case 'contentEncoding':
+        converted.format = 'byte';
+        break;
+      case 'contentMediaType':
+        break;
+      case 'contentSchema':
+        // Tools that know the word from later dialects find it; others pass over it.
+        converted['x-content-schema'] = toSchema30(value as Schema);
+        break;
+      case 'properties':
+        converted.properties = eachSchema(value as Readonly<Record<string, Schema>>);
+        break;
+      case 'items':
+      case 'not':
+        converted[keyword] = toSchema30(value as Schema);
+        break;
+      case 'additionalProperties':
+        converted[keyword] = typeof value === 'boolean' ? value : toSchema30(value as Schema);
+        break;
+      case 'allOf':
+      case 'anyOf':
+      case 'oneOf':
+        converted[keyword] = (value as readonly Schema[]).map(toSchema30);
+        break;
+      default:
+        converted[keyword] = value;
+    }
+  }
+  return converted.enum !== undefined && converted.type === undefined
+    ? { ...converted, type: typeOf(converted.enum) }
+    : converted;
+}
+
+function typeOf(values: unknown): string {
+  const [first] = values as readonly unknown[];
+  return typeof first === 'number' ? 'number' : typeof first;
+}
+
+function eachSchema(schemas: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toSchema30(schema)]));
+}

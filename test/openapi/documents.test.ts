@@ -1,0 +1,106 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { createA2AHost } from 'parley-a2a/node';
+import { BearerTokens } from 'parley-a2a/server';
+import { describe, expect, it } from 'vitest';
+import { METHODS } from '../../packages/parley/src/codec/v1_0/methods.js';
+import { ROUTES } from '../../packages/parley/src/codec/v1_0/routes.js';
+import type { OpenApiDocument } from '../../packages/parley/src/openapi/document.js';
+import { OPERATIONS } from '../../packages/parley/src/operations/operations.js';
+
+const authenticator = new BearerTokens([{ token: 'secret', subject: 'someone' }]);
+const agents = {
+  '/': { agent: () => 'hello' },
+  '/known': { agent: () => 'hello', authenticator, extendedAgentCard: (card: object) => card as never },
+  '/silent': { agent: () => 'hello', streaming: false },
+};
+const host = createA2AHost({ agents, openapi: true, url: 'https://agents.example/below/' });
+
+async function read(path: string, server = host, headers: Record<string, string> = {}): Promise<OpenApiDocument> {
+  const answer = await server.fetch(new Request(`http://evil.example${path}`, { headers }));
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+  return (await answer.json()) as OpenApiDocument;
+}
+
+const operationsOf = ({ paths }: OpenApiDocument) =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+describe.each([
+  ['/openapi.json', /^3\.1\./],
+  ['/openapi-3.0.json', /^3\.0\./],
+])('%s', (path, version) => {
+  it('is a valid document of its version', async () => {
+    const document = await read(path);
+    expect(document.openapi).toMatch(version);
+    expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
+  });
+
+  it('refers only to what is in it, and names each operation once', async () => {
+    const document = await read(path);
+    const references = Array.from(
+      JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g),
+      ([, name]) => name,
+    );
+    const names = Object.keys(document.components.schemas);
+    expect(references.filter((name) => !names.includes(name ?? ''))).toEqual([]);
+    expect(names.filter((name) => !references.includes(name))).toEqual([]);
+    const ids = operationsOf(document).map(({ operation }) => operation.operationId);
+    expect(ids.length).toBe(new Set(ids).size);
+  });
+
+  it('tells the address that the operator has set, and never what a request claims', async () => {
+    const forwarded = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    expect((await read(path, host, forwarded)).servers).toEqual([{ url: 'https://agents.example/below' }]);
+    const nowhere = createA2AHost({ agents, openapi: true });
+    expect((await read(path, nowhere, forwarded)).servers).toBeUndefined();
+  });
+
+  it('can be read only', async () => {
+    const answer = await host.fetch(new Request(`http://x.example${path}`, { method: 'POST' }));
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  it('is not there unless it is asked for', async () => {
+    const server = createA2AHost({ agents });
+    expect((await server.fetch(new Request(`http://x.example${path}`))).status).toBe(404);
+  });
+});
+
+describe('the description of an agent', () => {
+  const capable = (path: string, operation: keyof typeof OPERATIONS) => {
+    const card = host.agentCards[path]?.capabilities ?? {};
+    const needed = OPERATIONS[operation].capability;
+    return needed === undefined || card[needed] === true;
+  };
+
+  it.each([
+    ['/', '/a2a/rest', '/a2a/jsonrpc'],
+    ['/known', '/known', '/known'],
+    ['/silent', '/silent', '/silent'],
+  ])('%s has every route and method that its card offers, and no other', async (path, below, jsonRpc) => {
+    const document = await read('/openapi.json');
+    const routes = ROUTES.filter(({ operation }) => capable(path, operation));
+    const described = operationsOf(document).filter(
+      (one) => one.path.startsWith(`${below}/`) && !one.path.includes('.well-known'),
+    );
+    expect(described.map((one) => `${one.method} ${one.path}`).sort()).toEqual(
+      routes.map((route) => `${route.method.toLowerCase()} ${below}/${route.path.join('/')}`).sort(),
+    );
+    const body = document.paths[jsonRpc]?.post?.requestBody?.content['application/json']?.schema as unknown as {
+      readonly discriminator: { readonly mapping: object };
+    };
+    const methods = [...METHODS].filter(([, operation]) => capable(path, operation)).map(([name]) => name);
+    expect(Object.keys(body.discriminator.mapping)).toEqual(methods);
+  });
+
+  it('says who may call', async () => {
+    const document = await read('/openapi.json');
+    expect(document.components.securitySchemes).toEqual({ known_bearer: { type: 'http', scheme: 'bearer' } });
+    expect(document.paths['/known/extendedAgentCard']?.get?.security).toEqual([{ known_bearer: [] }]);
+    expect(document.paths['/known/tasks']?.get?.security).toEqual([{}, { known_bearer: [] }]);
+    expect(document.paths['/known/tasks']?.get?.responses).toHaveProperty('401');
+    expect(document.paths['/silent/tasks']?.get).not.toHaveProperty('security');
+    expect(document.paths['/silent/tasks']?.get?.responses).not.toHaveProperty('401');
+  });
+});

@@ -1,0 +1,77 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeType, REQUESTS } from '../../packages/parley/src/codec/v1_0/decode.js';
+import { v1_0Schemas } from '../../packages/parley/src/codec/v1_0/wire-schemas.js';
+import { InvalidParamsError } from '../../packages/parley/src/errors/standard-errors.js';
+import { Components } from '../../packages/parley/src/openapi/components.js';
+import type { OperationName } from '../../packages/parley/src/operations/operations.js';
+import { arbitraryJson, arbitraryOf } from './arbitrary-model.js';
+import { mangled } from './mangled.js';
+import { isHoldable } from './model-oracle.js';
+import { mutated } from './mutated.js';
+
+const LIMITS = { idLength: 1024, parts: 1000, pushNotifications: true };
+
+const arbitraryChoice = fc.array(fc.boolean(), { minLength: 16, maxLength: 64 }).map((answers) => {
+  let next = 0;
+  return () => answers[next++ % answers.length] === true;
+});
+
+/** Values as JSON brings them: without members that are undefined, and with nothing that has no JSON. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null');
+
+const operations = Object.keys(REQUESTS) as OperationName[];
+
+describe.each(operations.filter((name, at) => operations.findIndex((one) => REQUESTS[one] === REQUESTS[name]) === at))(
+  'the published request of %s',
+  (operation) => {
+    const type = REQUESTS[operation];
+    const components = new Components();
+    const { schema, optional } = v1_0Schemas.params(operation, components, LIMITS);
+    const ajv = new Ajv2020({
+      strict: true,
+      strictRequired: false,
+      allowUnionTypes: true,
+      formats: { 'date-time': isDate },
+    });
+    ajv.addKeyword('components');
+    const accepts = ajv.compile({ ...schema, components: { schemas: components.schemas } });
+
+    const judge = (drawn: unknown) => {
+      const value = asJson(drawn);
+      if (!isHoldable(value)) return;
+      expect({ value, accepted: accepts(value ?? {}) }).toEqual({ value, accepted: isAccepted(type, value) });
+    };
+
+    test('is what is accepted, in every form that ProtoJSON allows and changed at random places', () => {
+      const anyForm = fc
+        .tuple(arbitraryOf(type), arbitraryChoice)
+        .map(([value, choice]) => mangled(type, value, choice));
+      fc.assert(fc.property(anyForm, judge), { numRuns: 300 });
+      fc.assert(fc.property(mutated(anyForm), judge), { numRuns: 1000 });
+      fc.assert(fc.property(arbitraryJson, judge), { numRuns: 100 });
+    });
+
+    test('may be left out where it is said so', () => {
+      expect(isAccepted(type, undefined)).toBe(optional);
+    });
+  },
+);
+
+function isAccepted(type: (typeof REQUESTS)[OperationName], value: unknown): boolean {
+  try {
+    decodeType(type, value);
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidParamsError) return false;
+    throw error;
+  }
+}
+
+/** RFC 3339, in a year that there is whatever the offset. */
+function isDate(text: string): boolean {
+  const local = new Date(`${text.slice(0, 19).toUpperCase()}Z`);
+  if (Number.isNaN(local.getTime()) || local.toISOString().slice(0, 10) !== text.slice(0, 10)) return false;
+  return new Date(text.toUpperCase()).getUTCFullYear() > 0 && new Date(text.toUpperCase()).getUTCFullYear() < 10_000;
+}
