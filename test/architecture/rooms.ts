@@ -85,7 +85,15 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
     rooms: [...VALUES, 'bindings/http', 'app'],
-    modules: ['node:async_hooks', 'node:http', 'node:https', 'node:net', 'node:process', 'node:stream'],
+    modules: [
+      'node:async_hooks',
+      'node:http',
+      'node:https',
+      'node:net',
+      'node:perf_hooks',
+      'node:process',
+      'node:stream',
+    ],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
   'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['node:stream', 'fastify'] },

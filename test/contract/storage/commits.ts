@@ -32,6 +32,18 @@ export function commitsContract(open: OpenStorage): void {
       expect((await storage.tasks({ ...page, states: ['TASK_STATE_SUBMITTED'] })).total).toBe(21);
     });
 
+    it('are counted by commit, where they share one', async () => {
+      const { storage } = tested;
+      const sizes: number[] = [];
+      const leave = storage.watchCommits?.((calls) => sizes.push(calls));
+      const accept = (id: string) => storage.accept(acceptance(said('m'), newTask(tested, id)));
+      await Promise.all(Array.from({ length: 30 }, (_, at) => accept(`t${at}`)));
+      leave?.();
+      await accept('unseen');
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(leave === undefined ? 0 : 30);
+      expect(sizes.length).toBeLessThan(30);
+    });
+
     it('to one task take effect in the order of the calls', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');

@@ -2,12 +2,12 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/ht
 import type { AgentCard } from '../model/agent-card.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { ProcessFigures } from '../telemetry/server-figures.js';
+import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
-import { withNosniff } from './answer-headers.js';
-import { withCors } from './cors.js';
 import { healthEndpoints } from './health-endpoints.js';
-import type { HostOptions } from './host-options.js';
+import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
 import { openApiEndpoints } from './openapi/openapi-endpoints.js';
@@ -15,6 +15,7 @@ import { describedListing, originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { Readiness, type ReadinessCheck } from './readiness.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
+import { type Wrapping, wrapped } from './wrapped-exchange.js';
 
 const NOTHING_HERE = errorAnswer({
   status: 404,
@@ -22,20 +23,22 @@ const NOTHING_HERE = errorAnswer({
 });
 
 /** The agents of an origin, and what they are run with. */
-export interface AgentHostOptions extends AgentPorts {
+export interface AgentHostOptions extends AgentPorts, Wrapping {
   readonly agents: HostedAgents;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   readonly cardMaxAgeSeconds: number;
   readonly retention?: Partial<RetentionPolicy>;
-  readonly cors?: HostOptions['cors'];
-  readonly nosniff?: boolean | undefined;
   /** Whether probes are answered. */
   readonly health: boolean;
   /** What readiness depends on beside agents and storage. */
   readonly checks?: readonly ReadinessCheck[];
   /** Whether the server describes itself. */
   readonly openapi?: boolean;
+  /** What is measured; absent: nothing. */
+  readonly metrics?: MetricsOptions | undefined;
+  /** The figures of the process, where there is one. */
+  readonly process?: ProcessFigures | undefined;
 }
 
 /** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
@@ -47,6 +50,7 @@ export class AgentHost {
   readonly #logger: Logger;
   readonly #route: (path: string) => AgentMount | undefined;
   readonly #readiness: Readiness;
+  readonly #metrics: HostMetrics | undefined;
   readonly #endpoints: ReadonlyMap<string, Exchange>;
   /** Answers what is not for one of the endpoints. */
   readonly #wrapped: Exchange;
@@ -56,9 +60,10 @@ export class AgentHost {
   constructor(options: AgentHostOptions) {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
+    const ports = { ...options, openStreams: { count: 0 } };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
-      const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports: options });
+      const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });
       agents.set(agentOptions, agent);
       return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
     });
@@ -68,16 +73,16 @@ export class AgentHost {
     this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
     this.#readiness = new Readiness({ ...options, checks: options.checks ?? [], started: () => this.start() });
-    const wrap = (exchange: Exchange): Exchange => {
-      const sniffed = options.nosniff === true ? withNosniff(exchange) : exchange;
-      return options.cors === undefined ? sniffed : withCors(sniffed, options.cors);
-    };
+    this.#metrics = this.#measure(options, ports.openStreams);
+    const wrap = (exchange: Exchange) => wrapped(exchange, options, this.#metrics?.requests);
     this.#wrapped = wrap((request) => (this.#started ? this.#answer(request) : this.#answerFirst(request)));
-    const endpoints = new Map(options.health ? healthEndpoints(this.#readiness) : []);
     const describers = [describedListing, ...this.#mounts.map((mount) => mount.describe)];
     const documents = options.openapi === true ? openApiEndpoints({ describers, baseUrl: options.baseUrl }) : [];
-    for (const [path, exchange] of documents) endpoints.set(path, wrap(exchange));
-    this.#endpoints = endpoints;
+    this.#endpoints = new Map([
+      ...(options.health ? healthEndpoints(this.#readiness) : []),
+      ...(this.#metrics?.endpoints(undefined) ?? []),
+      ...Array.from(documents, ([path, exchange]) => [path, wrap(exchange)] as const),
+    ]);
   }
 
   /** The cards as they stand now, by path. */
@@ -110,6 +115,18 @@ export class AgentHost {
   async close(graceMs: number): Promise<void> {
     await this.#sweeper.stop();
     await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));
+    this.#metrics?.close();
+  }
+
+  #measure({ metrics, process, storage, clock }: AgentHostOptions, openStreams: Tally): HostMetrics | undefined {
+    if (metrics === undefined) return undefined;
+    const sources = {
+      runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
+      openStreams,
+      waiting: () => this.#readiness.waiting(),
+      process,
+    };
+    return new HostMetrics({ options: metrics, sources, storage, clock });
   }
 
   readonly exchange: Exchange = (request) => (this.#endpoints.get(request.path) ?? this.#wrapped)(request);

@@ -6,6 +6,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
 import { checkOptions } from './check-options.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from './cors.js';
+import { type MetricsOptions, metricsSchema } from './host-metrics.js';
 import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
 
 /** What holds for all agents of a server or handler. */
@@ -34,6 +35,15 @@ export interface HostOptions {
   readonly health?: boolean;
   /** Whether the server describes itself, at `/openapi.json` and `/openapi-3.0.json`; default false. */
   readonly openapi?: boolean;
+  /**
+   * What is measured and who gets to see it. Default: everything, at `/metrics`, by a server with a socket of its own; nothing
+   * where an agent is put behind another host.
+   */
+  readonly metrics?: boolean | MetricsOptions;
+  /**
+   * Whether every request has an id, which its answer says, and a line in the log, at info. Default: as for `metrics`.
+   */
+  readonly logRequests?: boolean;
 }
 
 /** Where a single agent is put. */
@@ -64,7 +74,15 @@ export const hostOptionsShape = {
   nosniff: z.boolean().optional(),
   health: z.boolean().optional(),
   openapi: z.boolean().optional(),
+  metrics: metricsSchema.optional(),
+  logRequests: z.boolean().optional(),
 };
+
+/** What to measure, by what was said of it and what holds where nothing was. */
+export function metricsOf(metrics: HostOptions['metrics'], otherwise: boolean): MetricsOptions | undefined {
+  const chosen = metrics ?? otherwise;
+  return chosen === true ? {} : chosen === false ? undefined : chosen;
+}
 
 /** The options of a host, what they may be beside those of agents, and who takes them. */
 export interface HostCheck<Options> {

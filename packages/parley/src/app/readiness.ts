@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
-import type { Storage } from '../store/storage.js';
+import type { Storage, StorageLoad } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** Something that a server works with, and whether it does its part. */
@@ -58,13 +58,14 @@ export class Readiness {
   readonly #failing = new Set<string>();
   #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
   #draining = false;
+  #waiting: number | undefined;
 
   constructor(parts: ReadinessParts) {
     const { storage, started, checks } = parts;
     this.#parts = parts;
     this.#checks = [
       { name: 'agents', required: true, check: started },
-      { name: 'storage', required: true, check: () => storage.check() },
+      { name: 'storage', required: true, check: async () => this.#store(await storage.check()) },
       ...checks,
     ];
   }
@@ -82,6 +83,16 @@ export class Readiness {
     const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
     const { durability } = this.#parts.storage;
     return { status, notReady, checks, durability, warnings: RELAXED[durability] };
+  }
+
+  /** Messages whose turn nobody runs yet, a second ago at most; `undefined` where the storage does not say. */
+  async waiting(): Promise<number | undefined> {
+    const { storage } = await this.#states();
+    return storage?.status === 'ok' ? this.#waiting : undefined;
+  }
+
+  #store({ waiting }: StorageLoad): void {
+    this.#waiting = waiting;
   }
 
   #states(): Promise<Readonly<Record<string, ReadinessState>>> {

@@ -10,6 +10,7 @@ import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { Tally } from '../telemetry/tally.js';
 import type { AgentOptions } from './agent-options.js';
 import { handlerAt } from './handler-at.js';
 
@@ -23,18 +24,26 @@ export interface AgentPorts {
   readonly heartbeatMs: number;
 }
 
+/** What agents of one host share. */
+export interface SharedPorts extends AgentPorts {
+  /** Where the streams that are open are counted. */
+  readonly openStreams: Tally;
+}
+
 /** What a served agent is made of. */
 export interface ServedAgentParts {
   /** Names the task space unless the options do. */
   readonly path: string;
   readonly options: AgentOptions;
-  readonly ports: AgentPorts;
+  readonly ports: SharedPorts;
 }
 
 /** One agent with its task space, wherever it is mounted. */
 export class ServedAgent {
+  /** Of its task space. */
+  readonly id: string;
   readonly #options: AgentOptions;
-  readonly #ports: AgentPorts;
+  readonly #ports: SharedPorts;
   readonly #handler: RequestHandler;
   readonly #engine: DefaultRequestHandler | undefined;
   readonly #capabilities: ServedCapabilities;
@@ -43,12 +52,18 @@ export class ServedAgent {
     this.#options = options;
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(options);
+    this.id = options.id ?? path;
     if (options.handler !== undefined) {
       this.#handler = options.handler;
     } else {
-      this.#engine = this.#makeEngine(options.id ?? path, executorOf(options.agent));
+      this.#engine = this.#makeEngine(this.id, executorOf(options.agent));
       this.#handler = this.#engine;
     }
+  }
+
+  /** Turns that run now. */
+  get runningTurns(): number {
+    return this.#engine?.load.runningTurns ?? 0;
   }
 
   /** The public card with these interfaces. */
@@ -59,7 +74,7 @@ export class ServedAgent {
   /** What the bindings need to serve the agent under the addresses of a card. */
   endpoint(card: AgentCard): AgentEndpoint {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
-    const { logger, clock, heartbeatMs } = this.#ports;
+    const { logger, clock, heartbeatMs, openStreams } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_LIMITS, ...limits };
     return {
       handler: this.#capabilities.extendedAgentCard
@@ -71,6 +86,7 @@ export class ServedAgent {
       clock,
       limits: { bodyBytes, jsonDepth, parts, idLength },
       heartbeatMs,
+      openStreams,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
     };
   }

@@ -64,6 +64,8 @@ describe('a server with a socket', () => {
       heartbeatMs: 15_000,
       cardMaxAgeSeconds: 60,
       health: true,
+      metrics: {},
+      logRequests: false,
       allowAnonymous: false,
       containsStrayErrors: false,
       times: {},

@@ -1,7 +1,7 @@
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import type { AgentOptions } from '../app/agent-options.js';
-import { checkHost, checkPlacedAgent, type PlacedAgentOptions } from '../app/host-options.js';
+import { checkHost, checkPlacedAgent, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
 import type { HostedAgents } from '../app/hosted-agents.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
@@ -13,11 +13,13 @@ import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
 export type { CorsOptions, CorsOrigins } from '../app/cors.js';
+export type { MetricsOptions } from '../app/host-metrics.js';
 export type { HostedAgents, SameAgent } from '../app/hosted-agents.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export { OptionsError } from '../errors/options-error.js';
+export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 
 /** One agent and its server. */
@@ -110,6 +112,8 @@ function serverOf(agents: HostedAgents, options: ServerOptions): AgentServer {
     nosniff: options.nosniff,
     health: options.health ?? true,
     ...(options.openapi !== undefined && { openapi: options.openapi }),
+    metrics: metricsOf(options.metrics, true),
+    logRequests: options.logRequests ?? true,
     publicUrl: options.url,
     isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
     allowAnonymous: options.allowAnonymous ?? false,

@@ -2,7 +2,13 @@ import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
 import { baseUrlOf } from '../app/base-url.js';
-import { checkPlacedAgent, type HostOptions, hostOptionsShape, type PlacedAgentOptions } from '../app/host-options.js';
+import {
+  checkPlacedAgent,
+  type HostOptions,
+  hostOptionsShape,
+  metricsOf,
+  type PlacedAgentOptions,
+} from '../app/host-options.js';
 import { OpenStreams } from '../app/open-streams.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
@@ -17,6 +23,7 @@ export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-ca
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
 export type { CorsOptions, CorsOrigins } from '../app/cors.js';
+export type { MetricsOptions } from '../app/host-metrics.js';
 export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -44,6 +51,17 @@ export type { ServerCallContext } from '../server/server-call-context.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { Storage } from '../store/storage.js';
 export type { StreamItem } from '../task/stream-item.js';
+export type {
+  Counter,
+  Histogram,
+  HistogramOptions,
+  InstrumentOptions,
+  Meter,
+  MetricAttributes,
+  ObservableInstrument,
+  Observation,
+  Observe,
+} from '../telemetry/meter.js';
 export { systemClock, systemIds } from './runtime.js';
 
 /**
@@ -86,6 +104,8 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     nosniff: options.nosniff,
     health: options.health ?? false,
     ...(options.openapi !== undefined && { openapi: options.openapi }),
+    metrics: metricsOf(options.metrics, false),
+    logRequests: options.logRequests ?? false,
     baseUrl: baseUrlOf({
       publicUrl: url,
       isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),

@@ -298,6 +298,11 @@ export interface Storage {
    * in just now.
    */
   check(): Promise<StorageLoad>;
+  /**
+   * Tells a watcher how many calls shared a commit, after each one, until the function is called that this returns. Absent
+   * where every call is committed by itself.
+   */
+  watchCommits?(watcher: (calls: number) => void): () => void;
   sweep(retention: Retention): Promise<Swept>;
   close(): Promise<void>;
 }

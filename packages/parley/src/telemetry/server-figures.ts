@@ -20,8 +20,22 @@ export interface MemoryFigures {
   readonly heapTotal: number;
 }
 
+/** A distribution of delays, in seconds. */
+export interface DelayFigures {
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
 /** The process that serves, where there is one. */
 export interface ProcessFigures {
   readonly pid: number;
   memory(): MemoryFigures;
+  /** CPU time it has used, in seconds. */
+  cpu(): number;
+  /** How long it has run, in seconds. */
+  uptime(): number;
+  /** How late its event loop has been for about a minute. */
+  eventLoopDelay(): DelayFigures;
 }

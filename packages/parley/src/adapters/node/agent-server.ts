@@ -4,10 +4,11 @@ import { checkExposure, type HttpServerTimes } from '../../app/server-options.js
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
+import { NodeProcessFigures } from './process-figures.js';
 import { catchStrayErrors, processStrayErrors } from './process-stray-errors.js';
 
 /** Agents, and how they are reached. */
-export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'strayErrors'> {
+export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'strayErrors' | 'process'> {
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
   readonly allowAnonymous: boolean;
@@ -24,6 +25,7 @@ export class AgentServer {
   readonly #host: AgentHost;
   readonly #http: HttpServer;
   readonly #baseUrl: () => string;
+  readonly #figures: NodeProcessFigures | undefined;
   #bound: BoundBase | undefined;
   #closing: Promise<void> | undefined;
   #letStray: (() => void) | undefined;
@@ -34,7 +36,8 @@ export class AgentServer {
     this.#options = options;
     this.#baseUrl = baseUrl;
     const strayErrors = options.containsStrayErrors ? processStrayErrors : undefined;
-    this.#host = new AgentHost({ ...options, strayErrors, baseUrl });
+    this.#figures = options.metrics && new NodeProcessFigures(clock);
+    this.#host = new AgentHost({ ...options, strayErrors, baseUrl, process: this.#figures });
     this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
   }
 
@@ -61,6 +64,7 @@ export class AgentServer {
     checkExposure(host, this.#options.allowAnonymous);
     if (this.#options.containsStrayErrors) this.#letStray ??= catchStrayErrors();
     await this.#host.start();
+    this.#figures?.start();
     const bound = await this.#http.listen({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
@@ -83,6 +87,7 @@ export class AgentServer {
     this.#http.stopAccepting();
     await this.#host.close(graceMs);
     await this.#http.close(graceMs);
+    this.#figures?.close();
     this.#letStray?.();
   }
 }

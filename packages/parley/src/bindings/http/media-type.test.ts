@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { essence, names } from './media-type.js';
+import { accepted, essence, names } from './media-type.js';
 
 describe('a content type', () => {
   it.each([
@@ -26,5 +26,26 @@ describe('an Accept header', () => {
     [undefined, false],
   ])('%s names the stream: %s', (accept, expected) => {
     expect(names(accept, 'text/event-stream')).toBe(expected);
+  });
+});
+
+describe('what is preferred of JSON, HTML and plain text', () => {
+  const OFFERED = ['application/json', 'text/html', 'text/plain'] as const;
+
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, 'application/json'],
+    ['', 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/*', 'text/html'],
+    ['text/plain', 'text/plain'],
+    ['Text/Plain;version=0.0.4;q=0.5,*/*;q=0.1', 'text/plain'],
+    ['text/plain;q=0.5, application/json;q=0.4', 'text/plain'],
+    ['text/plain;q=0.5, application/json;q=0.5', 'application/json'],
+    ['text/html;q=0, text/*', 'text/plain'],
+    ['application/*;q=0.2, text/plain;q=0.1', 'application/json'],
+    ['image/png', undefined],
+    ['application/json;q=0', undefined],
+  ])('by %s: %s', (accept, expected) => {
+    expect(accepted(accept, OFFERED)).toBe(expected);
   });
 });

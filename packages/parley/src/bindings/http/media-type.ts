@@ -17,3 +17,35 @@ export function names(accept: string | undefined, mediaType: string): boolean {
   if (accept === mediaType) return true;
   return accept.split(',').some((range) => essence(range) === mediaType && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range));
 }
+
+/** The one of the offered media types that an `Accept` header prefers, the earlier one of equals; `undefined` for none. */
+export function accepted<T extends string>(accept: string | undefined, offered: readonly T[]): T | undefined {
+  if (accept === undefined || accept.trim() === '') return offered[0];
+  const ranges = accept.split(',').map(rangeOf);
+  let best: T | undefined;
+  let quality = 0;
+  for (const type of offered) {
+    const found = qualityOf(type, ranges);
+    if (found > quality) [best, quality] = [type, found];
+  }
+  return best;
+}
+
+interface MediaRange {
+  readonly name: string;
+  readonly quality: number;
+}
+
+function rangeOf(text: string): MediaRange {
+  const quality = /;\s*q=([01](?:\.\d{0,3})?)\s*(?:;|$)/i.exec(text)?.[1];
+  return { name: essence(text), quality: quality === undefined ? 1 : Number(quality) };
+}
+
+/** The most specific range that matches counts (RFC 9110 §12.5.1). */
+function qualityOf(type: string, ranges: readonly MediaRange[]): number {
+  for (const name of [type, `${type.split('/')[0]}/*`, '*/*']) {
+    const range = ranges.find((candidate) => candidate.name === name);
+    if (range !== undefined) return range.quality;
+  }
+  return 0;
+}

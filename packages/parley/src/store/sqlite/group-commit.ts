@@ -17,6 +17,7 @@ export class GroupCommit {
   #scheduled = false;
   #inFlight = false;
   #onIdle: (() => void)[] = [];
+  readonly #watchers = new Set<(operations: number) => void>();
 
   constructor(writer: LastingThread, clock: Clock) {
     this.#writer = writer;
@@ -36,6 +37,12 @@ export class GroupCommit {
     });
   }
 
+  /** Tells how many operations each batch has, until the function is called that is returned. */
+  watch(watcher: (operations: number) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     if (this.#inFlight || this.#scheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -52,6 +59,7 @@ export class GroupCommit {
     }
     this.#collected = [];
     this.#inFlight = true;
+    for (const watcher of this.#watchers) watcher(batch.length);
     this.#writer.ask(batch.map(({ operation }) => operation)).then(
       (answer) => {
         // The writer goes on with what has gathered before anybody here looks at what it has done.

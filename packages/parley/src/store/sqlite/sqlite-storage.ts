@@ -248,6 +248,10 @@ export class SqliteStorage implements Storage {
     return { waiting: await this.#commits.do(['check', now]) };
   }
 
+  watchCommits(watcher: (calls: number) => void): () => void {
+    return this.#commits.watch(watcher);
+  }
+
   async sweep(retention: Retention): Promise<Swept> {
     this.#open();
     const { finishedBefore, tailsBefore, now, limit } = retention;

@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Exchange } from '../bindings/http/exchange.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Storage } from '../store/storage.js';
+import { LoadMetrics, type LoadSources } from '../telemetry/load-metrics.js';
+import type { Meter } from '../telemetry/meter.js';
+import { MetricRegistry } from '../telemetry/metric-registry.js';
+import { RequestMetrics } from '../telemetry/request-metrics.js';
+import { readOnly } from './health-endpoints.js';
+import { jsonAnswer } from './json-answer.js';
+import { metricsEndpoint } from './metrics-endpoint.js';
+import { metricsJson } from './metrics-json.js';
+
+/** What a server measures, and who gets to see it. */
+export interface MetricsOptions {
+  /** Gets all that is measured, too: a meter of OpenTelemetry. */
+  readonly meter?: Meter;
+  /** Whether `/metrics` is answered on the origin; default true. */
+  readonly endpoint?: boolean;
+  /** Who may read `/metrics`; default: everybody who reaches it. */
+  readonly authenticator?: Authenticator;
+}
+
+const method = (name: string) =>
+  z.custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`);
+
+/** What `metrics` of a server may be. */
+export const metricsSchema = z.union(
+  [
+    z.boolean(),
+    z.strictObject({
+      meter: method('createHistogram').optional(),
+      endpoint: z.boolean().optional(),
+      authenticator: method('authenticate').optional(),
+    }),
+  ],
+  'must be true, false, or an object with meter, endpoint, authenticator',
+);
+
+/** What the figures of a host of agents are made of. */
+export interface HostMetricsParts {
+  readonly options: MetricsOptions;
+  readonly sources: LoadSources;
+  readonly storage: Storage;
+  readonly clock: Clock;
+}
+
+/** All that is measured at a host of agents: kept here for `/metrics`, and told to a meter of the application. */
+export class HostMetrics {
+  readonly requests: RequestMetrics;
+  readonly #registry = new MetricRegistry();
+  readonly #parts: HostMetricsParts;
+  readonly #load: LoadMetrics;
+  readonly #startedAt: number;
+  readonly #leave: (() => void) | undefined;
+
+  constructor(parts: HostMetricsParts) {
+    const { options, sources, storage, clock } = parts;
+    this.#parts = parts;
+    this.#startedAt = clock.monotonic();
+    const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
+    this.requests = new RequestMetrics(meters);
+    this.#load = new LoadMetrics(meters, sources);
+    this.#leave = storage.watchCommits?.((operations) => this.#load.committed(operations));
+  }
+
+  /** `/metrics` by its path, with the JSON of another one for those who ask for no text. */
+  endpoints(json: Exchange | undefined): ReadonlyMap<string, Exchange> {
+    const { endpoint = true, authenticator } = this.#parts.options;
+    if (!endpoint) return new Map();
+    return new Map([
+      ['/metrics', metricsEndpoint({ registry: this.#registry, json: json ?? this.#json, authenticator })],
+    ]);
+  }
+
+  /** Nothing more is measured. */
+  close(): void {
+    this.#leave?.();
+    this.#load.close();
+  }
+
+  readonly #json: Exchange = readOnly(async () => {
+    const { sources, clock } = this.#parts;
+    const value = metricsJson({
+      uptimeSeconds: (clock.monotonic() - this.#startedAt) / 1000,
+      requests: this.requests,
+      process: sources.process,
+      cache: sources.cache?.(),
+      now: clock.now(),
+    });
+    return jsonAnswer({ status: 200, value, headers: { 'cache-control': 'no-store' } });
+  });
+}

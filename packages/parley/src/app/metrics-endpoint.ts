@@ -1,0 +1,51 @@
+import type { Authenticator } from '../auth/authenticator.js';
+import { challengeHeaders } from '../auth/challenge.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import { accepted } from '../bindings/http/media-type.js';
+import { UnauthenticatedError } from '../errors/standard-errors.js';
+import type { MetricRegistry } from '../telemetry/metric-registry.js';
+import { type MetricFormat, metricText } from '../telemetry/metric-text.js';
+import { varying } from './answer-headers.js';
+import { errorAnswer } from './json-answer.js';
+
+/** What figures are shown, and to whom. */
+export interface MetricsEndpointOptions {
+  readonly registry: MetricRegistry;
+  /** Answers whoever asks for no text that scrapers read. */
+  readonly json: Exchange;
+  /** Absent: everybody may see them. */
+  readonly authenticator?: Authenticator | undefined;
+}
+
+const TYPES: Readonly<Record<MetricFormat, string>> = {
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+};
+const OFFERED = ['application/json', 'application/openmetrics-text', 'text/plain'] as const;
+
+/** The figures as JSON, or in the text form of OpenMetrics or Prometheus where `Accept` prefers that. */
+export function metricsEndpoint({ registry, json, authenticator }: MetricsEndpointOptions): Exchange {
+  return async (request) => {
+    if (authenticator !== undefined && !(await authenticator.authenticate(request))) return refusal(authenticator);
+    const type = accepted(request.header('accept'), OFFERED);
+    const isText = type !== undefined && type !== 'application/json' && isRead(request);
+    const answer = isText
+      ? await text(registry, type === 'text/plain' ? 'prometheus' : 'openmetrics')
+      : await json(request);
+    return varying(answer, 'Accept');
+  };
+}
+
+function isRead({ method }: ExchangeRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+async function text(registry: MetricRegistry, format: MetricFormat): Promise<ExchangeResponse> {
+  const headers = { 'content-type': TYPES[format], 'cache-control': 'no-store' };
+  return { status: 200, headers, body: metricText(await registry.collect(), format) };
+}
+
+function refusal(authenticator: Authenticator): ExchangeResponse {
+  const error = new UnauthenticatedError(authenticator.challenges);
+  return errorAnswer({ status: 401, message: error.message, headers: challengeHeaders(error, authenticator) });
+}

@@ -1,0 +1,82 @@
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { RequestMetrics } from '../telemetry/request-metrics.js';
+
+/** Who wants to know of the requests of an exchange. */
+export interface Observers {
+  readonly metrics: RequestMetrics | undefined;
+  /** Gets one line for each request at info, with nothing of what it says. */
+  readonly logger: Logger | undefined;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/**
+ * The same exchange, its requests counted and logged. Every request has an id: the one that it brings, in `X-Request-Id` or as
+ * the trace of its `traceparent`, or one made here; answers and log lines name it.
+ */
+export function observed(exchange: Exchange, { metrics, logger, clock, ids }: Observers): Exchange {
+  return (request) => {
+    const began = clock.monotonic();
+    const requestId = broughtId(request) ?? ids.random();
+    request.requestId = requestId;
+    return exchange(request).then((answer) => {
+      const ms = clock.monotonic() - began;
+      if (metrics !== undefined) count(metrics, answer, ms);
+      if (logger !== undefined) tell(logger, { request, answer, ms });
+      return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
+    });
+  };
+}
+
+/** What may stand in a log and in a header of the answer; anything else is no id. */
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
+
+function broughtId(request: ExchangeRequest): string | undefined {
+  const own = request.header('x-request-id');
+  if (own !== undefined && REQUEST_ID.test(own)) return own;
+  const trace = request.header('traceparent');
+  return trace === undefined ? undefined : TRACEPARENT.exec(trace)?.[1];
+}
+
+function count(metrics: RequestMetrics, { call, status }: ExchangeResponse, ms: number): void {
+  metrics.answered({
+    operation: call?.operation,
+    binding: call?.binding,
+    version: call?.version,
+    code: call?.code ?? String(status),
+    status,
+    seconds: ms / 1000,
+  });
+}
+
+interface Told {
+  readonly request: ExchangeRequest;
+  readonly answer: ExchangeResponse;
+  readonly ms: number;
+}
+
+/** What goes on longer is somebody playing. */
+const LONGEST_PATH = 200;
+
+/** Paths are the caller's, and without their queries: these may carry credentials. */
+function tell(logger: Logger, { request, answer: { call, status }, ms }: Told): void {
+  const { requestId, method, path } = request;
+  logger.info('request', {
+    requestId,
+    method,
+    path: path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path,
+    status,
+    ms: Math.round(ms * 1000) / 1000,
+    ...(call !== undefined && {
+      operation: call.operation,
+      binding: call.binding,
+      version: call.version,
+      code: call.code,
+      taskId: call.taskId,
+    }),
+  });
+}

@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../telemetry/metric-registry.js';
+import { type A2AServerOptions, BearerTokens, createA2AServer } from './node.js';
+import { createAgentHandler } from './server.js';
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+const call = (method: string, params: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+const message = (text: string) => ({ message: { messageId: text, role: 'ROLE_USER', parts: [{ text }] } });
+const PROMETHEUS = { accept: 'text/plain;version=0.0.4;q=0.5,*/*;q=0.1' };
+
+async function listening(options: Partial<A2AServerOptions> = {}) {
+  const server = createA2AServer({ agent: (prompt: string) => prompt, ...options } as A2AServerOptions);
+  closers.push(() => server.close({ graceMs: 0 }));
+  const { url } = await server.listen(0);
+  const post = async (body: string) => (await fetch(url, { method: 'POST', headers: HEADERS, body })).text();
+  const metrics = (headers: Record<string, string> = {}) => fetch(`${url}/metrics`, { headers });
+  return { server, url, post, metrics };
+}
+
+describe('/metrics', () => {
+  it('is JSON unless a scraper asks', async () => {
+    const { url, post, metrics } = await listening();
+    await post(call('SendMessage', message('hi')));
+    await (await fetch(`${url}/nothing`)).text();
+    const response = await metrics();
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(response.headers.get('vary')).toBe('Accept');
+    expect(await response.json()).toEqual({
+      server: {
+        uptime: expect.any(Number),
+        requests: 2,
+        errors: 0,
+        errorRate: '0.00%',
+        memory: {
+          rss: expect.stringMatching(/^\d+MB$/),
+          heapUsed: expect.stringMatching(/^\d+MB$/),
+          heapTotal: expect.stringMatching(/^\d+MB$/),
+        },
+      },
+      cache: { hits: 0, misses: 0, hitRate: '0.00%' },
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+  });
+
+  it('counts calls of both bindings with what became of them', async () => {
+    const { url, post, metrics } = await listening();
+    for (let sent = 0; sent < 3; sent++) await post(call('SendMessage', message(`m${sent}`)));
+    await post(call('GetTask', { id: 'nobody' }));
+    await post(call('Unknown', {}));
+    await post('not json');
+    await (await fetch(`${url}/a2a/rest/tasks/nobody`, { headers: HEADERS })).text();
+    await (await fetch(`${url}/a2a/rest/tasks`, { headers: { ...HEADERS, 'a2a-version': '7.0' } })).text();
+    const response = await metrics(PROMETHEUS);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const lines = (await response.text()).split('\n').filter((line) => line.startsWith('a2a_server_requests_total'));
+    expect(lines.map((line) => line.replace('a2a_server_requests_total', '')).sort()).toEqual([
+      '{operation="getTask",binding="HTTP+JSON",version="1.0",code="TASK_NOT_FOUND"} 1',
+      '{operation="getTask",binding="JSONRPC",version="1.0",code="TASK_NOT_FOUND"} 1',
+      '{operation="listTasks",binding="HTTP+JSON",version="1.0",code="VERSION_NOT_SUPPORTED"} 1',
+      '{operation="none",binding="JSONRPC",version="none",code="METHOD_NOT_FOUND"} 1',
+      '{operation="none",binding="JSONRPC",version="none",code="PARSE_ERROR"} 1',
+      '{operation="sendMessage",binding="JSONRPC",version="1.0",code="OK"} 3',
+    ]);
+  });
+
+  it('shows what runs, waits and streams now', async () => {
+    const entered = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    const agent = async function* () {
+      yield 'one';
+      entered.resolve();
+      await leave.promise;
+      yield 'two';
+    };
+    const { url, metrics } = await listening({ agent });
+    const body = call('SendStreamingMessage', message('go'));
+    const stream = await fetch(url, { method: 'POST', headers: HEADERS, body });
+    await entered.promise;
+    const during = await (await metrics(PROMETHEUS)).text();
+    expect(during).toContain('a2a_server_turns_running{agent="/"} 1\n');
+    expect(during).toContain('a2a_server_streams_open 1\n');
+    expect(during).toContain('a2a_server_messages_waiting 0\n');
+    leave.resolve();
+    await stream.text();
+    const after = await (await metrics(PROMETHEUS)).text();
+    expect(after).toContain('a2a_server_turns_running{agent="/"} 0\n');
+    expect(after).toContain('a2a_server_streams_open 0\n');
+    expect(after).toContain('operation="sendStreamingMessage",binding="JSONRPC",version="1.0",code="OK"} 1');
+    for (const name of ['process_memory_usage_bytes', 'process_cpu_time_seconds_total', 'process_uptime_seconds']) {
+      expect(Number(new RegExp(`^${name} (.*)$`, 'm').exec(after)?.[1])).toBeGreaterThan(0);
+    }
+    expect(after).toMatch(/^nodejs_eventloop_delay_seconds\{statistic="p99"\} \d/m);
+  });
+
+  it('can be kept for those who authenticate', async () => {
+    const authenticator = new BearerTokens([{ subject: 'scraper', token: 'secret' }]);
+    const { metrics } = await listening({ metrics: { authenticator } });
+    const refused = await metrics();
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect((await metrics({ authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await metrics({ authorization: 'Bearer secret' })).status).toBe(200);
+  });
+
+  it('can only be read', async () => {
+    const { url } = await listening();
+    for (const headers of [{}, PROMETHEUS]) {
+      const { status } = await fetch(`${url}/metrics`, { method: 'POST', headers });
+      expect(status).toBe(405);
+      const head = await fetch(`${url}/metrics`, { method: 'HEAD', headers });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    }
+  });
+});
+
+describe('a meter of the application', () => {
+  it('gets the same, and is let go at the end', async () => {
+    const meter = new MetricRegistry();
+    const { server, post, metrics } = await listening({ metrics: { meter, endpoint: false } });
+    await post(call('SendMessage', message('hi')));
+    expect((await metrics()).status).toBe(404);
+    const families = await meter.collect();
+    const points = (name: string) => families.find((family) => family.name === name)?.points;
+    expect(points('a2a.server.requests')).toMatchObject([
+      { attributes: { code: 'OK' }, value: 1 },
+      { attributes: { code: '404' }, value: 1 },
+    ]);
+    expect(points('a2a.server.turns.running')).toEqual([{ attributes: { agent: '/' }, value: 0 }]);
+    await server.close({ graceMs: 0 });
+    const left = await meter.collect();
+    expect(left.find(({ name }) => name === 'a2a.server.turns.running')?.points).toEqual([]);
+  });
+});
+
+describe('figures are off', () => {
+  it('where a server is told so', async () => {
+    const { metrics, url } = await listening({ metrics: false, logRequests: false });
+    expect((await metrics()).status).toBe(404);
+    expect((await fetch(url)).headers.get('x-request-id')).toBeNull();
+  });
+
+  it('behind another host, unless it is told otherwise', async () => {
+    const url = 'https://example.com';
+    const ask = async (metrics: boolean | undefined) => {
+      const handler = createAgentHandler({ agent: (prompt: string) => prompt, url, ...(metrics && { metrics }) });
+      closers.push(() => handler.close());
+      return handler.fetch(new Request(`${url}/metrics`));
+    };
+    expect((await ask(undefined)).status).toBe(404);
+    const answer = await ask(true);
+    expect(await answer.json()).toMatchObject({ server: { requests: 0 } });
+  });
+});

@@ -1,0 +1,107 @@
+import type { Histogram, Meter, Observe } from './meter.js';
+import type { CacheFigures, ProcessFigures } from './server-figures.js';
+import type { Tally } from './tally.js';
+
+/** Where the figures of a server come from, beside its requests. */
+export interface LoadSources {
+  /** By the ids of the agents. */
+  readonly runningTurns: () => Iterable<readonly [agent: string, turns: number]>;
+  readonly openStreams: Tally;
+  /** Messages whose turn nobody runs yet; `undefined` where the storage does not say. */
+  readonly waiting: () => Promise<number | undefined>;
+  readonly cache?: (() => CacheFigures) | undefined;
+  readonly process?: ProcessFigures | undefined;
+}
+
+const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** What is looked at when somebody wants to know: what runs, waits and takes room. */
+export class LoadMetrics {
+  readonly #commits: readonly Histogram[];
+  readonly #forget: (() => void)[] = [];
+
+  constructor(meters: readonly Meter[], sources: LoadSources) {
+    this.#commits = meters.map((meter) =>
+      meter.createHistogram('a2a.storage.commit.size', {
+        description: 'Operations that shared a commit of the storage',
+        unit: '{operation}',
+        advice: { explicitBucketBoundaries: BATCHES },
+      }),
+    );
+    for (const meter of meters) {
+      this.#work(meter, sources);
+      if (sources.cache !== undefined) this.#cache(meter, sources.cache);
+      if (sources.process !== undefined) this.#process(meter, sources.process);
+    }
+  }
+
+  /** So many operations were committed together. */
+  committed(operations: number): void {
+    for (const histogram of this.#commits) histogram.record(operations);
+  }
+
+  /** Nothing is told any more. */
+  close(): void {
+    for (const forget of this.#forget.splice(0)) forget();
+  }
+
+  #work(meter: Meter, { runningTurns, openStreams, waiting }: LoadSources): void {
+    this.#gauge(meter, ['a2a.server.turns.running', '{turn}', 'Turns of agents that run now'], (observation) => {
+      for (const [agent, turns] of runningTurns()) observation.observe(turns, { agent });
+    });
+    this.#gauge(meter, ['a2a.server.streams.open', '{stream}', 'Event streams that are open now'], (observation) =>
+      observation.observe(openStreams.count),
+    );
+    const queue = ['a2a.server.messages.waiting', '{message}', 'Messages whose turn nobody runs yet'] as const;
+    this.#gauge(meter, queue, async (observation) => {
+      const messages = await waiting();
+      if (messages !== undefined) observation.observe(messages);
+    });
+  }
+
+  #cache(meter: Meter, cache: () => CacheFigures): void {
+    const options = { description: 'Reads of the cache, by whether it had what was asked for', unit: '{read}' };
+    this.#observe(meter.createObservableCounter('a2a.server.cache.reads', options), (observation) => {
+      const { hits, misses } = cache();
+      observation.observe(hits, { result: 'hit' });
+      observation.observe(misses, { result: 'miss' });
+    });
+  }
+
+  #process(meter: Meter, process: ProcessFigures): void {
+    this.#gauge(meter, ['process.memory.usage', 'By', 'Memory of the process'], (observation) =>
+      observation.observe(process.memory().rss),
+    );
+    this.#gauge(meter, ['process.memory.heap', 'By', 'Heap of the process, in use and taken'], (observation) => {
+      const { heapUsed, heapTotal } = process.memory();
+      observation.observe(heapUsed, { state: 'used' });
+      observation.observe(heapTotal, { state: 'total' });
+    });
+    this.#gauge(meter, ['process.uptime', 's', 'How long the process has run'], (observation) =>
+      observation.observe(process.uptime()),
+    );
+    this.#observe(
+      meter.createObservableCounter('process.cpu.time', { description: 'CPU time of the process', unit: 's' }),
+      (observation) => observation.observe(process.cpu()),
+    );
+    this.#gauge(meter, ['nodejs.eventloop.delay', 's', 'Delay of the event loop'], (observation) => {
+      const delay = process.eventLoopDelay();
+      for (const statistic of ['mean', 'p50', 'p99', 'max'] as const) {
+        observation.observe(delay[statistic], { statistic });
+      }
+    });
+  }
+
+  #gauge(
+    meter: Meter,
+    [name, unit, description]: readonly [name: string, unit: string, description: string],
+    observe: Observe,
+  ): void {
+    this.#observe(meter.createObservableGauge(name, { unit, description }), observe);
+  }
+
+  #observe(instrument: ReturnType<Meter['createObservableGauge']>, observe: Observe): void {
+    instrument.addCallback(observe);
+    this.#forget.push(() => instrument.removeCallback(observe));
+  }
+}

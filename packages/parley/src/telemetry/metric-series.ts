@@ -1,0 +1,36 @@
+import type { MetricAttributes } from './meter.js';
+
+const NONE: MetricAttributes = Object.freeze({});
+
+/** What an instrument keeps for each set of attributes. */
+export class MetricSeries<T> {
+  readonly #make: () => T;
+  readonly #known = new WeakMap<MetricAttributes, T>();
+  readonly #byValue = new Map<string, readonly [MetricAttributes, T]>();
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  /** The series of these attributes. The object itself is recognized before its values are looked at. */
+  of(attributes: MetricAttributes = NONE): T {
+    return this.#known.get(attributes) ?? this.#find(attributes);
+  }
+
+  get entries(): readonly (readonly [MetricAttributes, T])[] {
+    return [...this.#byValue.values()];
+  }
+
+  #find(attributes: MetricAttributes): T {
+    const key = JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const [, series] = this.#byValue.get(key) ?? this.#add(key, { ...attributes });
+    this.#known.set(attributes, series);
+    return series;
+  }
+
+  #add(key: string, attributes: MetricAttributes): readonly [MetricAttributes, T] {
+    const entry = [attributes, this.#make()] as const;
+    this.#byValue.set(key, entry);
+    return entry;
+  }
+}

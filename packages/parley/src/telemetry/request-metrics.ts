@@ -1,0 +1,57 @@
+import type { Counter, Histogram, Meter, MetricAttributes } from './meter.js';
+import type { RequestFigures } from './server-figures.js';
+
+/** A request that was answered. What is not known of it is absent. */
+export interface AnsweredRequest {
+  readonly operation: string | undefined;
+  readonly binding: string | undefined;
+  readonly version: string | undefined;
+  /** `OK`, the code of an error, or a status where the request was no call. */
+  readonly code: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const UNKNOWN = 'none';
+
+/** What is counted of every request. */
+export class RequestMetrics implements RequestFigures {
+  requests = 0;
+  errors = 0;
+  readonly #counters: readonly Counter[];
+  readonly #durations: readonly Histogram[];
+  /** Made once for each combination: most requests are like one before. */
+  readonly #attributes = new Map<string, readonly [MetricAttributes, MetricAttributes]>();
+
+  constructor(meters: readonly Meter[]) {
+    this.#counters = meters.map((meter) =>
+      meter.createCounter('a2a.server.requests', {
+        description: 'Requests that were answered',
+        unit: '{request}',
+      }),
+    );
+    this.#durations = meters.map((meter) =>
+      meter.createHistogram('a2a.server.request.duration', {
+        description: 'Time until a request was answered; of a stream, until it was open',
+        unit: 's',
+        advice: { explicitBucketBoundaries: SECONDS },
+      }),
+    );
+  }
+
+  answered(request: AnsweredRequest): void {
+    this.requests++;
+    if (request.status >= 500) this.errors++;
+    const { operation = UNKNOWN, binding = UNKNOWN, version = UNKNOWN, code, seconds } = request;
+    const key = `${operation} ${binding} ${version} ${code}`;
+    let attributes = this.#attributes.get(key);
+    if (attributes === undefined) {
+      const call = { operation, binding };
+      attributes = [{ ...call, version, code }, call];
+      this.#attributes.set(key, attributes);
+    }
+    for (const counter of this.#counters) counter.add(1, attributes[0]);
+    for (const histogram of this.#durations) histogram.record(seconds, attributes[1]);
+  }
+}
