@@ -5,6 +5,18 @@ export type RunCommand = (invocation: Invocation) => Promise<number>;
 
 /** Loads what runs each command: nobody pays for one that is not used. */
 export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunCommand }>>> = {
+  send: () => import('./commands/send.js'),
+  chat: () => import('./commands/chat.js'),
+  'card get': () => import('./commands/card-get.js'),
+  'task get': () => import('./commands/task-get.js'),
+  'task list': () => import('./commands/task-list.js'),
+  'task cancel': () => import('./commands/task-cancel.js'),
+  'task subscribe': () => import('./commands/task-subscribe.js'),
+  'task download': () => import('./commands/task-download.js'),
+  'task push-config create': () => import('./commands/push-config.js').then(({ create }) => ({ run: create })),
+  'task push-config get': () => import('./commands/push-config.js').then(({ get }) => ({ run: get })),
+  'task push-config list': () => import('./commands/push-config.js').then(({ list }) => ({ run: list })),
+  'task push-config delete': () => import('./commands/push-config.js').then(({ remove }) => ({ run: remove })),
   serve: () => import('./commands/serve.js'),
   'demo-server': () => import('./commands/demo-server.js'),
   init: () => import('./commands/init.js'),

@@ -17,13 +17,14 @@ async function run(argv: readonly string[]): Promise<number> {
   const { env } = process;
   const sinks: OutputSinks = { stdout: process.stdout, stderr: process.stderr, colors: colored(env) };
   let line: CommandLine | undefined;
-  let output = new Output(formatIn(argv), sinks);
+  let output = new Output(sinks, { format: formatIn(argv) });
   try {
     line = parseCommandLine(argv);
     const { command, given } = line;
     const layers = settingsLayers(env, namedConfig(line), process.cwd());
     const settings = new Settings(given, layers);
-    output = new Output((settings.text('output') ?? 'text') as OutputFormat, sinks);
+    const format = (settings.text('output') ?? 'text') as OutputFormat;
+    output = new Output(sinks, { format, verbose: settings.isOn('verbose') });
     for (const path of exposedFiles(layers))
       output.warn(`${path} holds credentials and others on this machine can read it: chmod 600 ${path}`);
     if (given.some(({ name }) => name === 'version')) {

@@ -1,3 +1,4 @@
+import { AGENT_COMMANDS } from './agent-commands.js';
 import type { FlagName } from './flags.js';
 
 /** One command of the tree. */
@@ -19,6 +20,7 @@ export const GLOBAL_FLAGS: readonly FlagName[] = ['output', 'verbose', 'debug', 
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
+  ...AGENT_COMMANDS,
   {
     path: 'serve',
     summary: 'Serve an agent: a module, a program, an echo, or a proxy to another one',

@@ -2,10 +2,10 @@ import type { Invocation } from '../command-line/invocation.js';
 import { CLI_SPECIFICATION, VERSION } from '../version.js';
 
 /** Prints the version, and with `--verbose` what it follows. */
-export async function run({ settings, output }: Invocation): Promise<number> {
+export async function run({ output }: Invocation): Promise<number> {
   if (output.json) output.document({ version: VERSION, specification: CLI_SPECIFICATION, node: process.version });
   else output.raw(`parley ${VERSION}\n`);
-  if (!output.json && settings.isOn('verbose')) {
+  if (!output.json && output.verbose) {
     output.field('Specification', `A2A command line clients ${CLI_SPECIFICATION}`);
     output.field('Node', process.version);
   }

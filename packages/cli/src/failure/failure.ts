@@ -39,6 +39,8 @@ export function failureOf(error: unknown, credentials = false): Failure {
   const chain = chainOf(error);
   const own = chain.find((one): one is CliError => one instanceof CliError);
   if (own !== undefined) return local(own.code, own.message, own.hint);
+  const card = chain.find((one) => one.name === 'AgentCardError');
+  if (card !== undefined) return cardFailure(card);
   const protocol = chain.find((one) => typeof one.code === 'string' && isProtocolCode(one.code));
   if (protocol !== undefined) return protocolFailure(protocol, credentials);
   const network = chain.find((one) => typeof one.code === 'string' && NETWORK_CODES.test(one.code));
@@ -53,6 +55,9 @@ export function failureOf(error: unknown, credentials = false): Failure {
 
 interface Thrown {
   readonly name: string;
+  /** Of an error about cards: why there is none, and what there is to choose from. */
+  readonly fault?: string;
+  readonly choices?: readonly string[];
   readonly message: string;
   readonly code?: unknown;
   readonly details?: ProtocolDetails;
@@ -91,6 +96,14 @@ function protocolFailure(error: Thrown, credentials: boolean): Failure {
     a2aCode: null,
     exit: 1,
   };
+}
+
+function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
+  if (fault === 'ambiguous') {
+    const hint = 'pick one by #<identifier> behind the reference';
+    return local('A2ACLI_ERR_USAGE', `${message}: ${choices.join(', ')}`, hint);
+  }
+  return local(fault === 'invalid' ? 'A2ACLI_ERR_CARD_INVALID' : 'A2ACLI_ERR_CARD_NOT_FOUND', message, undefined);
 }
 
 function unreachable({ code, message }: Thrown): Failure {

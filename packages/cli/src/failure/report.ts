@@ -1,6 +1,7 @@
 import type { CommandLine } from '../command-line/parse.js';
 import type { Output } from '../output/output.js';
 import { type Failure, failureOf } from './failure.js';
+import { ReportedFailure } from './reported-failure.js';
 
 /** Who reports a failure, and of what. */
 export interface ReportContext {
@@ -11,7 +12,7 @@ export interface ReportContext {
 
 /** Tells what went wrong and what to do, on stdout as an object with `-o json`; gives the exit code. */
 export function report(error: unknown, { output, argv, line }: ReportContext): number {
-  const failure = failureOf(error);
+  const failure = error instanceof ReportedFailure ? error.failure : failureOf(error);
   output.endProgress();
   const streaming = line?.given.some(({ name }) => name === 'stream') === true;
   if (output.json) {
@@ -22,7 +23,8 @@ export function report(error: unknown, { output, argv, line }: ReportContext): n
     output.fail(`${failure.code}: ${failure.message}${failure.a2aCode === null ? '' : ` (${failure.a2aCode})`}`);
     if (failure.hint !== null) output.note(`hint: ${failure.hint}`);
   }
-  if (argv.includes('--debug') && error instanceof Error) output.note(error.stack ?? error.message);
+  const thrown = error instanceof ReportedFailure ? error.cause : error;
+  if (argv.includes('--debug') && thrown instanceof Error) output.note(thrown.stack ?? thrown.message);
   return failure.exit;
 }
 

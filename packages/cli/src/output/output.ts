@@ -15,13 +15,22 @@ export interface OutputSinks {
   readonly colors: boolean;
 }
 
+/** How much is written, and in which form. */
+export interface OutputOptions {
+  readonly format?: OutputFormat;
+  readonly verbose?: boolean;
+}
+
 /** Results on stdout, everything else on stderr. What is written is plain text: it never steers a terminal. */
 export class Output {
   readonly format: OutputFormat;
+  /** Whether everything is to be shown. */
+  readonly verbose: boolean;
   readonly #sinks: OutputSinks;
 
-  constructor(format: OutputFormat, sinks: OutputSinks) {
+  constructor(sinks: OutputSinks, { format = 'text', verbose = false }: OutputOptions = {}) {
     this.format = format;
+    this.verbose = verbose;
     this.#sinks = sinks;
   }
 
@@ -92,6 +101,5 @@ export class Output {
 
 /** Text of somebody else without what would steer a terminal. */
 export function harmless(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+  return text.replaceAll(/[^\P{Cc}\t\n]/gu, '');
 }

@@ -4,7 +4,7 @@ import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
 import { HttpJsonTransport } from '../bindings/http-json/http-json-transport.js';
 import { JsonRpcTransport } from '../bindings/jsonrpc/jsonrpc-transport.js';
 import { AgentCalls } from '../client/agent-calls.js';
-import { AgentCardResolver } from '../client/agent-card-resolver.js';
+import { AgentCardResolver, type ResolvedCard } from '../client/agent-card-resolver.js';
 import { AgentConnection } from '../client/agent-connection.js';
 import { CachedDocuments } from '../client/cached-documents.js';
 import { callDeadline } from '../client/call-deadline.js';
@@ -79,23 +79,59 @@ const CARD_TIMEOUT_MS = 30_000;
  * @throws AgentCardError where that leads to no card; A2AError UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
  */
 export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
-  const { logger = silentLogger, timeoutMs = CARD_TIMEOUT_MS } = options;
+  const { logger = silentLogger } = options;
   const runtime: ClientRuntime = { clock: callerClock, ids: systemIds, random: Math.random, logger };
-  const caller: HttpCaller = {
-    request: options.fetch ?? ((url, init) => fetch(url, init)),
-    answerBytes: options.answerBytes ?? 64 * 1024 * 1024,
-    eventBytes: options.eventBytes ?? 16 * 1024 * 1024,
+  const caller = callerOf(options);
+  const { card, url } = await resolved(agent, { options, caller, decode: decodeCard });
+  return clientOf({ card, url, options, runtime, caller });
+}
+
+/** How a card is found. */
+export interface FetchCardOptions
+  extends Pick<ConnectOptions, 'cardCache' | 'cardHeaders' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'> {
+  /** Sees the card as it was published, before it is read. What it throws ends the search. */
+  readonly onDocument?: (document: unknown) => void;
+}
+
+/**
+ * The card of an agent, whether or not it offers anything that could be called from here.
+ * @throws AgentCardError where the reference leads to no card.
+ */
+export async function fetchAgentCard(agent: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
+  const decode = (document: unknown) => {
+    options.onDocument?.(document);
+    return decodeCard(document);
   };
+  return (await resolved(agent, { options, caller: callerOf(options), decode })).card;
+}
+
+interface CardSearch {
+  readonly options: FetchCardOptions;
+  readonly caller: HttpCaller;
+  readonly decode: (document: unknown) => Promise<AgentCard>;
+}
+
+async function resolved(agent: string | AgentCard, { options, caller, decode }: CardSearch): Promise<ResolvedCard> {
   const documents = new CachedDocuments({
     source: documentSource(caller),
     cache: options.cardCache ?? sharedCards,
     clock: callerClock,
     headers: options.cardHeaders ?? {},
   });
-  const resolver = new AgentCardResolver({ documents, decode: decodeCard });
-  const deadline = callDeadline(callerClock, { signal: options.signal, timeoutMs });
-  const { card, url } = await resolver.resolve(agent, deadline.signal).finally(deadline.release);
-  return clientOf({ card, url, options, runtime, caller });
+  const resolver = new AgentCardResolver({ documents, decode });
+  const deadline = callDeadline(callerClock, {
+    signal: options.signal,
+    timeoutMs: options.timeoutMs ?? CARD_TIMEOUT_MS,
+  });
+  return resolver.resolve(agent, deadline.signal).finally(deadline.release);
+}
+
+function callerOf(options: Pick<ConnectOptions, 'answerBytes' | 'eventBytes' | 'fetch'>): HttpCaller {
+  return {
+    request: options.fetch ?? ((url, init) => fetch(url, init)),
+    answerBytes: options.answerBytes ?? 64 * 1024 * 1024,
+    eventBytes: options.eventBytes ?? 16 * 1024 * 1024,
+  };
 }
 
 interface ConnectedParts {

@@ -6,6 +6,7 @@ import * as fastify from './fastify.js';
 import * as index from './index.js';
 import * as node from './node.js';
 import * as redisCache from './redis-cache.js';
+import * as schema from './schema.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
@@ -22,6 +23,7 @@ const NAMES = {
     'TaskStream',
     'UnauthenticatedError',
     'connect',
+    'fetchAgentCard',
     'memoryCardCache',
   ],
   credentials: ['CredentialsError', 'SchemeCredentials', 'apiKey', 'basic', 'bearerToken', 'combinedCredentials'],
@@ -54,6 +56,7 @@ const NAMES = {
   ],
   node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'readServerConfig'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
+  schema: ['violationsOf'],
   server: [
     'BaseRequestHandler',
     'BearerTokens',
@@ -90,6 +93,7 @@ it.each([
   ['index', index],
   ['node', node],
   ['redis-cache', redisCache],
+  ['schema', schema],
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],

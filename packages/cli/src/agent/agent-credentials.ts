@@ -1,0 +1,71 @@
+import type { AgentCard } from 'parley-a2a';
+import type {
+  CredentialProvider,
+  CredentialRefusal,
+  CredentialTarget,
+  RequestCredentials,
+} from 'parley-a2a/credentials';
+import type { Settings } from '../settings/settings.js';
+
+const NAMES = ['auth', 'bearer', 'api-key'] as const;
+
+/** The credentials that the settings hold, put where the card says. */
+export class AgentCredentials implements CredentialProvider {
+  readonly #settings: Settings;
+  #provider: Promise<CredentialProvider> | undefined;
+  /** Whether any went out. */
+  sent = false;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** Whether there are any at all. */
+  get present(): boolean {
+    return NAMES.some((name) => this.#settings.setting(name) !== undefined);
+  }
+
+  /** Every value that must never be shown. */
+  get secrets(): readonly string[] {
+    return NAMES.flatMap((name) => this.#settings.list(name));
+  }
+
+  async credentials(target: CredentialTarget): Promise<RequestCredentials> {
+    const given = await (await this.#source()).credentials(target);
+    this.sent ||= Object.keys({ ...given.headers, ...given.query }).length > 0;
+    return given;
+  }
+
+  async refused(target: CredentialTarget, refusal: CredentialRefusal): Promise<boolean> {
+    return (await (await this.#source()).refused?.(target, refusal)) ?? false;
+  }
+
+  #source(): Promise<CredentialProvider> {
+    this.#provider ??= this.#load();
+    return this.#provider;
+  }
+
+  async #load(): Promise<CredentialProvider> {
+    const [auth, bearer, key] = NAMES.map((name) => this.#settings.text(name));
+    if (auth !== undefined) return { credentials: async () => ({ headers: { authorization: auth } }) };
+    if (bearer === undefined && key === undefined) return { credentials: async () => ({}) };
+    const { apiKey, bearerToken, combinedCredentials } = await import('parley-a2a/credentials');
+    return combinedCredentials(
+      ...(bearer === undefined ? [] : [bearerToken(bearer)]),
+      ...(key === undefined ? [] : [apiKey(key)]),
+    );
+  }
+}
+
+/** What an agent wants to be shown, in the words of the flags; `undefined` where its card says nothing. */
+export function credentialHint(card: AgentCard, agentFlags: string): string | undefined {
+  const ways = Object.values(card.securitySchemes ?? {}).map((scheme) => {
+    if ('apiKeySecurityScheme' in scheme) return '--api-key <key> (or A2ACLI_API_KEY)';
+    if ('oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme)
+      return `parley auth login${agentFlags}`;
+    if ('mtlsSecurityScheme' in scheme) return 'a client certificate, which this tool cannot send';
+    if (/^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme)) return '--bearer <token> (or A2ACLI_BEARER)';
+    return `--auth "${scheme.httpAuthSecurityScheme.scheme} …" (or A2ACLI_AUTH)`;
+  });
+  return ways.length === 0 ? undefined : `the agent takes ${[...new Set(ways)].join(', or ')}`;
+}

@@ -1,0 +1,84 @@
+import type { ConnectOptions, Fetch } from 'parley-a2a/client';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { AgentCredentials } from './agent-credentials.js';
+
+/** Bindings by every spelling that is taken, in lower case. */
+const BINDINGS: Readonly<Record<string, string>> = {
+  'http+json': 'HTTP+JSON',
+  rest: 'HTTP+JSON',
+  'http-json': 'HTTP+JSON',
+  jsonrpc: 'JSONRPC',
+  'json-rpc': 'JSONRPC',
+  grpc: 'GRPC',
+};
+
+/** Without being asked the tool stays here. */
+const DEFAULT_VERSION = '1.0';
+
+/** How an agent is to be called, and with which credentials. */
+export interface AgentOptions {
+  readonly connect: ConnectOptions;
+  readonly credentials: AgentCredentials;
+  readonly version: string;
+}
+
+/**
+ * What the settings say about calling an agent.
+ * @throws CliError A2ACLI_ERR_USAGE
+ */
+export async function agentOptions({ settings, output }: Invocation): Promise<AgentOptions> {
+  const credentials = new AgentCredentials(settings);
+  if (settings.isOn('insecure')) await trustAnybody(output.warn.bind(output), credentials.present);
+  const version = settings.text('a2a-version') ?? DEFAULT_VERSION;
+  if (!/^\d+\.\d+(?:\.\d+)?$/.test(version)) throw usageError(`--a2a-version is such as 1.0, not "${version}"`);
+  const tenant = settings.text('tenant');
+  const timeoutMs = settings.duration('timeout');
+  const fetch = settings.isOn('debug') ? await traced(output, credentials) : undefined;
+  return {
+    credentials,
+    version,
+    connect: {
+      credentials,
+      version,
+      prefer: preferredBindings(settings.list('transport')),
+      headers: serviceParameters(settings.list('svc-param')),
+      ...(tenant !== undefined && { tenant }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(fetch !== undefined && { fetch }),
+    },
+  };
+}
+
+/** The bindings that flags name, best first. */
+export function preferredBindings(names: readonly string[]): readonly string[] {
+  return names.map((name) => {
+    const binding = BINDINGS[name.toLowerCase()];
+    if (binding === undefined) throw usageError(`--transport is HTTP+JSON or JSONRPC, not "${name}"`);
+    return binding;
+  });
+}
+
+/** Headers from `key:value` or `key=value`. */
+function serviceParameters(pairs: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const pair of pairs) {
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)\s*[:=]\s*(.*)$/.exec(pair) ?? [];
+    if (name === undefined || value === undefined) throw usageError(`--svc-param is key:value, not "${pair}"`);
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+async function traced(output: Invocation['output'], credentials: AgentCredentials): Promise<Fetch> {
+  const { tracedFetch } = await import('./wire-trace.js');
+  return tracedFetch({ output, secrets: credentials.secrets });
+}
+
+async function trustAnybody(warn: (text: string) => void, withCredentials: boolean): Promise<void> {
+  // Node's own warning says the same, less clearly.
+  process.removeAllListeners('warning');
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  warn('--insecure: TLS certificates are not verified; anybody on the way can read and change everything');
+  if (withCredentials) warn('--insecure: CREDENTIALS ARE SENT to whoever answers');
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AgentCard } from 'parley-a2a';
+import type { Invocation } from '../command-line/invocation.js';
+import { CliError, usageError } from '../failure/cli-error.js';
+import { preferredBindings } from './agent-options.js';
+import { parseCardReference } from './card-reference.js';
+
+/** The card of an agent, or the URL that leads to it. */
+export type AgentTarget = string | AgentCard;
+
+/**
+ * Which agent is meant, by an argument or the settings. Files are read here; whatever else is left to be fetched.
+ * @throws CliError
+ */
+export function agentTarget({ settings }: Invocation, argument?: string): AgentTarget {
+  const endpoint = settings.text('endpoint');
+  const reference = argument ?? settings.text('agent-card');
+  if (endpoint !== undefined) {
+    if (settings.setting('agent-card')?.source === 'flag' || argument !== undefined)
+      throw usageError('--endpoint and --agent-card exclude each other');
+    return cardOfEndpoint(endpoint, preferredBindings(settings.list('transport')), settings.text('a2a-version'));
+  }
+  if (reference === undefined)
+    throw usageError('which agent? Name it by --agent-card', 'parley card get --agent-card localhost:8080');
+  const { url, entry } = parseCardReference(reference);
+  if (url.protocol === 'file:') return cardInFile(url, entry);
+  if (entry !== undefined) url.hash = encodeURIComponent(entry);
+  return url.href;
+}
+
+/** A card that says no more than where to call. */
+function cardOfEndpoint(url: string, bindings: readonly string[], version = '1.0'): AgentCard {
+  const [protocolBinding, ...others] = bindings;
+  if (protocolBinding === undefined || others.length > 0)
+    throw usageError('--endpoint needs exactly one --transport: HTTP+JSON or JSONRPC');
+  if (URL.parse(url) === null) throw usageError(`--endpoint is a URL, not "${url}"`);
+  return {
+    name: new URL(url).host,
+    description: '',
+    version: '',
+    supportedInterfaces: [{ url, protocolBinding, protocolVersion: version }],
+    // Nothing is known, so nothing is ruled out.
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+    defaultInputModes: [],
+    defaultOutputModes: [],
+    skills: [],
+  };
+}
+
+interface Catalog {
+  readonly entries: readonly { readonly identifier?: string; readonly data?: AgentCard; readonly url?: string }[];
+}
+
+function cardInFile(url: URL, entry: string | undefined): AgentTarget {
+  const value = documentIn(url);
+  if (!('entries' in value)) return value as AgentCard;
+  const entries = (value as Catalog).entries.filter((one) => one.data !== undefined || one.url !== undefined);
+  const found = entry === undefined ? entries : entries.filter(({ identifier }) => identifier === entry);
+  const [first, ...others] = found;
+  if (first === undefined) throw new CliError('A2ACLI_ERR_CARD_NOT_FOUND', `${fileURLToPath(url)} names no such agent`);
+  if (others.length > 0) {
+    const identifiers = found.map(({ identifier }) => identifier).join(', ');
+    throw usageError(
+      `${fileURLToPath(url)} names several agents: ${identifiers}`,
+      'pick one by #<identifier> behind the path',
+    );
+  }
+  return first.data ?? (first.url as string);
+}
+
+function documentIn(url: URL): object {
+  const path = fileURLToPath(url);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CliError('A2ACLI_ERR_CARD_NOT_FOUND', `${path} cannot be read`, { cause });
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch (cause) {
+    throw new CliError('A2ACLI_ERR_CARD_INVALID', `${path} is no JSON`, { cause });
+  }
+  throw new CliError('A2ACLI_ERR_CARD_INVALID', `${path} is no card`);
+}

@@ -1,0 +1,53 @@
+import type { AgentCard, SecurityScheme } from 'parley-a2a';
+import type { Output } from '../output/output.js';
+
+/** Shows a card: identity, capabilities, interfaces, security schemes, skills. */
+export function writeCard(output: Output, card: AgentCard): void {
+  output.field('Name', card.name);
+  output.field('Description', card.description);
+  output.field('Version', card.version);
+  output.field('Provider', card.provider && [card.provider.organization, card.provider.url].filter(Boolean).join(', '));
+  output.field('Documentation', card.documentationUrl);
+  output.field('Capabilities', capabilities(card));
+  for (const { protocolBinding, protocolVersion, url, tenant } of card.supportedInterfaces) {
+    const place = [protocolBinding, protocolVersion, url].join(' ');
+    output.field('Interface', tenant === undefined || tenant === '' ? place : `${place} (tenant ${tenant})`);
+  }
+  for (const [name, scheme] of Object.entries(card.securitySchemes ?? {}))
+    output.field('Security', `${name}: ${described(scheme)}`);
+  for (const { schemes = {} } of card.securityRequirements ?? [])
+    output.field('Requires', Object.keys(schemes).join(' and ') || 'nothing');
+  output.field('Signatures', card.signatures === undefined ? undefined : `${card.signatures.length}, not verified`);
+  for (const skill of card.skills) {
+    output.field('Skill', `${skill.id}: ${skill.description || skill.name}`);
+    if (!output.verbose) continue;
+    output.field('Tags', skill.tags.join(', ') || undefined);
+    for (const example of skill.examples ?? []) output.field('Example', example);
+  }
+  if (!output.verbose) return;
+  output.field('Input', card.defaultInputModes.join(', '));
+  output.field('Output', card.defaultOutputModes.join(', '));
+  for (const { uri, required } of card.capabilities.extensions ?? [])
+    output.field('Extension', `${uri ?? ''}${required === true ? ' (required)' : ''}`);
+}
+
+function capabilities({ capabilities: { streaming, pushNotifications, extendedAgentCard } }: AgentCard): string {
+  const has = [
+    streaming === true ? 'streaming' : undefined,
+    pushNotifications === true ? 'push notifications' : undefined,
+    extendedAgentCard === true ? 'extended card' : undefined,
+  ];
+  return has.filter((name) => name !== undefined).join(', ') || 'none';
+}
+
+function described(scheme: SecurityScheme): string {
+  if ('apiKeySecurityScheme' in scheme) {
+    const { location, name } = scheme.apiKeySecurityScheme;
+    return `API key in the ${location} ${name}`;
+  }
+  if ('httpAuthSecurityScheme' in scheme) return `HTTP ${scheme.httpAuthSecurityScheme.scheme}`;
+  if ('oauth2SecurityScheme' in scheme) return `OAuth 2, ${Object.keys(scheme.oauth2SecurityScheme.flows).join(', ')}`;
+  if ('openIdConnectSecurityScheme' in scheme)
+    return `OpenID Connect, ${scheme.openIdConnectSecurityScheme.openIdConnectUrl}`;
+  return 'mutual TLS';
+}

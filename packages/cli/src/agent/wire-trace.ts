@@ -1,0 +1,69 @@
+import type { Fetch } from 'parley-a2a/client';
+import type { Output } from '../output/output.js';
+
+const SECRET_HEADERS = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|token|secret|api-?key/i;
+const REDACTED = '<redacted>';
+
+/** What is traced, and what never shows. */
+export interface WireTraceOptions {
+  readonly output: Output;
+  /** Values that are blanked out wherever they stand. */
+  readonly secrets: readonly string[];
+}
+
+/** A `fetch` that shows on stderr what is sent and received, event by event, without credentials. */
+export function tracedFetch({ output, secrets }: WireTraceOptions): Fetch {
+  const shown = (text: string) => secrets.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
+  let requests = 0;
+  return async (url, init) => {
+    requests++;
+    const number = requests;
+    const began = performance.now();
+    const after = () => `${Math.round(performance.now() - began)} ms`;
+    output.note(shown(`> #${number} ${init.method ?? 'GET'} ${url}`));
+    writeHeaders(output, '>', new Headers(init.headers), shown);
+    if (typeof init.body === 'string') output.note(shown(`> ${init.body}`));
+    try {
+      const response = await fetch(url, init);
+      output.note(`< #${number} ${response.status} after ${after()}`);
+      writeHeaders(output, '<', response.headers, shown);
+      return traced(response, (text) => output.note(shown(`< #${number} ${text}`)));
+    } catch (error) {
+      output.note(
+        shown(`< #${number} ${String(error instanceof Error ? (error.cause ?? error) : error)} after ${after()}`),
+      );
+      throw error;
+    }
+  };
+}
+
+function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (text: string) => string): void {
+  for (const [name, value] of headers)
+    output.note(`${arrow} ${name}: ${SECRET_HEADERS.test(name) ? REDACTED : shown(value)}`);
+}
+
+/** The same response, whose body is told line by line as it is read. */
+function traced(response: Response, tell: (text: string) => void): Response {
+  if (response.body === null) return response;
+  let pending = '';
+  const lines = new TransformStream<string, string>({
+    transform: (text, controller) => {
+      controller.enqueue(text);
+      const whole = `${pending}${text}`.split('\n');
+      pending = whole.pop() ?? '';
+      for (const line of whole) if (line.trim() !== '') tell(line);
+    },
+    flush: () => {
+      if (pending !== '') tell(pending);
+    },
+  });
+  const body = response.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(lines)
+    .pipeThrough(new TextEncoderStream());
+  // The body is decoded here, so it has neither the length nor the encoding that the headers say.
+  const headers = new Headers(response.headers);
+  headers.delete('content-length');
+  headers.delete('content-encoding');
+  return new Response(body, { status: response.status, statusText: response.statusText, headers });
+}

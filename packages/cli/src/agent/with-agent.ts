@@ -1,0 +1,69 @@
+import { type Client, connect } from 'parley-a2a/client';
+import type { Invocation } from '../command-line/invocation.js';
+import { type Failure, failureOf } from '../failure/failure.js';
+import { ReportedFailure } from '../failure/reported-failure.js';
+import { TaskThread } from '../task/task-thread.js';
+import { type AgentCredentials, credentialHint } from './agent-credentials.js';
+import { agentFlags } from './agent-flags.js';
+import { agentOptions } from './agent-options.js';
+import { agentTarget } from './agent-target.js';
+
+/** An agent that a command calls. */
+export interface CalledAgent {
+  readonly client: Client;
+  /** What is known of the task that the command is about. */
+  readonly thread: TaskThread;
+}
+
+/**
+ * Runs a command against the agent that its settings name.
+ * @throws ReportedFailure: what went wrong with what can be done about it, drawn from the card.
+ */
+export async function withAgent(
+  invocation: Invocation,
+  run: (agent: CalledAgent) => Promise<number>,
+  taskId?: string,
+): Promise<number> {
+  const { connect: options, credentials, version } = await agentOptions(invocation);
+  const target = agentTarget(invocation);
+  const flags = agentFlags(invocation);
+  const thread = new TaskThread(flags, taskId);
+  let client: Client | undefined;
+  try {
+    client = await connect(target, options);
+    return await run({ client, thread });
+  } catch (error) {
+    const failure = failureOf(error, credentials.sent);
+    const hint = failure.hint ?? hintFor({ failure, client, thread, flags, credentials, version });
+    throw new ReportedFailure({ ...failure, hint: hint ?? null }, error);
+  }
+}
+
+interface HintContext {
+  readonly failure: Failure;
+  readonly client: Client | undefined;
+  readonly thread: TaskThread;
+  readonly flags: string;
+  readonly credentials: AgentCredentials;
+  readonly version: string;
+}
+
+function hintFor({ failure: { code }, client, thread, flags }: HintContext): string | undefined {
+  switch (code) {
+    case 'A2ACLI_ERR_CREDENTIALS_MISSING':
+    case 'A2ACLI_ERR_AUTH_FAILED':
+      return client === undefined ? undefined : credentialHint(client.card, flags);
+    case 'A2ACLI_ERR_TIMEOUT':
+      return thread.follow;
+    case 'A2ACLI_ERR_UNREACHABLE':
+      return thread.taskId === undefined ? 'does the agent run there? --debug shows what was tried' : thread.follow;
+    case 'TaskNotFoundError':
+      return 'the agent knows no such task, or not for this caller; --debug shows the exchange';
+    case 'UnsupportedOperationError':
+      return '--debug shows the exchange; parley card get --verbose shows what the agent offers';
+    case 'VersionNotSupportedError':
+      return `--a2a-version names another version; parley card get${flags} shows which the agent speaks`;
+    default:
+      return '--debug shows the exchange';
+  }
+}

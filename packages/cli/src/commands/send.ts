@@ -1,0 +1,128 @@
+import type { SendMessageResponse, Task } from 'parley-a2a';
+import type { SendInput } from 'parley-a2a/client';
+import { type CalledAgent, withAgent } from '../agent/with-agent.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { sendRequest } from '../message/send-request.js';
+import { StreamText } from '../output/stream-text.js';
+import { warnOfState, writeHead, writeMessage, writeTask } from '../output/task-text.js';
+import { savesFileParts } from '../task/saved-files.js';
+import { announce, pollOptions, streams, waiting } from '../task/waiting.js';
+
+type Request = Exclude<SendInput, string>;
+
+/** Sends a message, and waits for what becomes of it: all at once, or event by event with `--stream`. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { settings } = invocation;
+  // The mistakes of a command line come before the first call.
+  const request = sendRequest(invocation);
+  const isAsync = settings.either('async', 'wait') === 'async';
+  const isStream = settings.isOn('stream');
+  if (isAsync && isStream && settings.setting('async')?.source === 'flag')
+    throw usageError('--async and --stream exclude each other');
+  const mode = isStream ? stream : isAsync ? returnAtOnce : sendAndWait;
+  return withAgent(invocation, (agent) => mode(invocation, agent, request));
+}
+
+async function returnAtOnce(
+  invocation: Invocation,
+  { client, thread }: CalledAgent,
+  request: Request,
+): Promise<number> {
+  return waiting(invocation, thread, async ({ signal }) => {
+    const answer = await client.sendMessage(immediate(request), { signal });
+    thread.learn(answer);
+    return finish(invocation, thread, answer);
+  });
+}
+
+/** The task is named before it is waited for, so that nothing that happens then loses it. */
+async function sendAndWait(invocation: Invocation, { client, thread }: CalledAgent, request: Request): Promise<number> {
+  return waiting(invocation, thread, async ({ signal }) => {
+    const first = await client.sendMessage(immediate(request), { signal });
+    thread.learn(first);
+    if (!('task' in first) || thread.isOver) return finish(invocation, thread, first);
+    announce(invocation, thread);
+    const task = await client.waitFor(first.task.id, { signal, ...pollOptions(invocation) });
+    thread.learnTask(task);
+    return finish(invocation, thread, { task: withHistory(task, request) });
+  });
+}
+
+async function stream(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
+  const { output } = invocation;
+  const { client, thread } = agent;
+  if (!streams(client)) {
+    if (!output.json) output.note('The agent does not stream: its task is looked at instead.');
+    return lookInstead(invocation, agent, request);
+  }
+  return waiting(invocation, thread, async ({ signal }) => {
+    const text = new StreamText(output);
+    const saved = savesFileParts(invocation);
+    let last: object | undefined;
+    try {
+      for await (const event of client.sendStreamingMessage(request, { signal })) {
+        thread.learn(event);
+        last = event;
+        if (output.json) output.line(event);
+        else text.write(event);
+        saved.takeEvent(event);
+      }
+    } finally {
+      text.end();
+    }
+    if (output.json || (last !== undefined && 'message' in last)) return 0;
+    writeHead(output, thread);
+    saved.tell();
+    output.field('Resume', thread.resume);
+    warnOfState(output, thread.state);
+    return 0;
+  });
+}
+
+/** What `--stream` comes to where the agent has no streams: the task now, and when it is over. */
+async function lookInstead(invocation: Invocation, { client, thread }: CalledAgent, request: Request): Promise<number> {
+  const { output } = invocation;
+  return waiting(invocation, thread, async ({ signal }) => {
+    const first = await client.sendMessage(immediate(request), { signal });
+    thread.learn(first);
+    if (!('task' in first) || thread.isOver) return finish(invocation, thread, first, true);
+    if (output.json) output.line(first);
+    else announce(invocation, thread);
+    const task = await client.waitFor(first.task.id, { signal, ...pollOptions(invocation) });
+    thread.learnTask(task);
+    return finish(invocation, thread, { task }, true);
+  });
+}
+
+function finish(
+  invocation: Invocation,
+  thread: CalledAgent['thread'],
+  answer: SendMessageResponse,
+  asLine = false,
+): number {
+  const { output } = invocation;
+  output.endProgress();
+  const saved = savesFileParts(invocation);
+  if ('task' in answer) saved.takeTask(answer.task);
+  if (output.json) {
+    if (asLine) output.line(answer);
+    else output.document(answer);
+    return 0;
+  }
+  if ('task' in answer) writeTask(output, answer.task, thread.resume);
+  else writeMessage(output, answer.message, thread.resume);
+  saved.tell();
+  warnOfState(output, thread.state);
+  return 0;
+}
+
+function immediate(request: Request): Request {
+  return { ...request, configuration: { returnImmediately: true, ...request.configuration } };
+}
+
+function withHistory(task: Task, { configuration }: Request): Task {
+  const { historyLength } = configuration ?? {};
+  if (historyLength === undefined || task.history === undefined) return task;
+  return { ...task, history: historyLength === 0 ? [] : task.history.slice(-historyLength) };
+}

@@ -1,0 +1,52 @@
+import { withAgent } from '../agent/with-agent.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { CliError } from '../failure/cli-error.js';
+import { StreamText } from '../output/stream-text.js';
+import { warnOfState, writeHead, writeTask } from '../output/task-text.js';
+import { savesFileParts } from '../task/saved-files.js';
+import { streams, waiting } from '../task/waiting.js';
+
+/** Follows a task until it ends or asks for something: event by event with `--stream`, else its end alone. */
+export function run(invocation: Invocation): Promise<number> {
+  const { args, settings, output } = invocation;
+  const [id = ''] = args;
+  const live = settings.isOn('stream');
+  return withAgent(
+    invocation,
+    ({ client, thread }) =>
+      waiting(invocation, thread, async ({ signal }) => {
+        if (!streams(client))
+          throw new CliError('A2ACLI_ERR_USAGE', 'the agent does not stream', { hint: thread.follow });
+        const text = new StreamText(output);
+        const saved = savesFileParts(invocation);
+        for await (const event of client.subscribeToTask(id, { signal })) {
+          thread.learn(event);
+          if (live) {
+            if (output.json) output.line(event);
+            else text.write(event);
+            saved.takeEvent(event);
+          }
+          // A task that asks for something goes on only when it is answered.
+          if (thread.isOver) break;
+        }
+        text.end();
+        output.endProgress();
+        if (live && output.json) return 0;
+        if (live) {
+          writeHead(output, thread);
+          output.field('Resume', thread.resume);
+        } else {
+          const task = await client.getTask(id, { signal });
+          saved.takeTask(task);
+          if (output.json) output.document(task);
+          else writeTask(output, task, thread.resume);
+        }
+        if (!output.json) {
+          saved.tell();
+          warnOfState(output, thread.state);
+        }
+        return 0;
+      }),
+    id,
+  );
+}

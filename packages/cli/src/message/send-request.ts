@@ -1,0 +1,48 @@
+import type { JsonObject, Message, SendMessageRequest } from 'parley-a2a';
+import type { SendInput } from 'parley-a2a/client';
+import type { FlagName } from '../command-line/flags.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { jsonFrom, messageParts } from './message-parts.js';
+
+const EXCLUDED_BY_PAYLOAD: readonly FlagName[] = [
+  ...(['text', 'file', 'data', 'media-type', 'context-id', 'task-id', 'metadata', 'history', 'async'] as const),
+];
+
+/**
+ * The request that the flags of `send` describe. What it does not say is left to the agent: no id is made up.
+ * @throws CliError A2ACLI_ERR_USAGE
+ */
+export function sendRequest({ args: [text], given, settings }: Invocation): Exclude<SendInput, string> {
+  const payload = settings.text('request-payload');
+  if (payload !== undefined) return payloadRequest(payload, text, given);
+  const parts = messageParts(text, given);
+  if (parts.length === 0)
+    throw usageError('there is nothing to send', 'parley send "<message>", or --text, --file, --data');
+  const taskId = settings.text('task-id');
+  const contextId = settings.text('context-id');
+  const historyLength = settings.count('history');
+  const metadata = settings.object('metadata') as JsonObject | undefined;
+  return {
+    message: { parts, ...(taskId !== undefined && { taskId }), ...(contextId !== undefined && { contextId }) },
+    configuration: { ...(historyLength !== undefined && { historyLength }) },
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+function payloadRequest(
+  payload: string,
+  text: string | undefined,
+  given: Invocation['given'],
+): Exclude<SendInput, string> {
+  const other = given.find(({ name }) => EXCLUDED_BY_PAYLOAD.includes(name));
+  if (other !== undefined || text !== undefined)
+    throw usageError(
+      `--request-payload is the whole request: ${other === undefined ? 'a message' : `--${other.name}`} has no place beside it`,
+    );
+  const value = jsonFrom('--request-payload', payload) as Partial<SendMessageRequest>;
+  const message = value?.message as Message | undefined;
+  if (typeof message !== 'object' || message === null || !Array.isArray(message.parts))
+    throw usageError('--request-payload is a SendMessageRequest: {"message":{"parts":[…]}}');
+  return { ...value, message };
+}

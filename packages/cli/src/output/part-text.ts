@@ -1,0 +1,28 @@
+import type { Part } from 'parley-a2a';
+import { LABELS } from './labels.js';
+import type { Output } from './output.js';
+
+/** Shows parts: texts and data as blocks, files by name, media type and size. None is left out. */
+export function writeParts(output: Output, parts: readonly Part[], textLabel: string = LABELS.text): void {
+  for (const part of parts) {
+    if ('text' in part) output.block(textLabel, part.text);
+    else if ('data' in part) output.block(LABELS.data, JSON.stringify(part.data, undefined, 2));
+    else output.field(LABELS.file, fileLine(part));
+    if (output.verbose && part.metadata !== undefined) output.field(LABELS.metadata, JSON.stringify(part.metadata));
+  }
+}
+
+/** A file in one line. */
+export function fileLine(part: Extract<Part, { raw: string } | { url: string }>): string {
+  const described = [part.filename, part.mediaType];
+  const place = 'raw' in part ? sized(bytesOf(part.raw)) : part.url;
+  return [...described, place].filter((piece) => piece !== undefined && piece !== '').join(', ');
+}
+
+function bytesOf(base64: string): number {
+  return Buffer.byteLength(base64, 'base64');
+}
+
+function sized(bytes: number): string {
+  return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+}

@@ -1,0 +1,61 @@
+import { isInterrupted, type Message, type Task, type TaskState } from 'parley-a2a';
+import { LABELS } from './labels.js';
+import type { Output } from './output.js';
+import { writeParts } from './part-text.js';
+
+/** A state without its prefix. */
+export function shortState(state: TaskState): string {
+  return state.replace('TASK_STATE_', '');
+}
+
+/** Which task, where it belongs, and how it stands. */
+export interface TaskHead {
+  readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
+  readonly state: TaskState | undefined;
+}
+
+/** The lines that every command prints that touches a task. */
+export function writeHead(output: Output, { taskId, contextId, state }: TaskHead): void {
+  output.field(LABELS.task, taskId);
+  output.field(LABELS.context, contextId);
+  output.field(LABELS.state, state === undefined ? undefined : shortState(state));
+}
+
+/** A task with all of its artifacts; `resume`: the command that goes on with it. */
+export function writeTask(output: Output, task: Task, resume?: string): void {
+  writeHead(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
+  if (output.verbose) output.field(LABELS.time, task.status.timestamp);
+  if (output.verbose && task.metadata !== undefined) output.field(LABELS.metadata, JSON.stringify(task.metadata));
+  if (task.status.message !== undefined) writeParts(output, task.status.message.parts, LABELS.message);
+  for (const artifact of task.artifacts ?? []) {
+    const { artifactId, name } = artifact;
+    const named = name === undefined || name === '' ? artifactId : name;
+    output.field(LABELS.artifact, output.verbose && named !== artifactId ? `${named} (${artifactId})` : named);
+    if (output.verbose) output.field(LABELS.description, artifact.description);
+    writeParts(output, artifact.parts);
+  }
+  if (output.verbose) for (const message of task.history ?? []) writeHistory(output, message);
+  output.field(LABELS.resume, resume);
+}
+
+/** A message that is the whole answer. */
+export function writeMessage(output: Output, message: Message, resume?: string): void {
+  output.field(LABELS.task, message.taskId);
+  output.field(LABELS.context, message.contextId);
+  writeParts(output, message.parts, LABELS.message);
+  output.field(LABELS.resume, resume);
+}
+
+/** Says where the state of a task is something to look at; the exit code does not. */
+export function warnOfState(output: Output, state: TaskState | undefined): void {
+  if (state === undefined) return;
+  if (state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED') output.warn(`the task is ${shortState(state)}`);
+  else if (isInterrupted(state))
+    output.warn(`the task waits for ${state === 'TASK_STATE_AUTH_REQUIRED' ? 'authorization' : 'your reply'}`);
+}
+
+function writeHistory(output: Output, message: Message): void {
+  output.field(LABELS.history, `${message.role === 'ROLE_USER' ? 'user' : 'agent'} ${message.messageId}`);
+  writeParts(output, message.parts);
+}

@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Artifact, Part, StreamResponse, Task } from 'parley-a2a';
+import type { Invocation } from '../command-line/invocation.js';
+import { CliError } from '../failure/cli-error.js';
+import { extensionOf } from '../message/message-parts.js';
+import { LABELS } from '../output/labels.js';
+import type { Output } from '../output/output.js';
+
+/** A file that was written. */
+export interface SavedFile {
+  readonly path: string;
+  readonly artifactId: string;
+  readonly mediaType: string | null;
+  readonly bytes: number;
+}
+
+/** Writes content of artifacts into a folder, under names that stay in it, over nothing unless that is asked for. */
+export class SavedFiles {
+  readonly #folder: string;
+  readonly #overwrite: boolean;
+  readonly #names = new Set<string>();
+  readonly files: SavedFile[] = [];
+
+  constructor(folder: string, overwrite: boolean) {
+    this.#folder = folder;
+    this.#overwrite = overwrite;
+  }
+
+  /** Saves one part; a reference is not fetched, and gives nothing. */
+  save(part: Part, { artifactId, name }: Pick<Artifact, 'artifactId' | 'name'>): void {
+    const content = contentOf(part);
+    if (content === undefined) return;
+    const extension = extensionOf(part.mediaType) ?? ('text' in part ? 'txt' : 'data' in part ? 'json' : 'bin');
+    const wanted = part.filename ?? `${name ?? artifactId}.${extension}`;
+    const path = join(this.#folder, this.#free(safeName(wanted)));
+    mkdirSync(this.#folder, { recursive: true });
+    if (!this.#overwrite && existsSync(path))
+      throw new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
+        hint: '--force overwrites, --dir names another folder',
+      });
+    writeFileSync(path, content);
+    this.files.push({ path, artifactId, mediaType: part.mediaType ?? null, bytes: content.length });
+  }
+
+  /** Two files of one name become two files. */
+  #free(name: string): string {
+    const [, base = name, extension = ''] = /^(.+?)(\.[^.]*)?$/.exec(name) ?? [];
+    let free = name;
+    for (let number = 2; this.#names.has(free); number++) free = `${base}-${number}${extension}`;
+    this.#names.add(free);
+    return free;
+  }
+}
+
+/** A file name that leads nowhere else, whatever an agent calls it. */
+export function safeName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1) ?? '';
+  const clean = last
+    .replaceAll(/[\p{Cc}<>:"|?*]/gu, '_')
+    .replace(/^\.+/, '_')
+    .slice(0, 200);
+  return clean.trim() === '' ? 'file' : clean;
+}
+
+/** What `--save-fileparts` does beside a command: saves every file that comes by. */
+export interface FilePartSaving {
+  takeTask(task: Task): void;
+  takeEvent(event: StreamResponse): void;
+  /** Says in text what was saved. */
+  tell(): void;
+}
+
+/** Saves files in the folder that `--save-fileparts` names, or does nothing without it. */
+export function savesFileParts({ settings, output }: Invocation): FilePartSaving {
+  const folder = settings.text('save-fileparts');
+  if (folder === undefined) return { takeTask: () => {}, takeEvent: () => {}, tell: () => {} };
+  const saved = new SavedFiles(folder, false);
+  const take = (artifact: Artifact) => {
+    for (const part of artifact.parts) if ('raw' in part) saved.save(part, artifact);
+  };
+  return {
+    takeTask: (task) => task.artifacts?.forEach(take),
+    takeEvent: (event) => {
+      if ('artifactUpdate' in event) take(event.artifactUpdate.artifact);
+    },
+    tell: () => tellSaved(output, saved.files),
+  };
+}
+
+/** One line for each file. */
+export function tellSaved(output: Output, files: readonly SavedFile[]): void {
+  for (const { path, bytes } of files) output.field(LABELS.saved, `${path}, ${bytes} bytes`);
+}
+
+function contentOf(part: Part): Buffer | undefined {
+  if ('raw' in part) return Buffer.from(part.raw, 'base64');
+  if ('text' in part) return Buffer.from(part.text);
+  if ('data' in part) return Buffer.from(`${JSON.stringify(part.data, undefined, 2)}\n`);
+  return undefined;
+}

@@ -1,0 +1,57 @@
+import { isInterrupted, isTerminal, type StreamResponse, type Task, type TaskState } from 'parley-a2a';
+import { shellWord } from './shell-word.js';
+
+/** What is known of the task that a command is about: enough to find back to it, whatever happens. */
+export class TaskThread {
+  /** Flags that name the agent, as they were written. */
+  readonly #agentFlags: string;
+  taskId: string | undefined;
+  contextId: string | undefined;
+  state: TaskState | undefined;
+
+  constructor(agentFlags: string, taskId?: string) {
+    this.#agentFlags = agentFlags;
+    this.taskId = taskId;
+  }
+
+  /** Takes in what an event says. */
+  learn(event: StreamResponse): void {
+    if ('task' in event) {
+      this.taskId = event.task.id;
+      this.contextId = event.task.contextId;
+      this.state = event.task.status.state;
+    } else if ('statusUpdate' in event) {
+      this.taskId = event.statusUpdate.taskId;
+      this.contextId = event.statusUpdate.contextId;
+      this.state = event.statusUpdate.status.state;
+    } else if ('artifactUpdate' in event) {
+      this.taskId = event.artifactUpdate.taskId;
+      this.contextId = event.artifactUpdate.contextId;
+    } else this.contextId = event.message.contextId;
+  }
+
+  learnTask(task: Task): void {
+    this.learn({ task });
+  }
+
+  get isOver(): boolean {
+    return this.state !== undefined && (isTerminal(this.state) || isInterrupted(this.state));
+  }
+
+  /** The command that goes on: with the task while it waits, with a new one in its context after it has ended. */
+  get resume(): string | undefined {
+    if (this.taskId !== undefined && this.state !== undefined && !isTerminal(this.state)) {
+      return isInterrupted(this.state)
+        ? `parley send${this.#agentFlags} --task-id ${shellWord(this.taskId)} "<reply>"`
+        : this.follow;
+    }
+    if (this.contextId === undefined) return undefined;
+    return `parley send${this.#agentFlags} --context-id ${shellWord(this.contextId)} "<message>"`;
+  }
+
+  /** The command that waits for the task again. */
+  get follow(): string | undefined {
+    if (this.taskId === undefined) return undefined;
+    return `parley task get ${shellWord(this.taskId)} --wait${this.#agentFlags}`;
+  }
+}

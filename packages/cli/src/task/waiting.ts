@@ -1,0 +1,88 @@
+import type { Client } from 'parley-a2a/client';
+import type { Invocation } from '../command-line/invocation.js';
+import type { Output } from '../output/output.js';
+import type { TaskThread } from './task-thread.js';
+
+/** Interrupted by the user: what a shell calls it. */
+const INTERRUPTED = 130;
+const LONGEST_POLL_MS = 30_000;
+
+/** A wait that the user can leave. */
+export interface Wait {
+  /** Ends with the time limit, or with Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs something that waits for a task. Ctrl-C ends the waiting and not the task, and tells how to get back to it; the same goes
+ * for `--timeout`, as an error.
+ */
+export async function waiting(
+  { settings, output }: Invocation,
+  thread: TaskThread,
+  run: (wait: Wait) => Promise<number>,
+): Promise<number> {
+  const interrupt = new AbortController();
+  const onInterrupt = () => interrupt.abort(new Error('interrupted'));
+  process.once('SIGINT', onInterrupt);
+  const timeoutMs = settings.duration('timeout');
+  const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+  // What streams to the terminal shows by itself that it goes on.
+  const progress = settings.isOn('stream') ? NO_PROGRESS : showProgress(output, thread);
+  try {
+    return await run({ signal: AbortSignal.any([interrupt.signal, ...limits]) });
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    progress.end();
+    const { follow } = thread;
+    output.note(follow === undefined ? 'Interrupted.' : `Interrupted; the task goes on. Back to it: ${follow}`);
+    return INTERRUPTED;
+  } finally {
+    progress.end();
+    process.off('SIGINT', onInterrupt);
+  }
+}
+
+/** How often to look, where looking is all there is. */
+export function pollOptions({ settings }: Invocation): { readonly pollMs: number; readonly longestPollMs: number } {
+  const pollMs = Math.max(50, settings.duration('poll-interval') ?? 2000);
+  return { pollMs, longestPollMs: Math.max(pollMs, LONGEST_POLL_MS) };
+}
+
+/** Names the task on stderr, for whoever has to find it again. */
+export function announce({ output }: Invocation, thread: TaskThread): void {
+  output.endProgress();
+  if (thread.taskId !== undefined) output.note(`Task: ${thread.taskId}`);
+  if (thread.contextId !== undefined) output.note(`Context: ${thread.contextId}`);
+}
+
+/** Whether the agent says that it streams (a capability is looked at before it is used). */
+export function streams(client: Client): boolean {
+  return client.card.capabilities.streaming === true;
+}
+
+interface Progress {
+  end(): void;
+}
+
+const NO_PROGRESS: Progress = { end: () => {} };
+
+/** A line that lives while a person waits, and nothing in a pipe. */
+function showProgress(output: Output, thread: TaskThread): Progress {
+  if (!output.watched) return NO_PROGRESS;
+  const began = performance.now();
+  const draw = () => {
+    const state = thread.state?.replace('TASK_STATE_', '').toLowerCase() ?? 'calling';
+    const seconds = Math.round((performance.now() - began) / 1000);
+    const leave = thread.taskId === undefined ? '' : ' · Ctrl-C leaves the task running';
+    if (seconds > 0) output.progress(`${state} · ${seconds} s${leave}`);
+  };
+  const timer = setInterval(draw, 1000);
+  timer.unref();
+  return {
+    end: () => {
+      clearInterval(timer);
+      output.endProgress();
+    },
+  };
+}
