@@ -1,7 +1,6 @@
 import type { AgentCard, AgentSkill } from '../../model/agent-card.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { majorMinor } from '../../operations/versions.js';
-import { present } from './members.js';
 import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
 /**
@@ -16,7 +15,7 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
     .map(({ url, protocolBinding: transport }) => ({ url, transport }));
   const [preferred] = addresses;
   const schemes = Object.entries(securitySchemes).flatMap(([name, scheme]) => schemeEntry(name, scheme));
-  return present({
+  return {
     protocolVersion,
     name: card.name,
     description: card.description,
@@ -39,7 +38,7 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
     defaultOutputModes: card.defaultOutputModes,
     skills: card.skills.map(writeSkill),
     supportsAuthenticatedExtendedCard: capabilities.extendedAgentCard ?? false,
-  });
+  };
 }
 
 function schemeEntry(name: string, scheme: SecurityScheme): readonly (readonly [string, object])[] {
@@ -48,7 +47,7 @@ function schemeEntry(name: string, scheme: SecurityScheme): readonly (readonly [
 }
 
 function writeSkill({ securityRequirements, ...skill }: AgentSkill): object {
-  return present({ ...skill, security: writeSecurity(securityRequirements) });
+  return { ...skill, security: writeSecurity(securityRequirements) };
 }
 
 /** The members of a card in ProtoJSON: as in 1.0, but for the names that 1.0 changed. */
@@ -56,13 +55,11 @@ export function writeProtoCard(protocolVersion: string, card: AgentCard): object
   const written = writeAgentCard(protocolVersion, card) as Readonly<Record<string, unknown>>;
   const { streaming, pushNotifications, extensions } = card.capabilities;
   const { iconUrl: _, ...rest } = written;
-  return present({
+  return {
     ...rest,
     capabilities: { streaming, pushNotifications, extensions },
     securitySchemes: card.securitySchemes,
     security: card.securityRequirements,
-    skills: card.skills.map(({ securityRequirements, ...skill }) =>
-      present({ ...skill, security: securityRequirements }),
-    ),
-  });
+    skills: card.skills.map(({ securityRequirements, ...skill }) => ({ ...skill, security: securityRequirements })),
+  };
 }

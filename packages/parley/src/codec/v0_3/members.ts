@@ -1,41 +1,55 @@
 /** A value of the wire that is an object, before anybody has looked at its members. */
 export type Members = Readonly<Record<string, unknown>>;
 
+/** Makes a value of the model of one of the wire. What it cannot convert it gives back, for the validator to refuse. */
+export type Read = (value: unknown) => unknown;
+
+/** A member: its name in the model, its names on the wire where they are others, how its value is read where it is not the same. */
+export type MemberRow = readonly [name: string, spellings?: readonly string[] | undefined, read?: Read];
+
 /** Whether a value is an object with members. */
 export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const SNAKE_CASE = new Map<string, string>();
-
-/** A member by its name, the same name in snake_case, or another name it has had; `null` counts as absent. */
-export function member(value: Members, name: string, alias?: string): unknown {
-  const found = value[name] ?? value[snakeCase(name)] ?? undefined;
-  return found === undefined && alias !== undefined ? member(value, alias) : found;
-}
-
-/** The object that `convert` makes of an object; anything else stays as it is, for the validator to refuse. */
-export function converted(value: unknown, convert: (value: Members) => unknown): unknown {
-  return isObject(value) ? convert(value) : value;
-}
-
-/** The list that `convert` makes of the items of a list; anything else stays as it is. */
-export function convertedList(value: unknown, convert: (value: Members) => unknown): unknown {
-  return Array.isArray(value) ? value.map((item) => converted(item, convert)) : value;
-}
-
-/** The same object without the members that are `undefined`. */
-export function present<T extends object>(value: T): T {
-  const members = value as Record<string, unknown>;
-  for (const name in members) if (members[name] === undefined) delete members[name];
-  return value;
-}
-
-function snakeCase(name: string): string {
-  let snake = SNAKE_CASE.get(name);
-  if (snake === undefined) {
-    snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    SNAKE_CASE.set(name, snake);
+/**
+ * Reads the objects of a type: takes over the members that have a row, whether spelled so or in snake_case, and no others. `null` counts
+ * as absent, and so does what is read as `undefined`.
+ */
+export function membersReader(rows: readonly MemberRow[]): (value: Members) => Record<string, unknown> {
+  const bySpelling = new Map<string, { readonly name: string; readonly read: Read | undefined }>();
+  for (const [name, spellings = [name], read] of rows) {
+    for (const spelling of spellings) {
+      bySpelling.set(spelling, { name, read });
+      bySpelling.set(
+        spelling.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        { name, read },
+      );
+    }
   }
-  return snake;
+  return (value) => {
+    const members: Record<string, unknown> = {};
+    for (const spelling in value) {
+      const member = bySpelling.get(spelling);
+      if (member === undefined) continue;
+      const given = value[spelling] ?? undefined;
+      const read = member.read === undefined || given === undefined ? given : member.read(given);
+      if (read !== undefined) members[member.name] = read;
+    }
+    return members;
+  };
 }
+
+/** Applies to objects; anything else stays as it is. */
+export function objectReader(read: (value: Members) => unknown): Read {
+  return (value) => (isObject(value) ? read(value) : value);
+}
+
+/** Reads the items of lists that are objects; anything else stays as it is. */
+export function listReader(read: (value: Members) => unknown): Read {
+  const item = objectReader(read);
+  return (value) => (Array.isArray(value) ? value.map(item) : value);
+}
+
+/** Protobuf writes an empty text where there is none. */
+export const readNonEmpty: Read = (value) => (value === '' ? undefined : value);

@@ -1,7 +1,7 @@
 import type { Message } from '../../model/message.js';
 import type { Dialect } from './dialect.js';
-import { convertedList, type Members, member, present } from './members.js';
-import { readPart, writePart } from './part.js';
+import { listReader, type Members, membersReader } from './members.js';
+import { partReader, writePart } from './part.js';
 import { readRole, writeRole } from './role.js';
 
 /** References to other tasks are lost in ProtoJSON, which had no member for them. */
@@ -14,16 +14,16 @@ export function writeMessage(dialect: Dialect, message: Message): object {
     : { messageId, contextId, taskId, role, content: parts, metadata, extensions };
 }
 
-/** `kind` may be missing. */
-export function readMessage(dialect: Dialect, message: Members): object {
-  return present({
-    messageId: member(message, 'messageId'),
-    contextId: member(message, 'contextId'),
-    taskId: member(message, 'taskId'),
-    role: readRole(member(message, 'role')),
-    parts: convertedList(member(message, 'parts', 'content'), (part) => readPart(dialect, part)),
-    metadata: member(message, 'metadata'),
-    extensions: member(message, 'extensions'),
-    referenceTaskIds: member(message, 'referenceTaskIds'),
-  });
+/** Reads a message; its `kind` may be missing. */
+export function messageReader(dialect: Dialect): (message: Members) => object {
+  return membersReader([
+    ['messageId'],
+    ['contextId'],
+    ['taskId'],
+    ['role', undefined, readRole],
+    ['parts', ['parts', 'content'], listReader(partReader(dialect))],
+    ['metadata'],
+    ['extensions'],
+    ['referenceTaskIds'],
+  ]);
 }

@@ -1,7 +1,6 @@
-import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { DataPart, Part, RawPart, UrlPart } from '../../model/part.js';
 import type { Dialect } from './dialect.js';
-import { isObject, type Members, member, present } from './members.js';
+import { isObject, type Members, membersReader, readNonEmpty } from './members.js';
 
 /** Marks a data part whose value was no object, and so had to be put into one. */
 const WRAPPED = 'data_part_compat';
@@ -32,35 +31,25 @@ function writeFile({ kinds }: Dialect, part: RawPart | UrlPart): object {
   return { file: { ...content, mimeType, name }, metadata };
 }
 
-/** A part with every content it has: the validator refuses more than one, and none. `kind` may be missing. */
-export function readPart(dialect: Dialect, part: Members): object {
-  const file = member(part, 'file');
-  const { content, metadata } = readData(dialect, part);
-  return present({
-    text: member(part, 'text'),
-    data: content,
-    ...(isObject(file) && {
-      raw: member(file, 'bytes', 'fileWithBytes'),
-      url: member(file, 'uri', 'fileWithUri'),
-      filename: nonEmpty(member(file, 'name')),
-      mediaType: nonEmpty(member(file, 'mimeType')),
-    }),
-    metadata,
-  });
-}
+const readFile = membersReader([
+  ['raw', ['bytes', 'fileWithBytes']],
+  ['url', ['uri', 'fileWithUri']],
+  ['filename', ['name'], readNonEmpty],
+  ['mediaType', ['mimeType'], readNonEmpty],
+]);
 
-interface ReadData {
-  readonly content: unknown;
-  readonly metadata: unknown;
-}
-
-function readData({ kinds }: Dialect, part: Members): ReadData {
-  const metadata = member(part, 'metadata');
-  const data = member(part, 'data');
-  const content = kinds || part.kind !== undefined || !isWrapper(data) ? data : data.data;
-  if (!isObject(metadata) || metadata[WRAPPED] !== true || !isObject(content)) return { content, metadata };
-  const { [WRAPPED]: _, ...rest } = metadata as JsonObject;
-  return { content: content.value as JsonValue, metadata: Object.keys(rest).length === 0 ? undefined : rest };
+/** Reads a part with every content it has: the validator refuses more than one, and none. `kind` may be missing. */
+export function partReader(dialect: Dialect): (part: Members) => object {
+  const read = membersReader([['text'], ['data'], ['metadata']]);
+  return (part) => {
+    const members = read(part);
+    if (isObject(part.file)) Object.assign(members, readFile(part.file));
+    if (members.data !== undefined) {
+      if (!dialect.kinds && part.kind === undefined && isWrapper(members.data)) members.data = members.data.data;
+      unwrap(members);
+    }
+    return members;
+  };
 }
 
 /** ProtoJSON has a message around the object of a data part; some write the object itself. */
@@ -68,6 +57,12 @@ function isWrapper(data: unknown): data is { readonly data: unknown } {
   return isObject(data) && isObject(data.data) && Object.keys(data).length === 1;
 }
 
-function nonEmpty(value: unknown): unknown {
-  return value === '' ? undefined : value;
+/** A value that was no object, as it was before it was written. */
+function unwrap(part: Record<string, unknown>): void {
+  const { data, metadata } = part;
+  if (!isObject(metadata) || metadata[WRAPPED] !== true || !isObject(data)) return;
+  const { [WRAPPED]: _, ...rest } = metadata;
+  part.data = data.value;
+  if (Object.keys(rest).length > 0) part.metadata = rest;
+  else delete part.metadata;
 }

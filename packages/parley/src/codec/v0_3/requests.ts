@@ -1,7 +1,7 @@
 import type { OperationName } from '../../operations/operations.js';
 import type { Dialect } from './dialect.js';
-import { converted, type Members, member, present } from './members.js';
-import { readMessage } from './message.js';
+import { type Members, membersReader, objectReader } from './members.js';
+import { messageReader } from './message.js';
 import {
   DEFAULT_CONFIG_ID,
   readPushNotificationConfig,
@@ -11,60 +11,51 @@ import {
 /** A list that has no pages is asked for as long as it can be. */
 const WHOLE_LIST = 100;
 
-/** The request of an operation with the members of the model; whether they are right is for the validator to say. */
-export function readRequest(dialect: Dialect, operation: OperationName, request: Members): object {
-  switch (operation) {
-    case 'sendMessage':
-    case 'sendStreamingMessage':
-      return readSendMessage(dialect, request);
-    case 'getTask':
-      return present({ id: member(request, 'id'), historyLength: member(request, 'historyLength') });
-    case 'cancelTask':
-      return present({ id: member(request, 'id'), metadata: member(request, 'metadata') });
-    case 'subscribeToTask':
-      return present({ id: member(request, 'id') });
-    case 'createTaskPushNotificationConfig':
-      return readTaskPushNotificationConfig(request);
-    case 'listTaskPushNotificationConfigs':
-      return present({
-        taskId: member(request, 'id'),
-        ...(dialect.kinds ? { pageSize: WHOLE_LIST } : readPage(request)),
-      });
-    case 'getTaskPushNotificationConfig':
-      return present({
-        taskId: member(request, 'id'),
-        id: member(request, 'pushNotificationConfigId') ?? DEFAULT_CONFIG_ID,
-      });
-    case 'deleteTaskPushNotificationConfig':
-      return present({ taskId: member(request, 'id'), id: member(request, 'pushNotificationConfigId') });
-    default:
-      return {};
-  }
-}
+/** How the request of each operation is read; whether its members are right is for the validator to say. */
+export type RequestReaders = { readonly [Name in OperationName]: (request: Members) => object };
 
-function readPage(request: Members): object {
-  return { pageSize: member(request, 'pageSize'), pageToken: member(request, 'pageToken') };
-}
-
-function readSendMessage(dialect: Dialect, request: Members): object {
-  return present({
-    message: converted(member(request, 'message', 'request'), (message) => readMessage(dialect, message)),
-    configuration: converted(member(request, 'configuration'), readConfiguration),
-    metadata: member(request, 'metadata'),
-  });
+/** See `RequestReaders`. */
+export function requestReaders(dialect: Dialect): RequestReaders {
+  const sendMessage = membersReader([
+    ['message', ['message', 'request'], objectReader(messageReader(dialect))],
+    ['configuration', undefined, objectReader(readConfiguration)],
+    ['metadata'],
+  ]);
+  const readConfig = membersReader([
+    ['taskId', ['id']],
+    ['id', ['pushNotificationConfigId']],
+  ]);
+  const readList = membersReader([
+    ['taskId', ['id']],
+    ...(dialect.kinds ? [] : ([['pageSize'], ['pageToken']] as const)),
+  ]);
+  return {
+    sendMessage,
+    sendStreamingMessage: sendMessage,
+    getTask: membersReader([['id'], ['historyLength']]),
+    cancelTask: membersReader([['id'], ['metadata']]),
+    subscribeToTask: membersReader([['id']]),
+    createTaskPushNotificationConfig: readTaskPushNotificationConfig,
+    getTaskPushNotificationConfig: (request) => ({ id: DEFAULT_CONFIG_ID, ...readConfig(request) }),
+    listTaskPushNotificationConfigs: (request) => ({
+      ...(dialect.kinds && { pageSize: WHOLE_LIST }),
+      ...readList(request),
+    }),
+    deleteTaskPushNotificationConfig: readConfig,
+    // Neither has a request of its own in these versions, or anything in it.
+    listTasks: () => ({}),
+    getExtendedAgentCard: () => ({}),
+  };
 }
 
 /** Who does not say whether to wait waits: so did the agents of that time. */
-function readConfiguration(configuration: Members): object {
-  const webhook = member(configuration, 'pushNotificationConfig', 'pushNotification');
-  const blocking = member(configuration, 'blocking');
-  return present({
-    acceptedOutputModes: member(configuration, 'acceptedOutputModes'),
-    taskPushNotificationConfig: converted(webhook, (config) => ({
-      id: DEFAULT_CONFIG_ID,
-      ...readPushNotificationConfig(config),
-    })),
-    historyLength: member(configuration, 'historyLength'),
-    returnImmediately: typeof blocking === 'boolean' ? !blocking : blocking,
-  });
+const readConfiguration = membersReader([
+  ['acceptedOutputModes'],
+  ['taskPushNotificationConfig', ['pushNotificationConfig', 'pushNotification'], objectReader(readWebhook)],
+  ['historyLength'],
+  ['returnImmediately', ['blocking'], (blocking) => (typeof blocking === 'boolean' ? !blocking : blocking)],
+]);
+
+function readWebhook(webhook: Members): object {
+  return { id: DEFAULT_CONFIG_ID, ...readPushNotificationConfig(webhook) };
 }

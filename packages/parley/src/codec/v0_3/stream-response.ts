@@ -1,11 +1,11 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../model/stream-response.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import { readArtifact, writeArtifact } from './artifact.js';
+import { artifactReader, writeArtifact } from './artifact.js';
 import type { Dialect } from './dialect.js';
-import { converted, type Members, member, present } from './members.js';
-import { readMessage, writeMessage } from './message.js';
-import { readTask, readTaskStatus, writeTask, writeTaskStatus } from './task.js';
+import { type Members, membersReader, objectReader } from './members.js';
+import { messageReader, writeMessage } from './message.js';
+import { taskReader, taskStatusReader, writeTask, writeTaskStatus } from './task.js';
 
 /** An event or a direct answer: bare with its kind, or as the one member of an object. */
 export function writeStreamResponse(dialect: Dialect, { event, last = false }: StreamItem): object {
@@ -43,48 +43,48 @@ function writeArtifactUpdate(dialect: Dialect, event: TaskArtifactUpdateEvent): 
     : { taskId, contextId, artifact, append, lastChunk, metadata };
 }
 
-/** What an event is, by its kind or by the one member it has. `final` has no place in the model and is dropped. */
-export function readStreamResponse(dialect: Dialect, value: Members): object {
-  const kind = dialect.kinds ? value.kind : Object.keys(value)[0];
-  const content = (name: string, alias?: string): Members => {
-    const inner = dialect.kinds ? value : member(value, name, alias);
-    return (inner ?? {}) as Members;
-  };
-  switch (kind) {
-    case 'task':
-      return { task: converted(content('task'), (task) => readTask(dialect, task)) };
-    case 'message':
-    case 'msg':
-      return { message: converted(content('message', 'msg'), (message) => readMessage(dialect, message)) };
-    case 'status-update':
-    case 'statusUpdate':
-    case 'status_update':
-      return { statusUpdate: converted(content('statusUpdate'), (event) => readStatusUpdate(dialect, event)) };
-    case 'artifact-update':
-    case 'artifactUpdate':
-    case 'artifact_update':
-      return { artifactUpdate: converted(content('artifactUpdate'), (event) => readArtifactUpdate(dialect, event)) };
-    default:
-      return value;
+/** Reads an event or a direct answer by its kind or by the one member it has. `final` has no place in the model and is dropped. */
+export function streamResponseReader(dialect: Dialect): (value: Members) => object {
+  const task = objectReader(taskReader(dialect));
+  const message = objectReader(messageReader(dialect));
+  const statusUpdate = objectReader(
+    membersReader([
+      ['taskId'],
+      ['contextId'],
+      ['status', undefined, objectReader(taskStatusReader(dialect))],
+      ['metadata'],
+    ]),
+  );
+  const artifactUpdate = objectReader(
+    membersReader([
+      ['taskId'],
+      ['contextId'],
+      ['artifact', undefined, objectReader(artifactReader(dialect))],
+      ['append'],
+      ['lastChunk'],
+      ['metadata'],
+    ]),
+  );
+  if (!dialect.kinds) {
+    return membersReader([
+      ['task', undefined, task],
+      ['message', ['message', 'msg'], message],
+      ['statusUpdate', undefined, statusUpdate],
+      ['artifactUpdate', undefined, artifactUpdate],
+    ]);
   }
-}
-
-function readStatusUpdate(dialect: Dialect, event: Members): object {
-  return present({
-    taskId: member(event, 'taskId'),
-    contextId: member(event, 'contextId'),
-    status: readTaskStatus(dialect, member(event, 'status')),
-    metadata: member(event, 'metadata'),
-  });
-}
-
-function readArtifactUpdate(dialect: Dialect, event: Members): object {
-  return present({
-    taskId: member(event, 'taskId'),
-    contextId: member(event, 'contextId'),
-    artifact: converted(member(event, 'artifact'), (artifact) => readArtifact(dialect, artifact)),
-    append: member(event, 'append'),
-    lastChunk: member(event, 'lastChunk'),
-    metadata: member(event, 'metadata'),
-  });
+  return (value) => {
+    switch (value.kind) {
+      case 'task':
+        return { task: task(value) };
+      case 'message':
+        return { message: message(value) };
+      case 'status-update':
+        return { statusUpdate: statusUpdate(value) };
+      case 'artifact-update':
+        return { artifactUpdate: artifactUpdate(value) };
+      default:
+        return value;
+    }
+  };
 }

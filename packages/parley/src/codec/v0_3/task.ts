@@ -1,8 +1,8 @@
 import type { Task, TaskStatus } from '../../model/task.js';
-import { readArtifact, writeArtifact } from './artifact.js';
+import { artifactReader, writeArtifact } from './artifact.js';
 import type { Dialect } from './dialect.js';
-import { converted, convertedList, type Members, member, present } from './members.js';
-import { readMessage, writeMessage } from './message.js';
+import { listReader, type Members, membersReader, objectReader } from './members.js';
+import { messageReader, writeMessage } from './message.js';
 import { readTaskState, writeTaskState } from './task-state.js';
 
 /** A task, which says so only in the dialect with kinds. */
@@ -19,16 +19,16 @@ export function writeTask(dialect: Dialect, task: Task): object {
   return dialect.kinds ? { kind: 'task', ...content } : content;
 }
 
-/** See `writeTask`. */
-export function readTask(dialect: Dialect, task: Members): object {
-  return present({
-    id: member(task, 'id'),
-    contextId: member(task, 'contextId'),
-    status: readTaskStatus(dialect, member(task, 'status')),
-    artifacts: convertedList(member(task, 'artifacts'), (artifact) => readArtifact(dialect, artifact)),
-    history: convertedList(member(task, 'history'), (message) => readMessage(dialect, message)),
-    metadata: member(task, 'metadata'),
-  });
+/** Reads a task. */
+export function taskReader(dialect: Dialect): (task: Members) => object {
+  return membersReader([
+    ['id'],
+    ['contextId'],
+    ['status', undefined, objectReader(taskStatusReader(dialect))],
+    ['artifacts', undefined, listReader(artifactReader(dialect))],
+    ['history', undefined, listReader(messageReader(dialect))],
+    ['metadata'],
+  ]);
 }
 
 /** Of a task or of a status event. */
@@ -37,13 +37,11 @@ export function writeTaskStatus(dialect: Dialect, { state, message, timestamp }:
   return { state: writeTaskState(dialect, state), [dialect.note]: note, timestamp };
 }
 
-/** See `writeTaskStatus`. */
-export function readTaskStatus(dialect: Dialect, status: unknown): unknown {
-  return converted(status, (members) =>
-    present({
-      state: readTaskState(member(members, 'state')),
-      message: converted(member(members, 'message', 'update'), (message) => readMessage(dialect, message)),
-      timestamp: member(members, 'timestamp'),
-    }),
-  );
+/** Reads the status of a task or of a status event. */
+export function taskStatusReader(dialect: Dialect): (status: Members) => object {
+  return membersReader([
+    ['state', undefined, readTaskState],
+    ['message', ['message', 'update'], objectReader(messageReader(dialect))],
+    ['timestamp'],
+  ]);
 }

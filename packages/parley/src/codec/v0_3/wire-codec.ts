@@ -16,7 +16,7 @@ import { oldField } from './fields.js';
 import { isObject } from './members.js';
 import { METHODS } from './methods.js';
 import { writeTaskPushNotificationConfig } from './push-notification-config.js';
-import { readRequest } from './requests.js';
+import { requestReaders } from './requests.js';
 import { ROUTES } from './routes.js';
 import { writeStreamResponse } from './stream-response.js';
 import { writeTask } from './task.js';
@@ -52,16 +52,29 @@ export const v0_3HttpJson = oldCodec({
 
 /** The codec of a version before 1.0 in one of its dialects: the model of 1.0, converted at the edge. */
 export function oldCodec({ protocolVersion, version, dialect, methods, routes }: OldVersion): WireCodec {
+  const readers = requestReaders(dialect);
   return {
     version,
     methods,
     routes,
-    decode: (operation, value, form) => decode(dialect, { operation, value, form }),
+    decode,
     encode: (operation, response) => JSON.stringify(encode(operation, response)),
     encodeEvent: (item) => JSON.stringify(writeStreamResponse(dialect, item)),
     encodeCard: (card) => JSON.stringify(writeAgentCard(protocolVersion, card)),
     wordsOf,
   };
+
+  function decode<Name extends OperationName>(
+    operation: Name,
+    value: unknown,
+    form?: WireForm,
+  ): OperationTypes[Name]['request'] {
+    try {
+      return decodeRequest(operation, isObject(value) ? readers[operation](value) : value, form);
+    } catch (error) {
+      throw error instanceof InvalidParamsError ? inOldNames(dialect, operation, error) : error;
+    }
+  }
 
   function encode(operation: UnaryOperationName, response: unknown): unknown {
     switch (operation) {
@@ -87,26 +100,12 @@ export function oldCodec({ protocolVersion, version, dialect, methods, routes }:
   }
 }
 
-interface Asked<Name extends OperationName> {
-  readonly operation: Name;
-  readonly value: unknown;
-  readonly form: WireForm | undefined;
-}
-
-function decode<Name extends OperationName>(
-  dialect: Dialect,
-  { operation, value, form }: Asked<Name>,
-): OperationTypes[Name]['request'] {
-  try {
-    return decodeRequest(operation, isObject(value) ? readRequest(dialect, operation, value) : value, form);
-  } catch (error) {
-    if (!(error instanceof InvalidParamsError)) throw error;
-    const violations = (error.details.violations ?? []).map(({ field, description }) => ({
-      field: oldField(dialect, operation, field),
-      description,
-    }));
-    throw new InvalidParamsError(violations, error.message);
-  }
+function inOldNames(dialect: Dialect, operation: OperationName, error: InvalidParamsError): InvalidParamsError {
+  const violations = error.details.violations?.map(({ field, description }) => ({
+    field: oldField(dialect, operation, field),
+    description,
+  }));
+  return new InvalidParamsError(violations ?? [], error.message);
 }
 
 /** The one error that had another name. */
