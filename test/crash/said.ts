@@ -1,3 +1,5 @@
+import { eventFrames } from '../support/event-frames.js';
+
 /** What a server said to its clients before it was killed: all of it must be found again. */
 export interface Said {
   /** Task → sequence number → the event as it was shown. */
@@ -81,25 +83,17 @@ export class Load {
 
   async #stream(params: object): Promise<void> {
     const response = await this.#post('SendStreamingMessage', params);
-    const decoder = new TextDecoder();
-    let text = '';
-    for await (const bytes of response.body ?? []) {
-      text += decoder.decode(bytes as Uint8Array, { stream: true });
-      const frames = text.split('\n\n');
-      text = frames.pop() ?? '';
-      for (const frame of frames) this.#frame(frame);
+    for await (const { id, data } of eventFrames(response)) {
+      if (id !== undefined && data !== undefined) this.#shown(id, data);
     }
   }
 
-  #frame(frame: string): void {
-    const seq = /^id: ?(\d+)$/m.exec(frame)?.[1];
-    const data = /^data: ?(.*)$/m.exec(frame)?.[1];
-    if (seq === undefined || data === undefined) return;
+  #shown(seq: number, data: string): void {
     const { result } = JSON.parse(data) as { result: Record<string, { id?: string; taskId?: string }> };
     const event = Object.values(result)[0];
     const taskId = event?.taskId ?? event?.id ?? '';
     const events = this.said.events.get(taskId) ?? new Map<number, string>();
-    events.set(Number(seq), JSON.stringify(result));
+    events.set(seq, JSON.stringify(result));
     this.said.events.set(taskId, events);
   }
 

@@ -1,3 +1,4 @@
+import { eventFrames } from '../support/event-frames.js';
 import { assertNoInternals } from '../support/no-internals.js';
 
 /** A task as it came over the wire. */
@@ -81,10 +82,11 @@ export class Caller {
     const response = await fetch(this.#base, { method: 'POST', headers: HEADERS, body });
     const states: string[] = [];
     let [taskId, events] = ['', 0];
-    for await (const frame of framesOf(response)) {
-      if (frame.startsWith(':')) seen.heartbeat?.();
-      const data = /^data: ?(.*)$/m.exec(frame)?.[1];
-      if (data === undefined) continue;
+    for await (const { data } of eventFrames(response)) {
+      if (data === undefined) {
+        seen.heartbeat?.();
+        continue;
+      }
       assertNoInternals(data);
       events += 1;
       const { result } = JSON.parse(data) as {
@@ -128,15 +130,4 @@ const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 function message(text: string, taskId?: string): object {
   messages += 1;
   return { messageId: `m${messages}`, role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) };
-}
-
-async function* framesOf(response: Response): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const bytes of response.body ?? []) {
-    text += decoder.decode(bytes as Uint8Array, { stream: true });
-    const frames = text.split('\n\n');
-    text = frames.pop() ?? '';
-    yield* frames;
-  }
 }

@@ -1,4 +1,5 @@
 import type { Task } from '../../packages/parley/src/model/task.js';
+import { eventFrames } from '../support/event-frames.js';
 import type { Addresses } from './server-process.js';
 
 /** An answer as it came. */
@@ -30,21 +31,13 @@ export class Stream {
   }
 
   async #read(response: Promise<Response>): Promise<void> {
-    const decoder = new TextDecoder();
-    let text = '';
-    for await (const bytes of (await response).body ?? []) {
-      text += decoder.decode(bytes as Uint8Array, { stream: true });
-      const frames = text.split('\n\n');
-      text = frames.pop() ?? '';
-      for (const frame of frames) this.#frame(frame);
+    for await (const { id, data } of eventFrames(await response)) {
+      if (id !== undefined && data !== undefined) this.#take(id, data);
     }
   }
 
-  #frame(frame: string): void {
-    const seq = /^id: ?(\d+)$/m.exec(frame)?.[1];
-    const data = /^data: ?(.*)$/m.exec(frame)?.[1];
-    if (seq === undefined || data === undefined) return;
-    this.ids.push(Number(seq));
+  #take(seq: number, data: string): void {
+    this.ids.push(seq);
     const parsed = JSON.parse(data) as { result?: object };
     const [event] = Object.values(parsed.result ?? parsed) as { id?: string; status?: { state: string } }[];
     if (event?.id !== undefined) this.taskId = event.id;
