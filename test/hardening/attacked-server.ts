@@ -98,6 +98,15 @@ export class AttackedServer implements AsyncDisposable {
     await this.#ask('release');
   }
 
+  /** Stops the process where it stands, as a machine that does too much does; `thaw` lets it go on. */
+  freeze(): void {
+    this.#process.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process.kill('SIGCONT');
+  }
+
   /** A new connection with these bytes sent on it. */
   open(bytes: string | Uint8Array = ''): Promise<RawConnection> {
     return RawConnection.open(this.port, bytes);

@@ -1,12 +1,13 @@
 import { execSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RawConnection } from '../support/raw-connection.js';
 import { AttackedServer, type Holdings } from './attacked-server.js';
 import { BASE, BINDINGS, type Binding, callBytes, httpJsonBytes, requestBytes, rpcBytes } from './calls.js';
 import { readError } from './error-answer.js';
-import { readAnswers } from './http-answer.js';
+import { readAnswer, readAnswers } from './http-answer.js';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
@@ -181,6 +182,24 @@ describe('many connections', () => {
     },
   );
 
+  it.skipIf(acceptQueue() < 4_096)(
+    'that come while the server does not get to accept them are all answered',
+    async () => {
+      server.freeze();
+      const connections: RawConnection[] = [];
+      try {
+        // Beyond the queue none would come about before the server goes on.
+        for (let at = 0; at < 2_000; at++) connections.push(await server.open(httpJsonBytes('GET', '/tasks/none')));
+      } finally {
+        server.thaw();
+      }
+      for (const connection of connections) {
+        using open = connection;
+        expect((await open.take((bytes) => readAnswer(bytes, 0, 'GET'))).answer.status).toBe(404);
+      }
+    },
+  );
+
   it('1,000 that are reset before anything came back leave nothing', async () => {
     await resetAtOnce(1_000, () => callBytes('sendStreamingMessage', 'JSON-RPC', saying('chunks 20')), undefined);
   });
@@ -193,4 +212,10 @@ async function resetAtOnce(count: number, bytes: () => Uint8Array, seen: RegExp 
   }
   if (seen !== undefined) await Promise.all(connections.map((connection) => connection.until(seen)));
   for (const { socket } of connections) socket.resetAndDestroy();
+}
+
+/** Connections that the system keeps at most until they are accepted; 0 where that is unknown. */
+function acceptQueue(): number {
+  const path = '/proc/sys/net/core/somaxconn';
+  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
 }

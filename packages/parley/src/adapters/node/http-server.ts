@@ -22,6 +22,8 @@ export interface HttpServerOptions extends HttpServerTimes {
 }
 
 const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
+/** Connections that may wait to be accepted, as far as the system allows it: a moment of standstill turns nobody away. */
+const BACKLOG = 4_096;
 const TOO_MANY = errorAnswer({ status: 429, message: 'Too many requests on this connection wait for their answers' });
 
 /** Where a server really listens. */
@@ -78,7 +80,7 @@ export class HttpServer {
   listen({ host, port }: BoundAddress): Promise<BoundAddress> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
+      this.#server.listen({ host, port, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
         this.#server.on('error', (error) => this.#options.logger.error('The HTTP server failed', { error }));
         const address = this.#server.address() as AddressInfo;
