@@ -189,7 +189,7 @@ describe('many connections', () => {
       const connections: RawConnection[] = [];
       try {
         // Beyond the queue none would come about before the server goes on.
-        for (let at = 0; at < 2_000; at++) connections.push(await server.open(httpJsonBytes('GET', '/tasks/none')));
+        for (let at = 0; at < 1_500; at++) connections.push(await server.open(httpJsonBytes('GET', '/tasks/none')));
       } finally {
         server.thaw();
       }
