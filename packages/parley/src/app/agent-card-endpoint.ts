@@ -31,6 +31,7 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
       ...(vary !== undefined && { vary }),
     },
     body: json,
+    verbatim: true,
   });
   return async (request) => {
     if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };
@@ -45,7 +46,7 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
     const answer = await whole;
     if (!isCurrent(request, answer.headers.etag ?? '', modified)) return answer;
     const { 'content-type': _, ...headers } = answer.headers;
-    return { status: 304, headers };
+    return { status: 304, headers, verbatim: true };
   };
 }
 

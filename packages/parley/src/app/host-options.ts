@@ -5,6 +5,13 @@ import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
 import { checkOptions } from './check-options.js';
+import {
+  type Compression,
+  type CompressionOptions,
+  type Compressor,
+  compressionSchema,
+  MINIMUM_LENGTH,
+} from './compression.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from './cors.js';
 import { type MetricsOptions, metricsSchema } from './host-metrics.js';
 import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
@@ -28,6 +35,11 @@ export interface HostOptions {
   readonly cors?: CorsOrigins | CorsOptions;
   /** Whether answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
   readonly nosniff?: boolean;
+  /**
+   * Whether longer answers are compressed for whoever accepts that, and how. Default: by a server with a socket of its own, not
+   * where an agent is put behind another host, which may do that itself.
+   */
+  readonly compression?: boolean | CompressionOptions;
   /**
    * Whether `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not where
    * an agent is put behind another host.
@@ -72,11 +84,22 @@ export const hostOptionsShape = {
   streamHeartbeatMs: ms,
   cors: corsSchema.optional(),
   nosniff: z.boolean().optional(),
+  compression: compressionSchema.optional(),
   health: z.boolean().optional(),
   openapi: z.boolean().optional(),
   metrics: metricsSchema.optional(),
   logRequests: z.boolean().optional(),
 };
+
+/** How to compress, by what was said of it, what holds where nothing was, and what the host has for that. */
+export function compressionOf(
+  chosen: boolean | CompressionOptions,
+  make: (options: CompressionOptions) => Compressor,
+): Compression | undefined {
+  if (chosen === false) return undefined;
+  const options = chosen === true ? {} : chosen;
+  return { compressor: make(options), minimumLength: options.minimumLength ?? MINIMUM_LENGTH };
+}
 
 /** What to measure, by what was said of it and what holds where nothing was. */
 export function metricsOf(metrics: HostOptions['metrics'], otherwise: boolean): MetricsOptions | undefined {

@@ -1,7 +1,8 @@
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
+import { nodeCompressor } from '../adapters/node/node-compressor.js';
 import type { AgentOptions } from '../app/agent-options.js';
-import { checkHost, checkPlacedAgent, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
+import { checkHost, checkPlacedAgent, compressionOf, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
 import type { HostedAgents } from '../app/hosted-agents.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
@@ -12,6 +13,7 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
+export type { CompressionOptions } from '../app/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/cors.js';
 export type { MetricsOptions } from '../app/host-metrics.js';
 export type { HostedAgents, SameAgent } from '../app/hosted-agents.js';
@@ -110,6 +112,7 @@ function serverOf(agents: HostedAgents, options: ServerOptions): AgentServer {
     ...(options.retention && { retention: options.retention }),
     ...(options.cors && { cors: options.cors }),
     nosniff: options.nosniff,
+    compression: compressionOf(options.compression ?? true, nodeCompressor),
     health: options.health ?? true,
     ...(options.openapi !== undefined && { openapi: options.openapi }),
     metrics: metricsOf(options.metrics, true),

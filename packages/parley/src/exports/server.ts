@@ -1,9 +1,11 @@
 import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
+import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
 import { baseUrlOf } from '../app/base-url.js';
 import {
   checkPlacedAgent,
+  compressionOf,
   type HostOptions,
   hostOptionsShape,
   metricsOf,
@@ -22,6 +24,7 @@ import { systemClock, systemIds } from './runtime.js';
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
+export type { CompressionOptions } from '../app/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/cors.js';
 export type { MetricsOptions } from '../app/host-metrics.js';
 export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
@@ -102,6 +105,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     ...(options.retention && { retention: options.retention }),
     ...(options.cors && { cors: options.cors }),
     nosniff: options.nosniff,
+    compression: compressionOf(options.compression ?? false, webCompressor),
     health: options.health ?? false,
     ...(options.openapi !== undefined && { openapi: options.openapi }),
     metrics: metricsOf(options.metrics, false),

@@ -36,6 +36,8 @@ export interface ExchangeResponse {
    * has gone. Each string is a whole number of frames.
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
+  /** Goes out as it is and is never compressed: gateways rewrite agent cards. */
+  readonly verbatim?: true;
   /** The call that it answers, if it answers one. */
   readonly call?: CallRecord;
 }

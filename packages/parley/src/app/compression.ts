@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import { type ContentEncoding, EncodingChoice } from '../bindings/http/accept-encoding.js';
+import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+import { EVENT_STREAM_TYPE, essence } from '../bindings/http/media-type.js';
+import { varying } from './answer-headers.js';
+
+/** How answers are compressed. */
+export interface CompressionOptions {
+  /** From 1, the fastest, to 9, the smallest; default 6. Only where the host lets it be chosen. */
+  readonly gzipLevel?: number;
+  /** From 0 to 11; default 4, about as fast as gzip at 6. Only where the host has Brotli and lets it be chosen. */
+  readonly brotliQuality?: number;
+  /** Answers up to this length go out as they are; default 1024 characters. */
+  readonly minimumLength?: number;
+}
+
+/** What compression of a server may be. */
+export const compressionSchema = z.union(
+  [
+    z.boolean(),
+    z.strictObject({
+      gzipLevel: z.number().int().min(1).max(9).optional(),
+      brotliQuality: z.number().int().min(0).max(11).optional(),
+      minimumLength: z.number().int().nonnegative().optional(),
+    }),
+  ],
+  'must be true, false, or an object with gzipLevel (1 to 9), brotliQuality (0 to 11), minimumLength',
+);
+
+/** Compresses bodies, as a port: every host has means of its own. */
+export interface Compressor {
+  /** What it can do, the preferred one first. */
+  readonly encodings: readonly ContentEncoding[];
+  compress(body: string | Uint8Array, encoding: ContentEncoding): Promise<Uint8Array>;
+}
+
+/** By what answers are compressed, and which. */
+export interface Compression {
+  readonly compressor: Compressor;
+  readonly minimumLength: number;
+}
+
+/** From this length on answers are compressed where nothing else was said: an ethernet frame has room for less. */
+export const MINIMUM_LENGTH = 1024;
+
+const COMPRESSIBLE =
+  /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|javascript|openmetrics-text|yaml)|image\/svg\+xml)$/;
+
+/**
+ * The same exchange, its longer answers compressed for whoever accepts that. Event streams, agent cards and parts of a whole
+ * go out as they are.
+ */
+export function withCompression(exchange: Exchange, { compressor, minimumLength }: Compression): Exchange {
+  const choice = new EncodingChoice(compressor.encodings);
+  return (request) =>
+    exchange(request).then((answer) => {
+      if (answer.status === 304) return isVerbatim(answer) ? answer : varying(answer, 'Accept-Encoding');
+      if (!isCompressible(answer, minimumLength)) return answer;
+      const encoding = choice.of(request.header('accept-encoding'));
+      const told = varying(answer, 'Accept-Encoding');
+      return encoding === undefined ? told : compressed(told, compressor, encoding);
+    });
+}
+
+function isVerbatim({ verbatim, call }: ExchangeResponse): boolean {
+  return verbatim === true || call?.operation === 'getExtendedAgentCard';
+}
+
+function isCompressible(answer: ExchangeResponse, minimumLength: number): boolean {
+  const { status, headers, body } = answer;
+  if (body === undefined || (typeof body !== 'string' && !(body instanceof Uint8Array))) return false;
+  if (body.length <= minimumLength || isVerbatim(answer) || status === 206) return false;
+  if ('content-encoding' in headers || 'content-range' in headers) return false;
+  if (headers['cache-control']?.includes('no-transform')) return false;
+  const type = essence(headers['content-type']);
+  // An error may be a stream of one frame.
+  return type !== EVENT_STREAM_TYPE && COMPRESSIBLE.test(type);
+}
+
+async function compressed(
+  answer: ExchangeResponse,
+  compressor: Compressor,
+  encoding: ContentEncoding,
+): Promise<ExchangeResponse> {
+  const whole = answer.body as string | Uint8Array;
+  const body = await compressor.compress(whole, encoding).catch(() => undefined);
+  // What does not get shorter is random, or as it is just as good.
+  if (body === undefined || body.length >= whole.length) return answer;
+  const { etag, 'content-length': _, 'accept-ranges': __, ...headers } = answer.headers;
+  const tag = etag === undefined ? undefined : etag.startsWith('W/') ? etag : `W/${etag}`;
+  return {
+    ...answer,
+    headers: { ...headers, ...(tag !== undefined && { etag: tag }), 'content-encoding': encoding },
+    body,
+  };
+}

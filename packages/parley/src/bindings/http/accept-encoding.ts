@@ -1,0 +1,51 @@
+/** A form in which a body can travel. */
+export type ContentEncoding = 'br' | 'gzip';
+
+const MOST_KNOWN = 100;
+
+/** Chooses by `Accept-Encoding` among what is offered, the earlier one of equals (RFC 9110 §12.5.3). */
+export class EncodingChoice {
+  readonly #offered: readonly ContentEncoding[];
+  /** Clients say the same again and again. */
+  readonly #known = new Map<string, ContentEncoding | undefined>();
+
+  constructor(offered: readonly ContentEncoding[]) {
+    this.#offered = offered;
+  }
+
+  /** `undefined`: as it is. */
+  of(header: string | undefined): ContentEncoding | undefined {
+    if (header === undefined || header === '') return undefined;
+    if (this.#known.has(header)) return this.#known.get(header);
+    const choice = this.#choose(header);
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(header, choice);
+    return choice;
+  }
+
+  #choose(header: string): ContentEncoding | undefined {
+    const qualities = qualitiesOf(header);
+    // Not named, it is the last resort.
+    let best = qualities.get('identity') ?? 0;
+    let choice: ContentEncoding | undefined;
+    for (const encoding of this.#offered) {
+      const quality = qualities.get(encoding) ?? qualities.get('*') ?? 0;
+      if (quality <= 0 || quality < best || (quality === best && choice !== undefined)) continue;
+      [best, choice] = [quality, encoding];
+    }
+    return choice;
+  }
+}
+
+const CODING = /^([!#$%&'*+.^_`|~\w-]+)(?:\s*;\s*q=([01](?:\.\d{0,3})?))?$/i;
+
+function qualitiesOf(header: string): ReadonlyMap<string, number> {
+  const qualities = new Map<string, number>();
+  for (const text of header.split(',')) {
+    const [, name, quality] = CODING.exec(text.trim()) ?? [];
+    if (name === undefined) continue;
+    const coding = name.toLowerCase();
+    qualities.set(coding === 'x-gzip' ? 'gzip' : coding, quality === undefined ? 1 : Number(quality));
+  }
+  return qualities;
+}
