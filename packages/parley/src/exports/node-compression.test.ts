@@ -13,8 +13,9 @@ async function world(options: Partial<A2AServerOptions> = {}) {
   const server = createA2AServer({ agent: (prompt: string) => prompt, skills, ...options } as A2AServerOptions);
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
+  let sent = 0;
   const call = (method: string, text: string, encodings: string) => {
-    const params = { message: { messageId: text, role: 'ROLE_USER', parts: [{ text }] } };
+    const params = { message: { messageId: `m${++sent}`, role: 'ROLE_USER', parts: [{ text }] } };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     return fetch(url, { method: 'POST', headers: { ...HEADERS, 'accept-encoding': encodings }, body });
   };
