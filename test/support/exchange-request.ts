@@ -92,7 +92,7 @@ export function framesOf(text: string): Frame[] {
   const frames: Frame[] = [];
   for (const block of text.slice(0, -2).split('\n\n')) {
     if (block.startsWith(':')) continue;
-    const match = /^(?:id: (\S+)\n)?data: (.*)$/.exec(block);
+    const match = /^(?:id: (\S+)\n)?data: ([^\n]*)$/.exec(block);
     if (match === null) throw new Error(`not a frame: ${block}`);
     const data: unknown = JSON.parse(match[2] as string);
     frames.push(match[1] === undefined ? { data } : { id: match[1], data });

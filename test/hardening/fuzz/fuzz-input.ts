@@ -1,8 +1,8 @@
 import { OPERATIONS } from '../../../packages/parley/src/operations/operations.js';
+import { Random } from '../../support/random.js';
 import { BINDINGS, callBytes, OPERATION_NAMES } from '../calls.js';
 import { fullRequest } from '../wrong-values.js';
 import { chunked, mutatedBytes, mutatedHeaders, mutatedTarget, mutatedValue } from './mutations.js';
-import { Random } from './random.js';
 
 /** What is sent on one connection, in the pieces in which it is written. */
 export type FuzzInput = readonly Buffer[];

@@ -51,7 +51,6 @@ export class AgentConnection {
     const known = this.#transports.get(at);
     if (known !== undefined) return known;
     const made = this.#options.transports(this.#options.interfaces[at] as AgentInterface);
-    if (made === undefined) throw new Error('an interface without a transport was selected');
     // What could not be loaded may be there the next time.
     made.catch(() => this.#transports.delete(at));
     this.#transports.set(at, made);

@@ -45,5 +45,5 @@ export interface ClientTransport {
   stream(call: TransportCall<StreamingOperationName>): AsyncIterable<readonly ReceivedEvent[]>;
 }
 
-/** Makes the transport of an interface; undefined where its binding or version is not known. */
-export type TransportSource = (agentInterface: AgentInterface) => Promise<ClientTransport> | undefined;
+/** Makes the transport of an interface whose binding and version are known. */
+export type TransportSource = (agentInterface: AgentInterface) => Promise<ClientTransport>;

@@ -256,7 +256,8 @@ export class Client {
     const { lastEventId } = options;
     const isMessage = operation === 'sendStreamingMessage';
     let call: AgentCall<StreamingOperationName> = { operation, request, context: callContext(options, defaults) };
-    const within = (signal: AbortSignal, more: Partial<ClientCallContext> = {}): ClientCallContext => ({
+    const resumable = this.#declares(STREAM_RESUME_EXTENSION);
+    const within = (signal: AbortSignal | undefined, more: Partial<ClientCallContext> = {}): ClientCallContext => ({
       ...call.context,
       ...more,
       signal,
@@ -265,7 +266,8 @@ export class Client {
       span: isMessage ? 'turn' : 'task',
       taskId,
       lastEventId,
-      resumable: this.#declares(STREAM_RESUME_EXTENSION),
+      resumable,
+      hasTaken: isMessage && taskId !== undefined && resumable ? (task) => hasMessage(task, call.request) : undefined,
       repeatable: isMessage && (mayRepeat || this.#calls.isIdempotent),
       options: resume,
       runtime,
@@ -297,6 +299,11 @@ export class Client {
   #declares(extension: string): boolean {
     return (this.#card.capabilities.extensions ?? []).some(({ uri }) => uri === extension);
   }
+}
+
+function hasMessage({ history = [] }: Task, request: object): boolean {
+  const { messageId } = (request as SendMessageRequest).message;
+  return history.some((message) => message.messageId === messageId);
 }
 
 function withId<Request extends { readonly id: string }>(request: string | Request): Request | { readonly id: string } {

@@ -39,6 +39,11 @@ export interface StreamSource {
   readonly runtime: ClientRuntime;
   /** The time limit of the whole stream; asked for once, when it begins. */
   deadline(): CallDeadline;
+  /**
+   * Whether a task that asks for input has had the turn of the message. Undefined where that goes without saying: where the message began
+   * the task, or the agent is not known to keep all messages.
+   */
+  readonly hasTaken: ((task: Task) => boolean) | undefined;
   /** Puts what stands around calls around the events. */
   around(events: AsyncIterable<StreamResponse>): AsyncIterable<StreamResponse>;
   /** The first connection. */
@@ -46,7 +51,7 @@ export interface StreamSource {
   /** A connection to a task that is known. */
   subscribe(id: string, place: SubscriptionPlace): AsyncIterable<readonly ReceivedEvent[]>;
   /** The task as it is. */
-  task(id: string, signal: AbortSignal): Promise<Task>;
+  task(id: string, signal: AbortSignal | undefined): Promise<Task>;
 }
 
 /** From where on a subscription is wanted. */
@@ -58,6 +63,7 @@ export interface SubscriptionPlace {
 /** How long an agent may take to close a stream that is over, before the connection is given up. */
 const CLOSING_MS = 1_000;
 const SILENCE_MS = 60_000;
+const ATTEMPTS = 10;
 /** Answers to a subscription that say no more than that there is nothing to follow. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'UNSUPPORTED_OPERATION',
@@ -132,7 +138,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   }
 
   async *#run(): AsyncGenerator<StreamResponse, undefined> {
-    const { attempts = 10 } = this.#source.options;
+    const { attempts = ATTEMPTS } = this.#source.options;
     this.#deadline = this.#source.deadline();
     const { signal, release } = this.#deadline;
     let faults = 0;
@@ -150,16 +156,17 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
               this.#waitsSince = undefined;
               yield received.event;
             }
-            if (this.#breaks > 0 && this.#progress.asksForInput) return;
+            if (this.#breaks > 0 && (await this.#isTurnOver())) return;
             if (this.#progress.isOver) this.#closeSoon();
             this.#waitsSince = this.#source.runtime.clock.monotonic();
           }
-          if (this.#endsByClosing()) return;
+          if (await this.#endsByClosing()) return;
         } catch (error) {
           fault = error;
         }
-        if (this.#closed || this.#progress.isOver || this.#progress.asksForInput) return;
+        if (this.#closed || this.#progress.isOver) return;
         signal?.throwIfAborted();
+        if (await this.#isTurnOver()) return;
         if (this.#breaks > 0 && fault instanceof A2AError && REFUSALS.has(fault.code) && !this.#looking) {
           events = this.#look();
           continue;
@@ -176,20 +183,44 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   }
 
   /** Whether a stream that the agent has closed is whole (STR-5): agents differ in what they close at a question. */
-  #endsByClosing(): boolean {
+  async #endsByClosing(): Promise<boolean> {
     if (this.#progress.isOver) return true;
-    return this.#progress.isWaiting && (this.#source.span === 'turn' || !this.#source.resumable);
+    if (!this.#progress.isWaiting) return false;
+    if (this.#progress.asksForInput) return this.#isTurnOver();
+    return this.#source.span === 'turn' || !this.#source.resumable;
+  }
+
+  /** Whether the message has had its turn. The question just seen may be that of an earlier turn, shown again to a repeated message. */
+  async #isTurnOver(): Promise<boolean> {
+    if (!this.#progress.asksForInput) return false;
+    const { hasTaken, options, runtime } = this.#source;
+    if (hasTaken === undefined) return true;
+    const { attempts = ATTEMPTS } = options;
+    for (let number = 1; ; number++) {
+      try {
+        const task = await this.#source.task(this.#progress.taskId as string, this.#deadline?.signal);
+        return task.status.state === 'TASK_STATE_INPUT_REQUIRED' && hasTaken(task);
+      } catch (error) {
+        if (!isTransient(error) || number > attempts) throw error;
+        await pause(runtime.clock, this.#waitMs(number), this.#deadline?.signal);
+      }
+    }
+  }
+
+  #waitMs(number: number): number {
+    const { options, runtime } = this.#source;
+    const { firstMs = 250, longestMs = 10_000 } = options;
+    return backoffMs(number, { firstMs, longestMs, factor: 2 }, runtime.random);
   }
 
   /** The next connection, after a while. */
   async #again(number: number, fault: A2AError): Promise<AsyncIterable<readonly ReceivedEvent[]>> {
-    const { runtime, options, resumable, repeatable } = this.#source;
+    const { runtime, resumable, repeatable } = this.#source;
     const { taskId, lastEventId } = this.#progress;
     if (taskId === undefined && !repeatable) throw fault;
     this.#disconnect();
-    const { firstMs = 250, longestMs = 10_000 } = options;
-    const ms = backoffMs(number, { firstMs, longestMs, factor: 2 }, runtime.random);
-    await pause(runtime.clock, Math.max(ms, fault.details.retryAfterMs ?? 0), this.#deadline?.signal);
+    const ms = Math.max(this.#waitMs(number), fault.details.retryAfterMs ?? 0);
+    await pause(runtime.clock, ms, this.#deadline?.signal);
     this.#breaks += 1;
     runtime.logger.info('resuming a stream', { taskId, lastEventId, attempt: number, fault: fault.message });
     this.#progress.reconnect();

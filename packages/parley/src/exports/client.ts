@@ -17,8 +17,7 @@ import { CredentialGuard } from '../client/credential-guard.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
-import type { ClientCodec } from '../codec/client-codec.js';
-import { clientV1_0 } from '../codec/v1_0/client-codec.js';
+import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
@@ -82,7 +81,7 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
   const { logger = silentLogger } = options;
   const runtime: ClientRuntime = { clock: callerClock, ids: systemIds, random: Math.random, logger };
   const caller = callerOf(options);
-  const { card, url } = await resolved(agent, { options, caller, decode: decodeCard });
+  const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard });
   return clientOf({ card, url, options, runtime, caller });
 }
 
@@ -100,7 +99,7 @@ export interface FetchCardOptions
 export async function fetchAgentCard(agent: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
   const decode = (document: unknown) => {
     options.onDocument?.(document);
-    return decodeCard(document);
+    return decodeAgentCard(document);
   };
   return (await resolved(agent, { options, caller: callerOf(options), decode })).card;
 }
@@ -144,7 +143,7 @@ interface ConnectedParts {
 
 function clientOf({ card, url, options, runtime, caller }: ConnectedParts): Client {
   const transports = transportSource(caller);
-  const interfaces = selectInterfaces(card, options, (item) => codecOf(item) !== undefined);
+  const interfaces = selectInterfaces(card, options, isKnown);
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   const own = url === undefined ? card.supportedInterfaces.map((item) => item.url) : [url];
   const trusted = [...own, ...(options.trustedOrigins ?? [])];
@@ -169,21 +168,16 @@ function clientOf({ card, url, options, runtime, caller }: ConnectedParts): Clie
   });
 }
 
-/** The codecs by version; those of old versions are loaded where an agent speaks them. */
-function codecOf({ protocolBinding, protocolVersion }: AgentInterface): Promise<ClientCodec> | undefined {
-  if (protocolBinding !== 'JSONRPC' && protocolBinding !== 'HTTP+JSON') return undefined;
-  return protocolVersion === clientV1_0.version ? Promise.resolve(clientV1_0) : undefined;
-}
-
 function transportSource(caller: HttpCaller): TransportSource {
-  return (agentInterface) =>
-    codecOf(agentInterface)?.then((codec) =>
-      agentInterface.protocolBinding === 'JSONRPC'
-        ? new JsonRpcTransport({ agentInterface, codec, caller })
-        : new HttpJsonTransport({ agentInterface, codec, caller }),
-    );
+  return async (agentInterface) => {
+    const version = await CLIENT_VERSIONS.get(agentInterface.protocolVersion)?.();
+    if (version === undefined) throw new Error('an interface of an unknown version was selected');
+    return agentInterface.protocolBinding === 'JSONRPC'
+      ? new JsonRpcTransport({ agentInterface, codec: version.jsonRpc, caller })
+      : new HttpJsonTransport({ agentInterface, codec: version.httpJson, caller });
+  };
 }
 
-async function decodeCard(card: unknown): Promise<AgentCard> {
-  return clientV1_0.decodeCard(card);
+function isKnown({ protocolBinding, protocolVersion }: AgentInterface): boolean {
+  return (protocolBinding === 'JSONRPC' || protocolBinding === 'HTTP+JSON') && CLIENT_VERSIONS.has(protocolVersion);
 }

@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { connectionFault } from './connection-fault.js';
+import { tryJson } from './received-answer.js';
 
 /** What an event stream is read from. */
 export interface EventReaderOptions {
@@ -13,7 +14,8 @@ export interface EventReaderOptions {
 
 /**
  * The frames of an event stream, those of one chunk in one list; a chunk without a whole frame, such as a comment, gives an empty one,
- * as a sign of life. Reads the next chunk only when it is asked for more. A last frame whose empty line is missing counts.
+ * as a sign of life. Reads the next chunk only when it is asked for more. A last frame whose empty line is missing counts
+ * if it holds JSON.
  * @throws ConnectionError where the stream breaks off, A2AError where an event is too long, or the reason of the signal.
  */
 export async function* readEvents({
@@ -41,11 +43,16 @@ export async function* readEvents({
   try {
     for (;;) {
       const { done, value } = await nextChunk(reader, signal);
-      parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
-      const whole = take();
-      if (!done || whole.length > 0) yield whole;
+      if (done) {
+        // Some servers leave the last empty line out; what was cut short is no JSON.
+        parser.feed(`${decoder.decode()}\n\n`);
+        const last = take().filter(({ data }) => tryJson(data) !== undefined);
+        if (last.length > 0) yield last;
+        return;
+      }
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield take();
       if (fault !== undefined) throw fault;
-      if (done) return;
     }
   } finally {
     reader.cancel().catch(() => {});
