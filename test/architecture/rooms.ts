@@ -33,6 +33,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ioredis'] },
   auth: { rooms: [...VALUES, 'net'] },
+  'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
   'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'], modules: ['zod'] },
   server: {
     rooms: [

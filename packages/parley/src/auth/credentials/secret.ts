@@ -1,6 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { OptionsError } from '../../errors/options-error.js';
-import { ownWait } from './own-wait.js';
+import { ownWait } from './shared-work.js';
 
 /** A secret, or where to ask for it with every call; a secret that was refused is told, so that another one can be found. */
 export type Secret = string | ((asked: { readonly refused?: string }) => string | Promise<string>);

@@ -1,0 +1,165 @@
+import type * as OAuth from 'oauth4webapi';
+import { CredentialsError } from '../../errors/credentials-error.js';
+import type { SecurityScheme } from '../../model/security-scheme.js';
+import { isLoopback } from '../../net/loopback.js';
+import { boundedFetch } from './bounded-fetch.js';
+import { oauthFailure } from './oauth-failure.js';
+import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+
+/** What requests to an authorization server are made with. */
+export interface OAuthSession {
+  readonly library: typeof OAuth;
+  readonly server: OAuth.AuthorizationServer;
+  readonly client: OAuth.Client;
+  readonly authentication: OAuth.ClientAuth;
+  /** For every request. */
+  readonly request: {
+    readonly signal: AbortSignal;
+    readonly [OAuth.customFetch]: ReturnType<typeof boundedFetch>;
+    readonly [OAuth.allowInsecureRequests]: boolean;
+  };
+}
+
+/** The urls of a scheme by what they are for. */
+interface SchemeUrls {
+  readonly token?: string | undefined;
+  readonly authorization?: string | undefined;
+  readonly deviceAuthorization?: string | undefined;
+  readonly metadata?: string | undefined;
+}
+
+/** The authorization server of a client: which schemes of cards mean it, and what can be asked of it. */
+export class AuthorizationServer {
+  readonly #options: OAuthClientOptions;
+  readonly #runtime: OAuthRuntime;
+  #discovered: Promise<OAuth.AuthorizationServer | undefined> | undefined;
+
+  constructor(options: OAuthClientOptions, runtime: OAuthRuntime) {
+    this.#options = options;
+    this.#runtime = runtime;
+  }
+
+  /** Whether all that a scheme says of its authorization server may be this one. */
+  isMeantBy(scheme: SecurityScheme): boolean {
+    const { issuer, endpoints } = this.#options;
+    const own = [issuer, ...Object.values(endpoints ?? {})].map(originOf);
+    return Object.values(urlsOf(scheme)).every((url) => url === undefined || url === '' || own.includes(originOf(url)));
+  }
+
+  /**
+   * Makes requests to it. What goes wrong in them is told without any secret.
+   * @throws CredentialsError, or the reason of the signal.
+   */
+  async ask<T>(
+    { scheme, signal }: { readonly scheme: SecurityScheme | undefined; readonly signal: AbortSignal },
+    requests: (session: OAuthSession) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await requests(await this.#session(scheme, signal));
+    } catch (error) {
+      throw oauthFailure({ issuer: this.#options.issuer, error, signal });
+    }
+  }
+
+  async #session(scheme: SecurityScheme | undefined, signal: AbortSignal): Promise<OAuthSession> {
+    const library = await loaded();
+    const { issuer, clientId, plainHttp = false } = this.#options;
+    const request = {
+      signal,
+      [library.customFetch]: boundedFetch(this.#options.fetch ?? this.#runtime.fetch, this.#runtime.clock),
+      [library.allowInsecureRequests]: plainHttp || isLoopback(new URL(issuer).hostname.replace(/^\[|\]$/g, '')),
+    } as const;
+    const server = await this.#server(scheme, { library, request });
+    return {
+      library,
+      server,
+      client: { client_id: clientId },
+      authentication: this.#authentication(library, server),
+      request,
+    };
+  }
+
+  /** What it says of itself counts; the card's word, which is at its origin, where it says nothing. */
+  async #server(
+    scheme: SecurityScheme | undefined,
+    session: Pick<OAuthSession, 'library' | 'request'>,
+  ): Promise<OAuth.AuthorizationServer> {
+    const { issuer, endpoints } = this.#options;
+    if (endpoints !== undefined) return serverAt(issuer, endpoints);
+    this.#discovered ??= this.#discover(session);
+    // What failed now may work the next time.
+    this.#discovered.catch(() => (this.#discovered = undefined));
+    return (await this.#discovered) ?? serverAt(issuer, scheme === undefined ? {} : urlsOf(scheme));
+  }
+
+  async #discover({
+    library,
+    request,
+  }: Pick<OAuthSession, 'library' | 'request'>): Promise<OAuth.AuthorizationServer | undefined> {
+    const issuer = new URL(this.#options.issuer);
+    for (const algorithm of ['oidc', 'oauth2'] as const) {
+      const response = await library.discoveryRequest(issuer, { ...request, algorithm });
+      if (response.status !== 404) return await library.processDiscoveryResponse(issuer, response);
+    }
+    return undefined;
+  }
+
+  #authentication(library: typeof OAuth, server: OAuth.AuthorizationServer): OAuth.ClientAuth {
+    const { clientSecret, authentication } = this.#options;
+    switch (authentication?.method) {
+      case 'basic':
+        return library.ClientSecretBasic(authentication.secret);
+      case 'post':
+        return library.ClientSecretPost(authentication.secret);
+      case 'private-key': {
+        const { key, kid } = authentication;
+        return library.PrivateKeyJwt(kid === undefined ? key : { key, kid });
+      }
+      case 'tls':
+        return library.TlsClientAuth();
+      case undefined: {
+        if (clientSecret === undefined) return library.None();
+        const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+        return methods.includes('client_secret_basic') || !methods.includes('client_secret_post')
+          ? library.ClientSecretBasic(clientSecret)
+          : library.ClientSecretPost(clientSecret);
+      }
+    }
+  }
+}
+
+async function loaded(): Promise<typeof OAuth> {
+  try {
+    return await import('oauth4webapi');
+  } catch {
+    throw new CredentialsError('missing', 'OAuth 2 and OpenID Connect need the package oauth4webapi beside this one');
+  }
+}
+
+function serverAt(issuer: string, urls: SchemeUrls): OAuth.AuthorizationServer {
+  return {
+    issuer,
+    ...(urls.token && { token_endpoint: urls.token }),
+    ...(urls.authorization && { authorization_endpoint: urls.authorization }),
+    ...(urls.deviceAuthorization && { device_authorization_endpoint: urls.deviceAuthorization }),
+  };
+}
+
+function urlsOf(scheme: SecurityScheme): SchemeUrls {
+  if ('openIdConnectSecurityScheme' in scheme) return { metadata: scheme.openIdConnectSecurityScheme.openIdConnectUrl };
+  if (!('oauth2SecurityScheme' in scheme)) return {};
+  const { flows, oauth2MetadataUrl: metadata } = scheme.oauth2SecurityScheme;
+  if ('authorizationCode' in flows) {
+    const { tokenUrl: token, authorizationUrl: authorization } = flows.authorizationCode;
+    return { token, authorization, metadata };
+  }
+  if ('deviceCode' in flows) {
+    const { tokenUrl: token, deviceAuthorizationUrl: deviceAuthorization } = flows.deviceCode;
+    return { token, deviceAuthorization, metadata };
+  }
+  return { metadata, ...('clientCredentials' in flows && { token: flows.clientCredentials.tokenUrl }) };
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}

@@ -1,0 +1,24 @@
+import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
+import { oauthCredentials } from './oauth-credentials.js';
+import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+
+/** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4): the usual way from agent to agent. */
+export function clientCredentials(options: OAuthClientOptions, runtime: OAuthRuntime): SchemeCredentials {
+  return oauthCredentials({
+    options,
+    runtime,
+    grant: {
+      flow: 'clientCredentials',
+      tokens: async ({ library, server, client, authentication, request }, parameters) => {
+        const response = await library.clientCredentialsGrantRequest(
+          server,
+          client,
+          authentication,
+          { ...parameters },
+          request,
+        );
+        return await library.processClientCredentialsResponse(server, client, response);
+      },
+    },
+  });
+}

@@ -1,0 +1,105 @@
+import type * as OAuth from 'oauth4webapi';
+import { CredentialsError } from '../../errors/credentials-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
+import type { OAuthSession } from './authorization-server.js';
+import { oauthCredentials } from './oauth-credentials.js';
+import { callersOwn, isPassing, oauthErrorCode } from './oauth-failure.js';
+import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+
+/** What a person is asked to do, on any device with a browser. */
+export interface DeviceCodePrompt {
+  /** The page to open. */
+  readonly verificationUri: string;
+  /** What to type there. */
+  readonly userCode: string;
+  /** The page with the code already in it, where the authorization server has one. */
+  readonly verificationUriComplete?: string;
+  /** Until when, in ms since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A client on behalf of a person whose browser is elsewhere. */
+export interface DeviceCodeOptions extends OAuthClientOptions {
+  /** Shows the person what to do; polling begins when it resolves. */
+  show(prompt: DeviceCodePrompt): void | Promise<void>;
+}
+
+const INTERVAL_S = 5;
+/** RFC 8628 §3.5. */
+const SLOWER_S = 5;
+
+/** Tokens that a person allows on another device (RFC 8628). */
+export function deviceCode(options: DeviceCodeOptions, runtime: OAuthRuntime): SchemeCredentials {
+  const { clock } = runtime;
+  return oauthCredentials({
+    options,
+    runtime,
+    grant: {
+      flow: 'deviceCode',
+      tokens: async (session, parameters) => {
+        const { library, server, client, authentication, request } = session;
+        const answer = await library.processDeviceAuthorizationResponse(
+          server,
+          client,
+          await library.deviceAuthorizationRequest(server, client, authentication, { ...parameters }, request),
+        );
+        const { device_code: code, expires_in: seconds, interval = INTERVAL_S } = answer;
+        const ends = clock.monotonic() + seconds * 1000;
+        const prompt: DeviceCodePrompt = {
+          verificationUri: answer.verification_uri,
+          userCode: answer.user_code,
+          ...(answer.verification_uri_complete !== undefined && {
+            verificationUriComplete: answer.verification_uri_complete,
+          }),
+          expiresAt: clock.now() + seconds * 1000,
+        };
+        await callersOwn(() => options.show(prompt));
+        return await polled({ session, code, interval, ends, clock, issuer: options.issuer });
+      },
+    },
+  });
+}
+
+interface Polling {
+  readonly session: OAuthSession;
+  readonly code: string;
+  /** Seconds. */
+  readonly interval: number;
+  /** By the monotonic clock. */
+  readonly ends: number;
+  readonly clock: Clock;
+  readonly issuer: string;
+}
+
+async function polled({ session, code, interval, ends, clock, issuer }: Polling): Promise<OAuth.TokenEndpointResponse> {
+  const { library, server, client, authentication, request } = session;
+  for (let pause = interval; ; ) {
+    await paused(clock, pause * 1000, request.signal);
+    if (clock.monotonic() >= ends) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
+    try {
+      const response = await library.deviceCodeGrantRequest(server, client, authentication, code, request);
+      return await library.processDeviceCodeResponse(server, client, response);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      const said = oauthErrorCode(error);
+      if (said === 'slow_down') pause += SLOWER_S;
+      else if (isPassing(error)) pause *= 2;
+      else if (said !== 'authorization_pending') throw error;
+    }
+  }
+}
+
+async function paused(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = () => reject(signal.reason);
+  signal.addEventListener('abort', leave, { once: true });
+  const disarm = clock.after(ms, resolve);
+  try {
+    await promise;
+  } finally {
+    disarm();
+    signal.removeEventListener('abort', leave);
+  }
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '../../runtime/clock.js';
+import { SharedWork } from '../credentials/shared-work.js';
+import type { TokenStore, Tokens } from './tokens.js';
+
+/** What a keeper works with. */
+export interface TokenKeeperOptions {
+  /** Gets new tokens, by the refresh token of the previous ones where they have one. */
+  readonly obtain: (previous: Tokens | undefined, signal: AbortSignal) => Promise<Tokens>;
+  readonly clock: Clock;
+  readonly store?: TokenStore | undefined;
+  /** What the store calls these tokens. */
+  readonly key: string;
+}
+
+/** A token refused so soon after it was given is not the problem; asking for more would only load the authorization server. */
+const SETTLING_MS = 1_000;
+
+/** Tokens for one purpose: got when first needed, renewed shortly before they expire or when one is refused, by one request for all who wait. */
+export class TokenKeeper {
+  readonly #options: TokenKeeperOptions;
+  readonly #renewal: SharedWork<Tokens>;
+  #tokens: Tokens | undefined;
+  /** By the monotonic clock. */
+  #since = Number.NEGATIVE_INFINITY;
+
+  constructor(options: TokenKeeperOptions) {
+    this.#options = options;
+    this.#renewal = new SharedWork((signal) => this.#renewed(signal));
+  }
+
+  /** A token that is good as far as one can know. */
+  async current(signal: AbortSignal | undefined): Promise<string> {
+    const tokens =
+      this.#isGood(this.#tokens) && !this.#renewal.isRunning ? this.#tokens : await this.#renewal.join(signal);
+    return tokens.accessToken;
+  }
+
+  /** Whether there is another token than the one that was refused. */
+  async renew(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
+    if (!this.#renewal.isRunning) {
+      if (this.#tokens?.accessToken !== refused) return true;
+      if (this.#options.clock.monotonic() - this.#since < SETTLING_MS) return false;
+      this.#tokens = { ...this.#tokens, renewAt: Number.NEGATIVE_INFINITY };
+    }
+    return (await this.#renewal.join(signal)).accessToken !== refused;
+  }
+
+  #isGood(tokens: Tokens | undefined): tokens is Tokens {
+    return tokens !== undefined && this.#options.clock.now() < (tokens.renewAt ?? Number.POSITIVE_INFINITY);
+  }
+
+  async #renewed(signal: AbortSignal): Promise<Tokens> {
+    const { obtain, clock, store, key } = this.#options;
+    const stored = await store?.load(key);
+    // Another process may have renewed them.
+    const isNew = stored !== undefined && stored.accessToken !== this.#tokens?.accessToken;
+    const tokens = isNew && this.#isGood(stored) ? stored : await obtain(isNew ? stored : this.#tokens, signal);
+    this.#tokens = tokens;
+    if (tokens !== stored) {
+      this.#since = clock.monotonic();
+      await store?.save(key, tokens);
+    }
+    return tokens;
+  }
+}
