@@ -1,3 +1,10 @@
+import type { SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
+import { type AuthorizationCodeOptions, authorizationCode as codeFlow } from '../auth/oauth/authorization-code.js';
+import { clientCredentials as clientFlow } from '../auth/oauth/client-credentials.js';
+import { type DeviceCodeOptions, deviceCode as deviceFlow } from '../auth/oauth/device-code.js';
+import type { OAuthClientOptions, OAuthRuntime } from '../auth/oauth/oauth-options.js';
+import { callerClock } from './runtime.js';
+
 export type {
   CredentialProvider,
   CredentialRefusal,
@@ -10,4 +17,31 @@ export { bearerToken } from '../auth/credentials/bearer-token.js';
 export type { CredentialKind, SchemeNeed, SchemeProof } from '../auth/credentials/credential-kind.js';
 export { combinedCredentials, SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
 export type { Secret } from '../auth/credentials/secret.js';
+export type { AuthorizationCodeOptions } from '../auth/oauth/authorization-code.js';
+export type { DeviceCodeOptions, DeviceCodePrompt } from '../auth/oauth/device-code.js';
+export type {
+  OAuthClientAuthentication,
+  OAuthClientOptions,
+  OAuthEndpoints,
+  SigningKey,
+  TokenFetch,
+} from '../auth/oauth/oauth-options.js';
+export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
+
+const runtime: OAuthRuntime = { clock: callerClock, fetch: (url, init) => fetch(url, init) };
+
+/** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4): the usual way from agent to agent. */
+export function clientCredentials(options: OAuthClientOptions): SchemeCredentials {
+  return clientFlow(options, runtime);
+}
+
+/** Tokens that a person allows in a browser (RFC 6749 §4.1), always with PKCE (RFC 7636) and a state. */
+export function authorizationCode(options: AuthorizationCodeOptions): SchemeCredentials {
+  return codeFlow(options, runtime);
+}
+
+/** Tokens that a person allows on another device (RFC 8628). */
+export function deviceCode(options: DeviceCodeOptions): SchemeCredentials {
+  return deviceFlow(options, runtime);
+}

@@ -26,7 +26,17 @@ const NAMES = {
     'fetchAgentCard',
     'memoryCardCache',
   ],
-  credentials: ['CredentialsError', 'SchemeCredentials', 'apiKey', 'basic', 'bearerToken', 'combinedCredentials'],
+  credentials: [
+    'CredentialsError',
+    'SchemeCredentials',
+    'apiKey',
+    'authorizationCode',
+    'basic',
+    'bearerToken',
+    'clientCredentials',
+    'combinedCredentials',
+    'deviceCode',
+  ],
   express: ['toExpress'],
   fastify: ['toFastify'],
   index: [

@@ -6,13 +6,13 @@ const ANSWER_BYTES = 1024 * 1024;
 const ANSWER_MS = 30_000;
 
 /** A `fetch` whose answers have a size and a time, read whole before anybody looks at them. */
-export function boundedFetch(fetch: TokenFetch, clock: Clock): (url: string, init: object) => Promise<Response> {
+export function boundedFetch(request: TokenFetch, clock: Clock): (url: string, init: object) => Promise<Response> {
   return async (url, init: RequestInit) => {
     const late = new AbortController();
     const disarm = clock.after(ANSWER_MS, () => late.abort(new DOMException('No answer in time', 'TimeoutError')));
     try {
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
-      const response = await fetch(url, { ...init, signal });
+      const response = await request(url, { ...init, signal });
       const body = await wholeBody(response);
       // The body says what is wrong better than a challenge, which the library would look at first.
       const type = response.headers.get('content-type');

@@ -1,0 +1,148 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider, { type Configuration } from 'oidc-provider';
+
+/** The redirect address of clients with a person; nothing listens there. */
+export const REDIRECT_URI = 'http://127.0.0.1:9/callback';
+/** What clients are known by; no message and no log may show it. */
+export const CLIENT_SECRET = 'the-secret-of-the-machine/+=';
+
+/** A real authorization server in this process, on a port of its own. */
+export interface AuthorizationServer {
+  readonly issuer: string;
+  /** Requests to the token endpoint so far: the grant, and the status of the answer. */
+  readonly tokenRequests: readonly TokenRequest[];
+  readonly provider: Provider;
+  /** Answers the next requests to the token endpoint instead. */
+  interfere(answer: ((path: string) => Interference | undefined) | undefined): void;
+  close(): Promise<void>;
+}
+
+interface TokenRequest {
+  readonly grant: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly status: number;
+}
+
+interface Interference {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Starts one. Access tokens live for `lifeS` seconds. */
+export async function startAuthorizationServer({
+  lifeS = 3_600,
+  clientKey,
+}: {
+  readonly lifeS?: number;
+  readonly clientKey?: object;
+} = {}): Promise<AuthorizationServer> {
+  const http = createServer();
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, await configurationOf(lifeS, clientKey));
+  const tokenRequests: TokenRequest[] = [];
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.path !== '/token') return;
+    const body = { ...ctx.oidc?.params };
+    tokenRequests.push({ grant: String(body.grant_type), body, status: ctx.status });
+  });
+  let interference: ((path: string) => Interference | undefined) | undefined;
+  const answer = provider.callback();
+  http.on('request', (request, response) => {
+    const other = interference?.(request.url ?? '');
+    if (other === undefined) return void answer(request, response);
+    response.writeHead(other.status, { 'content-type': 'application/json', ...other.headers }).end(other.body);
+  });
+  return {
+    issuer,
+    tokenRequests,
+    provider,
+    interfere(next) {
+      interference = next;
+    },
+    close: () => closed(http),
+  };
+}
+
+/** Ends a server and its connections. */
+export async function closed(server: Server): Promise<void> {
+  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await ended;
+}
+
+async function configurationOf(lifeS: number, clientKey: object | undefined): Promise<Configuration> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const person = {
+    redirect_uris: [REDIRECT_URI],
+    response_types: ['code'] as const,
+    application_type: 'native' as const,
+  };
+  const machine = { redirect_uris: [], response_types: [], grant_types: ['client_credentials'] };
+  return {
+    clients: [
+      { ...machine, client_id: 'machine', client_secret: CLIENT_SECRET },
+      {
+        ...machine,
+        client_id: 'poster',
+        client_secret: CLIENT_SECRET,
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+      ...(clientKey === undefined
+        ? []
+        : [
+            {
+              ...machine,
+              client_id: 'keyed',
+              token_endpoint_auth_method: 'private_key_jwt' as const,
+              jwks: { keys: [clientKey] },
+            },
+          ]),
+      {
+        ...person,
+        response_types: ['code'],
+        client_id: 'browser',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
+      {
+        ...person,
+        response_types: [],
+        redirect_uris: [],
+        client_id: 'television',
+        token_endpoint_auth_method: 'none',
+        grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+      },
+      // The agent, which asks whose tokens are.
+      { ...machine, client_id: 'agent', client_secret: CLIENT_SECRET, grant_types: [] },
+    ],
+    scopes: ['openid', 'offline_access', 'read', 'write'],
+    features: {
+      clientCredentials: { enabled: true },
+      deviceFlow: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
+      revocation: { enabled: true, allowedPolicy: () => true },
+      devInteractions: { enabled: true },
+    },
+    pkce: { required: () => true },
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    ttl: {
+      AccessToken: lifeS,
+      ClientCredentials: lifeS,
+      DeviceCode: 600,
+      RefreshToken: 3_600,
+      Grant: 3_600,
+      Session: 3_600,
+      Interaction: 600,
+      IdToken: 600,
+      AuthorizationCode: 60,
+    },
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'k1' }] },
+    cookies: { keys: ['cookies of a test'] },
+  };
+}

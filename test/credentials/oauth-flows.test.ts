@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../packages/parley/src/exports/client.js';
+import {
+  authorizationCode,
+  clientCredentials,
+  deviceCode,
+  type SchemeCredentials,
+} from '../../packages/parley/src/exports/credentials.js';
+import type { SecurityScheme } from '../../packages/parley/src/exports/index.js';
+import {
+  type AuthorizationServer,
+  CLIENT_SECRET,
+  REDIRECT_URI,
+  startAuthorizationServer,
+} from './authorization-server.js';
+import { Person } from './person.js';
+import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
+
+let idp: AuthorizationServer;
+let agents: Readonly<Record<keyof ReturnType<typeof schemesOf>, ProtectedAgent>>;
+
+beforeAll(async () => {
+  idp = await startAuthorizationServer();
+  const started = await Promise.all(
+    Object.entries(schemesOf(idp.issuer)).map(async ([name, scheme]) => {
+      const agent = await startProtectedAgent({
+        securitySchemes: { [name]: scheme },
+        userOf: introspected(idp.issuer),
+      });
+      return [name, agent] as const;
+    }),
+  );
+  agents = Object.fromEntries(started) as unknown as typeof agents;
+});
+
+afterAll(async () => {
+  await Promise.all(Object.values(agents).map((agent) => agent.close()));
+  await idp.close();
+});
+
+function schemesOf(issuer: string) {
+  const tokenUrl = `${issuer}/token`;
+  const scopes = { read: 'to read' };
+  return {
+    machine: { oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl, scopes } } } },
+    browser: {
+      oauth2SecurityScheme: {
+        flows: { authorizationCode: { tokenUrl, authorizationUrl: `${issuer}/auth`, scopes, pkceRequired: true } },
+      },
+    },
+    television: {
+      oauth2SecurityScheme: {
+        flows: { deviceCode: { tokenUrl, deviceAuthorizationUrl: `${issuer}/device/auth`, scopes } },
+      },
+    },
+    openId: { openIdConnectSecurityScheme: { openIdConnectUrl: `${issuer}/.well-known/openid-configuration` } },
+  } as const satisfies Record<string, SecurityScheme>;
+}
+
+async function callerOf(name: keyof typeof agents, credentials: SchemeCredentials): Promise<string> {
+  const client = await connect(agents[name].url, { credentials });
+  const answer = await client.sendAndWait('who am I?');
+  return 'message' in answer
+    ? answer.message.parts.map((part) => ('text' in part ? part.text : '')).join('')
+    : 'a task';
+}
+
+describe('a client that speaks for itself', () => {
+  it.each(['machine', 'poster'])('gets a token by its secret: %s', async (clientId) => {
+    const credentials = clientCredentials({
+      issuer: idp.issuer,
+      clientId,
+      clientSecret: CLIENT_SECRET,
+      scopes: ['read'],
+      ...(clientId === 'poster' && { authentication: { method: 'post', secret: CLIENT_SECRET } }),
+    });
+    expect(await callerOf('machine', credentials)).toBe(`called by ${clientId} / read`);
+  });
+
+  it('finds the authorization server by OpenID Connect', async () => {
+    const credentials = clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET });
+    expect(await callerOf('openId', credentials)).toBe('called by machine');
+  });
+});
+
+describe('a client that speaks for a person', () => {
+  it('gets a token by a browser, and is asked once for all calls that wait', async () => {
+    const shown: URL[] = [];
+    const credentials = authorizationCode({
+      issuer: idp.issuer,
+      clientId: 'browser',
+      redirectUri: REDIRECT_URI,
+      scopes: ['openid', 'read'],
+      authorize: async (url) => {
+        shown.push(new URL(url));
+        return await new Person().agree(url);
+      },
+    });
+    const callers = await Promise.all(Array.from({ length: 5 }, () => callerOf('browser', credentials)));
+    expect(new Set(callers)).toEqual(new Set(['called by browser / ada / openid read']));
+    expect(shown).toHaveLength(1);
+    const asked = Object.fromEntries(shown[0]?.searchParams ?? []);
+    expect(asked).toMatchObject({ code_challenge_method: 'S256', response_type: 'code', scope: 'openid read' });
+    expect(asked.state).toMatch(/^.{40,}$/);
+    expect(asked.code_challenge).toMatch(/^.{43}$/);
+  });
+
+  it('gets a token by another device', async () => {
+    const credentials = deviceCode({
+      issuer: idp.issuer,
+      clientId: 'television',
+      scopes: ['openid', 'read'],
+      show: async ({ verificationUri, userCode }) => {
+        await new Person().agree(verificationUri, { user_code: userCode });
+      },
+    });
+    expect(await callerOf('television', credentials)).toBe('called by television / ada / openid read');
+  });
+});
