@@ -1,5 +1,6 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { createA2AHost } from 'parley-a2a/node';
+import type { Cache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 import { systemClock } from './agent-clock.js';
 import { complianceAgent } from './compliance-agent.js';
@@ -23,6 +24,7 @@ async function serve(): Promise<void> {
   const storage = await openStorage(config.databaseUrl, { logger });
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);
+  const cache = config.redisUrl === undefined ? undefined : await openCache(config.redisUrl, logger);
   const host = createA2AHost({
     agents: {
       '/': compliance,
@@ -33,6 +35,7 @@ async function serve(): Promise<void> {
       '/spec03': spec03Agent(tools),
     },
     storage,
+    baseServer: { agent: '/hello', cacheTtlSeconds: config.cacheTtlSeconds, ...(cache && { cache }) },
     logger,
     trustProxy: config.trustProxy,
     allowAnonymous: config.allowAnonymous,
@@ -57,11 +60,18 @@ async function serve(): Promise<void> {
     logger.info('stopping', { signal });
     await host.close({ drainMs: config.drainMs });
     await storage.close();
+    await cache?.close();
     logger.info('stopped');
     process.exit(0);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+/** Its driver is loaded only where it is used. */
+async function openCache(url: string, logger: Logger): Promise<Cache> {
+  const { openRedisCache } = await import('parley-a2a/redis-cache');
+  return openRedisCache({ url, logger });
 }
 
 /** Lines for people on a terminal, JSON for everything that collects logs. */

@@ -6,6 +6,7 @@ import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
+import { type BaseServerSetup, baseServerEndpoints, cacheCheck } from './base-server/base-server-endpoints.js';
 import { healthEndpoints } from './health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
@@ -39,10 +40,13 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   readonly metrics?: MetricsOptions | undefined;
   /** The figures of the process, where there is one. */
   readonly process?: ProcessFigures | undefined;
+  /** The base-server interface, where it is served. */
+  readonly baseServer?: BaseServerSetup | undefined;
 }
 
 /** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
 export class AgentHost {
+  readonly exchange: Exchange;
   readonly #agents: readonly ServedAgent[];
   readonly #mounts: readonly AgentMount[];
   readonly #baseUrl: (request?: ExchangeRequest) => string;
@@ -51,9 +55,6 @@ export class AgentHost {
   readonly #route: (path: string) => AgentMount | undefined;
   readonly #readiness: Readiness;
   readonly #metrics: HostMetrics | undefined;
-  readonly #endpoints: ReadonlyMap<string, Exchange>;
-  /** Answers what is not for one of the endpoints. */
-  readonly #wrapped: Exchange;
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -72,17 +73,21 @@ export class AgentHost {
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
-    this.#readiness = new Readiness({ ...options, checks: options.checks ?? [], started: () => this.start() });
+    const checks = [...(options.checks ?? []), ...cacheCheck(options.baseServer)];
+    this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
     this.#metrics = this.#measure(options, ports.openStreams);
     const wrap = (exchange: Exchange) => wrapped(exchange, options, this.#metrics?.requests);
-    this.#wrapped = wrap((request) => (this.#started ? this.#answer(request) : this.#answerFirst(request)));
+    const answer: Exchange = (request) => this.#answer(request);
+    const others = wrap((request) => this.#onceStarted(answer, request));
     const describers = [describedListing, ...this.#mounts.map((mount) => mount.describe)];
     const documents = options.openapi === true ? openApiEndpoints({ describers, baseUrl: options.baseUrl }) : [];
-    this.#endpoints = new Map([
+    const endpoints = new Map([
       ...(options.health ? healthEndpoints(this.#readiness) : []),
       ...(this.#metrics?.endpoints(undefined) ?? []),
       ...Array.from(documents, ([path, exchange]) => [path, wrap(exchange)] as const),
+      ...(options.baseServer ? this.#baseServer(options, options.baseServer) : []),
     ]);
+    this.exchange = (request) => (endpoints.get(request.path) ?? others)(request);
   }
 
   /** The cards as they stand now, by path. */
@@ -118,27 +123,50 @@ export class AgentHost {
     this.#metrics?.close();
   }
 
-  #measure({ metrics, process, storage, clock }: AgentHostOptions, openStreams: Tally): HostMetrics | undefined {
+  #measure(
+    { metrics, process, baseServer, storage, clock }: AgentHostOptions,
+    openStreams: Tally,
+  ): HostMetrics | undefined {
     if (metrics === undefined) return undefined;
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams,
       waiting: () => this.#readiness.waiting(),
+      cache: baseServer && (() => baseServer.texts.figures),
       process,
     };
     return new HostMetrics({ options: metrics, sources, storage, clock });
   }
 
-  readonly exchange: Exchange = (request) => (this.#endpoints.get(request.path) ?? this.#wrapped)(request);
+  #baseServer(options: AgentHostOptions, setup: BaseServerSetup): ReadonlyMap<string, Exchange> {
+    const mount = this.#mounts.find(({ path }) => path === setup.path);
+    if (mount === undefined) return new Map();
+    const endpoints = baseServerEndpoints(setup, {
+      ...options,
+      mount,
+      metrics: this.#metrics?.endpoints(undefined).get('/metrics'),
+      readiness: () => this.#readiness.report(),
+      onceStarted: (exchange) => (request) => this.#onceStarted(exchange, request),
+    });
+    // It has pages let in, and types told, in a way of its own.
+    const { cors: _, nosniff: __, ...wrapping } = options;
+    return new Map(
+      Array.from(endpoints, ([path, exchange]) => [path, wrapped(exchange, wrapping, this.#metrics?.requests)]),
+    );
+  }
 
-  async #answerFirst(request: ExchangeRequest): Promise<ExchangeResponse> {
+  #onceStarted(exchange: Exchange, request: ExchangeRequest): Promise<ExchangeResponse> {
+    return this.#started ? exchange(request) : this.#startFirst(exchange, request);
+  }
+
+  async #startFirst(exchange: Exchange, request: ExchangeRequest): Promise<ExchangeResponse> {
     try {
       await this.start();
     } catch (error) {
       this.#logger.error('The agents could not be started', { error });
       return errorAnswer({ status: 503, message: 'The agents cannot be reached now', headers: { 'retry-after': '5' } });
     }
-    return this.#answer(request);
+    return exchange(request);
   }
 
   #answer(request: ExchangeRequest): Promise<ExchangeResponse> {

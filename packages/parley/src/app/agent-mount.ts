@@ -1,3 +1,4 @@
+import type { AgentEndpoint } from '../bindings/http/agent-endpoint.js';
 import { operationId } from '../bindings/http/described-agent.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
@@ -68,6 +69,16 @@ export class AgentMount {
   /** Path of the card below the origin. */
   get cardPath(): string {
     return this.#paths.card;
+  }
+
+  /** Path of JSON-RPC below the origin. */
+  get jsonRpcPath(): string {
+    return this.#paths.jsonRpc;
+  }
+
+  /** What a further binding of the agent needs. */
+  endpoint(): AgentEndpoint {
+    return this.#options.agent.endpoint(this.card(''));
   }
 
   /** The card as it stands under a base url; without one the agent has no address yet. */

@@ -18,10 +18,13 @@ export function jsonAnswer({ status, value, headers }: JsonAnswer): ExchangeResp
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
   405: 'UNIMPLEMENTED',
   408: 'DEADLINE_EXCEEDED',
   413: 'OUT_OF_RANGE',
+  415: 'INVALID_ARGUMENT',
   429: 'RESOURCE_EXHAUSTED',
   431: 'OUT_OF_RANGE',
   500: 'INTERNAL',

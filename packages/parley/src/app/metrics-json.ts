@@ -1,4 +1,5 @@
 import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from '../telemetry/server-figures.js';
+import { percent } from './figure-texts.js';
 
 /** What the figures of a server are told from. */
 export interface MetricsJsonParts {
@@ -25,10 +26,6 @@ export function metricsJson({ uptimeSeconds, requests: figures, process, cache, 
     cache: { hits, misses, hitRate: percent(hits, hits + misses) },
     timestamp: new Date(now).toISOString(),
   };
-}
-
-function percent(part: number, whole: number): string {
-  return `${(whole === 0 ? 0 : (part / whole) * 100).toFixed(2)}%`;
 }
 
 function megabytes({ rss, heapUsed, heapTotal }: MemoryFigures): Readonly<Record<keyof MemoryFigures, string>> {

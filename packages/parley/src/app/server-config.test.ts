@@ -10,6 +10,7 @@ it('nothing set is a server for this machine with SQLite', () => {
     trustProxy: [],
     allowAnonymous: false,
     drainMs: 0,
+    cacheTtlSeconds: 300,
     logLevel: 'info',
   };
   expect(readServerConfig({})).toEqual(defaults);
@@ -29,6 +30,8 @@ it('everything set is read', () => {
       A2A_ALLOW_ANONYMOUS: 'true',
       A2A_CORS_ORIGINS: 'https://page.example, http://localhost:5173',
       A2A_DRAIN_SECONDS: '2.5',
+      A2A_REDIS_URL: 'rediss://user:pass@redis.example:6380/2',
+      A2A_CACHE_TTL_SECONDS: '60',
       LOG_LEVEL: 'WARN',
     }),
   ).toEqual({
@@ -40,6 +43,8 @@ it('everything set is read', () => {
     allowAnonymous: true,
     corsOrigins: ['https://page.example', 'http://localhost:5173'],
     drainMs: 2500,
+    redisUrl: 'rediss://user:pass@redis.example:6380/2',
+    cacheTtlSeconds: 60,
     logLevel: 'warn',
   });
 });
@@ -59,9 +64,16 @@ describe('a mistake is named with what would be right', () => {
     ['A2A_CORS_ORIGINS', 'page.example', 'origins such as'],
     ['A2A_DRAIN_SECONDS', 'soon', 'a number of seconds'],
     ['A2A_DRAIN_SECONDS', '3601', 'a number of seconds'],
+    ['A2A_REDIS_URL', 'localhost:6379', 'a url such as redis://'],
+    ['A2A_CACHE_TTL_SECONDS', '0', 'a number of seconds from 1'],
     ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
   ])('%s=%s', (name, value, right) => {
     expect(() => readServerConfig({ [name]: value })).toThrow(`${name}="${value}" must be ${right}`);
+  });
+
+  it('without the password that is in it', () => {
+    const read = () => readServerConfig({ A2A_REDIS_URL: 'http://user:secret@redis.example' });
+    expect(read).toThrow('A2A_REDIS_URL="http://***@redis.example" must be');
   });
 
   it('for all of them at once', () => {

@@ -20,6 +20,10 @@ export interface ServerConfig {
   readonly corsOrigins?: '*' | readonly string[];
   /** For `close` of a server. */
   readonly drainMs: number;
+  /** The Redis in which a base server keeps answers; absent: in memory. */
+  readonly redisUrl?: string;
+  /** For `baseServer` of a server. */
+  readonly cacheTtlSeconds: number;
   readonly logLevel: LogLevel;
 }
 
@@ -34,6 +38,8 @@ const NAMES = [
   'A2A_ALLOW_ANONYMOUS',
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
+  'A2A_REDIS_URL',
+  'A2A_CACHE_TTL_SECONDS',
   'LOG_LEVEL',
 ] as const;
 
@@ -48,7 +54,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     const text = env[name]?.trim();
     if (text === undefined || text === '') return undefined;
     const value = parse(text);
-    if (value === undefined) problems.push(`${name}="${text}" must be ${right}`);
+    if (value === undefined) problems.push(`${name}="${text.replace(/\/\/.*@/, '//***@')}" must be ${right}`);
     return value;
   };
   const port = read('PORT', portOf, 'a number from 0 to 65535');
@@ -71,6 +77,8 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     'origins such as https://page.example, separated by commas, or *',
   );
   const drainSeconds = read('A2A_DRAIN_SECONDS', secondsOf, 'a number of seconds from 0 to 3600');
+  const redisUrl = read('A2A_REDIS_URL', redisOf, 'a url such as redis://localhost:6379');
+  const cacheTtlSeconds = read('A2A_CACHE_TTL_SECONDS', ttlOf, 'a number of seconds from 1 to 86400');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
@@ -82,6 +90,8 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     allowAnonymous: allowAnonymous ?? false,
     ...(corsOrigins !== undefined && { corsOrigins }),
     drainMs: (drainSeconds ?? 0) * 1000,
+    ...(redisUrl !== undefined && { redisUrl }),
+    cacheTtlSeconds: cacheTtlSeconds ?? 300,
     logLevel: logLevel ?? 'info',
   };
 }
@@ -130,6 +140,15 @@ function originsOf(text: string): '*' | readonly string[] | undefined {
 
 function secondsOf(text: string): number | undefined {
   return /^\d{1,4}(\.\d+)?$/.test(text) && Number(text) <= 3600 ? Number(text) : undefined;
+}
+
+function redisOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+}
+
+function ttlOf(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 86_400 ? Number(text) : undefined;
 }
 
 function booleanOf(text: string): boolean | undefined {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import { isLoopback } from '../net/loopback.js';
+import { type BaseServerOptions, baseServerOptionsSchema } from './base-server/base-server-options.js';
 import { type HostOptions, hostOptionsShape } from './host-options.js';
 
 /** Times of an HTTP server, in ms. */
@@ -20,6 +21,8 @@ export interface ServerOptions extends HostOptions {
   /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
+  /** The base-server interface around one of the agents, for callers who know a server by it; default: not served. */
+  readonly baseServer?: BaseServerOptions;
   /**
    * What an error ends that an agent throws where nobody waits for it, in a timer or a forgotten promise: its `task`
    * (default), or the `process`, as Node.js does by itself.
@@ -33,6 +36,7 @@ const ms = z.number().positive().optional();
 export const serverOptionsShape = {
   ...hostOptionsShape,
   allowAnonymous: z.boolean().optional(),
+  baseServer: baseServerOptionsSchema.optional(),
   strayErrors: z.enum(['task', 'process']).optional(),
   http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
 };

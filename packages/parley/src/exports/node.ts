@@ -2,10 +2,14 @@ import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
 import type { AgentOptions } from '../app/agent-options.js';
+import type { BaseServerSetup } from '../app/base-server/base-server-endpoints.js';
+import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-server-options.js';
 import { checkHost, checkPlacedAgent, compressionOf, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
 import type { HostedAgents } from '../app/hosted-agents.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
+import { MemoryCache } from '../cache/memory/memory-cache.js';
+import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -13,6 +17,7 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
+export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CompressionOptions } from '../app/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/cors.js';
 export type { MetricsOptions } from '../app/host-metrics.js';
@@ -70,7 +75,7 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards'> {
 export function createA2AServer(options: A2AServerOptions): A2AServer {
   checkPlacedAgent({ subject: 'createA2AServer', shape: serverOptionsShape, options });
   const { path = '/' } = options;
-  const server = serverOf({ [path]: options }, options);
+  const server = serverOf('createA2AServer', { [path]: options }, options);
   return {
     get agentCard() {
       return server.cards[path] as AgentCard;
@@ -88,7 +93,7 @@ export function createA2AServer(options: A2AServerOptions): A2AServer {
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
   checkHost({ subject: 'createA2AHost', shape: serverOptionsShape, options });
-  const server = serverOf(options.agents, options);
+  const server = serverOf('createA2AHost', options.agents, options);
   return {
     get agentCards() {
       return server.cards;
@@ -100,7 +105,7 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   };
 }
 
-function serverOf(agents: HostedAgents, options: ServerOptions): AgentServer {
+function serverOf(subject: string, agents: HostedAgents, options: ServerOptions): AgentServer {
   return new AgentServer({
     agents,
     storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
@@ -117,12 +122,24 @@ function serverOf(agents: HostedAgents, options: ServerOptions): AgentServer {
     ...(options.openapi !== undefined && { openapi: options.openapi }),
     metrics: metricsOf(options.metrics, true),
     logRequests: options.logRequests ?? true,
+    baseServer: baseServerOf(subject, agents, options),
     publicUrl: options.url,
     isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
     allowAnonymous: options.allowAnonymous ?? false,
     times: options.http ?? {},
     containsStrayErrors: options.strayErrors !== 'process',
   });
+}
+
+function baseServerOf(
+  subject: string,
+  agents: HostedAgents,
+  { baseServer }: ServerOptions,
+): BaseServerSetup | undefined {
+  if (baseServer === undefined) return undefined;
+  const path = baseServerAgent({ subject, options: baseServer, paths: Object.keys(agents) });
+  const { cache = new MemoryCache({ clock: systemClock }), cacheTtlSeconds = DEFAULT_TTL_SECONDS } = baseServer;
+  return { options: baseServer, path, cache, texts: new ReadThrough({ cache, ttlMs: cacheTtlSeconds * 1000 }) };
 }
 
 function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch'> {

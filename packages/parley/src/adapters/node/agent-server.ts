@@ -36,7 +36,8 @@ export class AgentServer {
     this.#options = options;
     this.#baseUrl = baseUrl;
     const strayErrors = options.containsStrayErrors ? processStrayErrors : undefined;
-    this.#figures = options.metrics && new NodeProcessFigures(clock);
+    const figures = options.metrics ?? options.baseServer;
+    this.#figures = figures && new NodeProcessFigures(clock);
     this.#host = new AgentHost({ ...options, strayErrors, baseUrl, process: this.#figures });
     this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
   }

@@ -22,9 +22,21 @@ export function httpStatus(code: ErrorCode): number {
   }
 }
 
+/** What an error response says beside the error. */
+export interface ErrorResponseParts {
+  /** Speaks for the call; absent until it is known which one does. */
+  readonly codec?: WireCodec | undefined;
+  /** What goes with the error; default: the details of the specification. */
+  readonly data?: unknown;
+}
+
 /** The error response to the request with this id, which is given as JSON, in the words of the version that is spoken. */
-export function errorResponse(id: string, error: A2AError, codec?: WireCodec): string {
+export function errorResponse(id: string, error: A2AError, { codec, data }: ErrorResponseParts): string {
   const { reason, message } = errorWords(error, codec);
-  const body = JSON.stringify({ code: errorNumber(error.code), message, data: errorDetails(error, reason) });
+  const body = JSON.stringify({
+    code: errorNumber(error.code),
+    message,
+    data: data ?? errorDetails(error, reason),
+  });
   return `{"jsonrpc":"2.0","id":${id},"error":${body}}`;
 }

@@ -6,7 +6,7 @@ import type { OperationName } from '../../operations/operations.js';
 import { chooseVersion, isLater } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
-import { askedVersion, withExtensions } from '../http/call-context.js';
+import { withExtensions } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
 import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
@@ -15,7 +15,8 @@ import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type
 import { type Offer, offerOf } from '../http/offer.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
 import { idOf, readEnvelope } from './envelope.js';
-import { errorResponse, httpStatus } from './errors.js';
+import { errorResponse } from './errors.js';
+import { type JsonRpcDialect, SPECIFIED } from './jsonrpc-dialect.js';
 
 const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'content-type': JSON_TYPE });
 
@@ -28,18 +29,22 @@ interface Progress {
   readonly record: CallRecord;
 }
 
-/** The JSON-RPC binding of an agent (spec §9): every POST on the bare interface url. */
-export function jsonRpcBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[]): Exchange {
+/** The JSON-RPC binding of an agent (spec §9): every POST on the bare interface url, unless a dialect has it otherwise. */
+export function jsonRpcBinding(
+  endpoint: AgentEndpoint,
+  codecs: readonly WireCodec[],
+  dialect: JsonRpcDialect = SPECIFIED,
+): Exchange {
   const offer = offerOf(endpoint, 'JSONRPC', codecs);
   return (request) => {
     const progress: Progress = { id: 'null', method: '', codec: undefined, record: new CallRecord('JSONRPC') };
-    return answer({ endpoint, offer, request, progress }).catch((thrown: unknown) => {
+    return answer({ endpoint, offer, dialect, request, progress }).catch((thrown: unknown) => {
       const { method, record } = progress;
       const error = toA2AError(thrown, endpoint.logger, { operation: method, requestId: request.requestId });
       record.code = error.code;
       const operation = codecs.map(({ methods }) => methods.get(method)).find((found) => found !== undefined);
       const streaming = operation !== undefined && isStreaming(operation);
-      return failure({ error, endpoint, request, progress, streaming });
+      return failure({ error, endpoint, dialect, request, progress, streaming });
     });
   };
 }
@@ -47,12 +52,13 @@ export function jsonRpcBinding(endpoint: AgentEndpoint, codecs: readonly WireCod
 interface AnswerParts {
   readonly endpoint: AgentEndpoint;
   readonly offer: () => Offer;
+  readonly dialect: JsonRpcDialect;
   readonly request: ExchangeRequest;
   readonly progress: Progress;
 }
 
 /** The order of the checks is that of the specification's error precedence: HTTP, JSON, envelope, version, method, call. */
-async function answer({ endpoint, offer, request, progress }: AnswerParts): Promise<ExchangeResponse> {
+async function answer({ endpoint, offer, dialect, request, progress }: AnswerParts): Promise<ExchangeResponse> {
   if (request.method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED', 'The method must be POST');
   const { authenticator, limits, handler } = endpoint;
   const user = authenticator === undefined ? undefined : await authenticator.authenticate(request);
@@ -65,8 +71,8 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
   const { method, params } = readEnvelope(body);
   progress.method = method;
   const offered = offer();
-  const asked = chooseVersion(askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
-  const { codec, operation } = findMethod(method, asked, offered);
+  const asked = chooseVersion(dialect.askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
+  const { codec, operation } = findMethod(method, asked, offered) ?? unknownMethod(dialect, method);
   progress.codec = codec;
   const { record } = progress;
   const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user, record } as const;
@@ -79,8 +85,9 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
       frames: {
         event: (item) => eventFrame(`${opening}${codec.encodeEvent(item)}}`, item.seq),
         failure: (thrown) => {
-          const fields = { operation, requestId: request.requestId };
-          return eventFrame(errorResponse(id, toA2AError(thrown, endpoint.logger, fields), codec));
+          const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
+          const data = dialect.errorData?.(error, record.taskId);
+          return eventFrame(errorResponse(id, error, { codec, data }));
         },
       },
       clock: endpoint.clock,
@@ -89,7 +96,7 @@ async function answer({ endpoint, offer, request, progress }: AnswerParts): Prom
       record,
     });
     const headers = withExtensions(EVENT_STREAM_HEADERS, call.context);
-    return { status: 200, headers, body: stream, call: progress.record };
+    return { status: 200, headers, body: stream, call: record };
   }
   const call = prepareCall(operation, parts);
   const result = await answerUnary(handler, codec, call);
@@ -113,7 +120,11 @@ function limitedId(id: string, limit: number): string {
  * is answered in that of the method: names tell the versions apart, and samples of the specification mix them (§9.2).
  * @throws VersionNotSupportedError for a method of an older version than the caller names.
  */
-function findMethod(method: string, asked: WireCodec, offer: Offer): { codec: WireCodec; operation: OperationName } {
+function findMethod(
+  method: string,
+  asked: WireCodec,
+  offer: Offer,
+): { codec: WireCodec; operation: OperationName } | undefined {
   const operation = asked.methods.get(method);
   if (operation !== undefined) return { codec: asked, operation };
   for (const codec of offer.codecs.values()) {
@@ -121,31 +132,37 @@ function findMethod(method: string, asked: WireCodec, offer: Offer): { codec: Wi
     if (later !== undefined) return { codec, operation: later };
   }
   const older = [...offer.codecs.values()].filter(({ methods }) => methods.has(method));
-  if (older.length === 0) throw new A2AError('METHOD_NOT_FOUND', 'Method not found');
+  if (older.length === 0) return undefined;
   throw new VersionNotSupportedError(
     asked.version,
     older.map(({ version }) => version),
   );
 }
 
+function unknownMethod(dialect: JsonRpcDialect, method: string): never {
+  throw new A2AError('METHOD_NOT_FOUND', dialect.methodNotFound(method));
+}
+
 interface FailureParts {
   readonly error: A2AError;
   readonly endpoint: AgentEndpoint;
+  readonly dialect: JsonRpcDialect;
   readonly request: ExchangeRequest;
   readonly progress: Progress;
   readonly streaming: boolean;
 }
 
 /** A streaming client may read nothing but an event stream, so it gets the error as one if it asked for that. */
-function failure({ error, endpoint, request, progress, streaming }: FailureParts): ExchangeResponse {
-  const status = httpStatus(error.code);
-  const body = errorResponse(progress.id, error, progress.codec);
+function failure({ error, endpoint, dialect, request, progress, streaming }: FailureParts): ExchangeResponse {
+  const { id, codec, record } = progress;
+  const status = dialect.httpStatus(error.code);
+  const body = errorResponse(id, error, { codec, data: dialect.errorData?.(error, record.taskId) });
   const retry = retryHeaders(error);
   if (status === 200 && streaming && names(request.header('accept'), EVENT_STREAM_TYPE)) {
-    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: progress.record };
+    return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: record };
   }
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
   const challenge = challengeHeaders(error, endpoint.authenticator);
   const headers = { 'content-type': JSON_TYPE, ...retry, ...allow, ...challenge };
-  return { status, headers, body, call: progress.record };
+  return { status, headers, body, call: record };
 }

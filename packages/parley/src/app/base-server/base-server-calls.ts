@@ -1,0 +1,65 @@
+import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { Exchange } from '../../bindings/http/exchange.js';
+import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
+import { type JsonRpcDialect, SPECIFIED } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
+import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
+import type { WireCodec } from '../../codec/wire-codec.js';
+import type { OperationName } from '../../operations/operations.js';
+
+/** The version that base servers and their callers speak. */
+export const BASE_SERVER_VERSION = v0_2_5JsonRpc;
+
+/** Which operations each of the two endpoints takes. */
+const TAKEN = {
+  '/communicate': ['sendMessage', 'sendStreamingMessage'],
+  '/delegate': [
+    'getTask',
+    'cancelTask',
+    'subscribeToTask',
+    'createTaskPushNotificationConfig',
+    'getTaskPushNotificationConfig',
+    'listTaskPushNotificationConfigs',
+    'deleteTaskPushNotificationConfig',
+  ],
+} as const satisfies Readonly<Record<string, readonly OperationName[]>>;
+
+type CallPath = keyof typeof TAKEN;
+const CALL_PATHS = Object.keys(TAKEN) as readonly CallPath[];
+
+/**
+ * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for another
+ * version, by whatever header.
+ */
+export function baseServerCalls(endpoint: AgentEndpoint): Readonly<Record<CallPath, Exchange>> {
+  const codec = BASE_SERVER_VERSION;
+  const card = { ...endpoint.card(), supportedInterfaces: [] };
+  const fixed: AgentEndpoint = { ...endpoint, card: () => card, versionWhenAbsent: codec.version };
+  const at = (path: CallPath) => jsonRpcBinding(fixed, [part(codec, path)], dialectAt(path, codec, endpoint));
+  return { '/communicate': at('/communicate'), '/delegate': at('/delegate') };
+}
+
+/** The codec with only the methods of an endpoint. */
+function part(codec: WireCodec, path: CallPath): WireCodec {
+  const methods = [...codec.methods].filter(([, operation]) => takes(path, operation));
+  return { ...codec, methods: new Map(methods) };
+}
+
+function dialectAt(path: CallPath, codec: WireCodec, { clock }: AgentEndpoint): JsonRpcDialect {
+  return {
+    askedVersion: () => undefined,
+    methodNotFound: (method) => {
+      const operation = codec.methods.get(method);
+      const other = operation && CALL_PATHS.find((candidate) => candidate !== path && takes(candidate, operation));
+      return other === undefined ? 'Method not found' : `Method not found: ${method} belongs to POST ${other}`;
+    },
+    httpStatus: (code) => (code === 'INTERNAL_ERROR' || code === 'UNAVAILABLE' ? 500 : SPECIFIED.httpStatus(code)),
+    errorData: (error, taskId = error.details.metadata?.taskId) => ({
+      ...(taskId !== undefined && { taskId }),
+      timestamp: new Date(clock.now()).toISOString(),
+    }),
+  };
+}
+
+function takes(path: CallPath, operation: OperationName): boolean {
+  return (TAKEN[path] as readonly OperationName[]).includes(operation);
+}

@@ -1,0 +1,67 @@
+import type { Cache, CacheLink } from '../../cache/cache.js';
+import type { ReadThrough } from '../../cache/read-through.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { ProcessFigures } from '../../telemetry/server-figures.js';
+import { percent } from '../figure-texts.js';
+
+/** Where the figures come from. */
+export interface FigureSources {
+  readonly clock: Clock;
+  readonly process: ProcessFigures | undefined;
+  readonly cache: Cache;
+  readonly texts: ReadThrough;
+}
+
+const NO_LINK = { status: 'disabled', connections: { active: 0, idle: 0, total: 0 } } as const;
+
+/** What a base server tells of itself, in the members that its callers know. */
+export class BaseServerFigures {
+  readonly #sources: FigureSources;
+  readonly #startedAt: number;
+
+  constructor(sources: FigureSources) {
+    this.#sources = sources;
+    this.#startedAt = sources.clock.monotonic();
+  }
+
+  /** In whole seconds. */
+  get uptime(): number {
+    return Math.floor((this.#sources.clock.monotonic() - this.#startedAt) / 1000);
+  }
+
+  get timestamp(): string {
+    return new Date(this.#sources.clock.now()).toISOString();
+  }
+
+  /** How the cache stands to Redis: `disabled` without one. */
+  get redis(): CacheLink | typeof NO_LINK {
+    return this.#sources.cache.link ?? NO_LINK;
+  }
+
+  health({ name, status: agentStatus }: { readonly name: string; readonly status: string }): object {
+    const { process } = this.#sources;
+    const { status, connections } = this.redis;
+    return {
+      status: 'healthy',
+      agent: { name, status: agentStatus, uptime: this.uptime },
+      server: { uptime: this.uptime, ...(process && { memory: process.memory(), pid: process.pid }) },
+      cache: {
+        status,
+        health: status === 'disconnected' ? 'unhealthy' : 'healthy',
+        connections,
+        stats: this.#hits(),
+      },
+      timestamp: this.timestamp,
+    };
+  }
+
+  cacheStats(): object {
+    const { operations } = this.#sources.texts.figures;
+    return { cache: { ...this.#hits(), operations }, redis: this.redis, timestamp: this.timestamp };
+  }
+
+  #hits() {
+    const { hits, misses } = this.#sources.texts.figures;
+    return { hits, misses, hitRate: percent(hits, hits + misses) };
+  }
+}

@@ -1,0 +1,75 @@
+import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { ReadThrough } from '../../cache/read-through.js';
+import { jsonAnswer } from '../json-answer.js';
+import type { ReadinessReport } from '../readiness.js';
+import type { BaseServerFigures } from './base-server-figures.js';
+
+/** What the health of a base server depends on. */
+export interface HealthParts {
+  readonly agentName: string;
+  readonly figures: BaseServerFigures;
+  readonly texts: ReadThrough;
+  /** Another one for each process, so that those that share a cache do not tell each other's health. */
+  readonly instance: string;
+  readonly readiness: () => Promise<ReadinessReport>;
+}
+
+/**
+ * The answers of `/health`: kept for a while, but never beyond a change in the health of storage or cache, which is looked at each
+ * time. What is not healthy is not kept.
+ */
+export class BaseServerHealth {
+  readonly #parts: HealthParts;
+  #state: string | undefined;
+  /** Grows with every change, so that an answer from before it is found no more, even where it could not be removed. */
+  #changes = 0;
+
+  constructor(parts: HealthParts) {
+    this.#parts = parts;
+  }
+
+  async answer(): Promise<ExchangeResponse> {
+    const { figures, texts } = this.#parts;
+    const { failing, text } = await this.#look();
+    if (failing.length > 0) {
+      const error = `Not working: ${failing.join(', ')}`;
+      const value = { error, status: 'unhealthy', timestamp: figures.timestamp };
+      return jsonAnswer({ status: 500, value, headers: { 'cache-control': 'no-store' } });
+    }
+    const body = await texts.text(this.#key(), text);
+    return { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body };
+  }
+
+  /**
+   * Makes the answer anew and keeps it, and tells how many that were: none while the server is not healthy.
+   * @throws CacheError
+   */
+  async warm(): Promise<number> {
+    const { failing, text } = await this.#look();
+    if (failing.length > 0) return 0;
+    await this.#parts.texts.keep(this.#key(), text());
+    return 1;
+  }
+
+  /** How things stand now; whatever has changed since the last time begins a new answer. */
+  async #look(): Promise<{ readonly failing: readonly string[]; readonly text: () => string }> {
+    const { agentName, figures, texts, readiness } = this.#parts;
+    const { status, checks } = await readiness();
+    const draining = status === 'draining';
+    const failing = Object.keys(checks).filter((name) => checks[name]?.status === 'failing' && checks[name].required);
+    const state = [status, ...failing, figures.redis.status].join();
+    if (state !== this.#state) {
+      if (this.#state !== undefined) texts.invalidate(this.#key()).catch(() => {});
+      this.#state = state;
+      this.#changes++;
+    }
+    return {
+      failing,
+      text: () => JSON.stringify(figures.health({ name: agentName, status: draining ? 'stopping' : 'running' })),
+    };
+  }
+
+  #key(): string {
+    return `health:${this.#parts.instance}:${this.#changes}`;
+  }
+}

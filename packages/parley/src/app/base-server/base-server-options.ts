@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import type { Cache } from '../../cache/cache.js';
+import { OptionsError } from '../../errors/options-error.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from '../cors.js';
+import { ENDPOINT_PATHS } from './endpoint-paths.js';
+
+/** How long answers are kept, unless the options say. */
+export const DEFAULT_TTL_SECONDS = 300;
+
+/** The base-server interface of a server: one of its agents, for callers who speak A2A 0.2.5 to a base server. */
+export interface BaseServerOptions {
+  /** The path of the agent it serves; default: the only agent there is. */
+  readonly agent?: string;
+  /** Where answers are kept for a while; default: in memory. Who opens a cache closes it. */
+  readonly cache?: Cache;
+  /** How long answers are kept; default 300. */
+  readonly cacheTtlSeconds?: number;
+  /** Pages of which other origins may call its endpoints from a browser; default: of any (`*`). `[]` lets nobody in. */
+  readonly cors?: CorsOrigins | CorsOptions;
+}
+
+/** The schema of BaseServerOptions. */
+export const baseServerOptionsSchema = z.strictObject({
+  agent: z.string().optional(),
+  cache: z
+    .custom(
+      (value) => typeof value === 'object' && value !== null && 'invalidate' in value,
+      'needs a method invalidate',
+    )
+    .optional(),
+  cacheTtlSeconds: z.number().positive().max(86_400).optional(),
+  cors: corsSchema.optional(),
+});
+
+/** Options that are each right, and who takes them. */
+export interface BaseServerCheck {
+  readonly subject: string;
+  readonly options: BaseServerOptions;
+  /** The paths that agents are served under. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * The agent that the base-server interface is to serve, by its path.
+ * @throws OptionsError where it is not there, or cannot be told from others.
+ */
+export function baseServerAgent({ subject, options, paths }: BaseServerCheck): string {
+  const agent = options.agent ?? (paths.length === 1 ? paths[0] : undefined);
+  const problems: string[] = [];
+  if (agent === undefined) problems.push('baseServer.agent: is needed where there are several agents');
+  else if (!paths.includes(agent)) problems.push(`baseServer.agent: no agent is served at "${agent}"`);
+  for (const path of paths) {
+    const taken = ENDPOINT_PATHS.some((own) => own === path || own.startsWith(`${path}/`));
+    if (taken && path !== '/') problems.push(`baseServer: the path ${path} of an agent is one of its own`);
+  }
+  if (agent === undefined || problems.length > 0) throw new OptionsError(subject, problems);
+  return agent;
+}

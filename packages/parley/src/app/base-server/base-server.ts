@@ -1,0 +1,171 @@
+import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Cache } from '../../cache/cache.js';
+import type { ReadThrough } from '../../cache/read-through.js';
+import type { AgentCard } from '../../model/agent-card.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { ProcessFigures } from '../../telemetry/server-figures.js';
+import { type CorsOptions, type CorsOrigins, withCors } from '../cors.js';
+import { errorAnswer, jsonAnswer } from '../json-answer.js';
+import type { ReadinessReport } from '../readiness.js';
+import { baseServerCalls } from './base-server-calls.js';
+import { baseServerCard } from './base-server-card.js';
+import { BaseServerFigures } from './base-server-figures.js';
+import { withBaseServerHeaders } from './base-server-headers.js';
+import { BaseServerHealth } from './base-server-health.js';
+import { refuseCacheChange } from './cache-access.js';
+import { invalidateCache, warmCache } from './cache-endpoints.js';
+import { ENDPOINTS, type EndpointPath } from './endpoint-paths.js';
+
+/** The agent behind a base server, and what it is run with. */
+export interface BaseServerParts {
+  /** The card under a base url. */
+  readonly card: (base: string) => AgentCard;
+  readonly endpoint: AgentEndpoint;
+  /** The base url to tell a client. */
+  readonly baseUrl: (request: ExchangeRequest) => string;
+  /** The same exchange, its requests held back until the agent has started. */
+  readonly onceStarted: (exchange: Exchange) => Exchange;
+  readonly readiness: () => Promise<ReadinessReport>;
+  readonly cache: Cache;
+  readonly texts: ReadThrough;
+  readonly cors: CorsOrigins | CorsOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Another one for each process. */
+  readonly instance: string;
+  readonly process: ProcessFigures | undefined;
+  /** Answers `/metrics`; absent where nothing is measured. */
+  readonly metrics: Exchange | undefined;
+  readonly compression: boolean;
+}
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+/** The base-server interface: endpoints with names and members of their own around one agent, which they speak to in one version. */
+export class BaseServer {
+  /** What it answers, by path. */
+  readonly endpoints: Readonly<Record<EndpointPath, Exchange>>;
+  readonly #parts: BaseServerParts;
+  readonly #figures: BaseServerFigures;
+  readonly #health: BaseServerHealth;
+  #fingerprint: Promise<string> | undefined;
+
+  constructor(parts: BaseServerParts) {
+    this.#parts = parts;
+    this.#figures = new BaseServerFigures(parts);
+    const { name: agentName } = parts.card('');
+    this.#health = new BaseServerHealth({ ...parts, agentName, figures: this.#figures });
+    this.endpoints = this.#table();
+  }
+
+  #table(): Readonly<Record<EndpointPath, Exchange>> {
+    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cors, clock } = this.#parts;
+    const { authenticator } = endpoint;
+    const calls = baseServerCalls(endpoint);
+    const figures = this.#figures;
+    const timestamp = () => figures.timestamp;
+    const open = (exchange: Exchange) => withBaseServerHeaders(withCors(exchange, cors), clock);
+    const get = (exchange: Exchange) => open(this.#taking('GET, HEAD', exchange));
+    const post = (exchange: Exchange) => open(this.#taking('POST', exchange));
+    const told = (value: (request: ExchangeRequest) => object) =>
+      get(async (request) => jsonAnswer({ status: 200, value: value(request), headers: NO_STORE }));
+    const changesCache = (exchange: Exchange) => {
+      const guarded = this.#taking('POST', async (request) => {
+        return (await refuseCacheChange(request, authenticator)) ?? exchange(request);
+      });
+      // A page of another origin has no business here where nobody is asked who calls.
+      return authenticator === undefined ? withBaseServerHeaders(guarded, clock) : open(guarded);
+    };
+    const discover = get((request) => this.#discover(request));
+    return {
+      '/discover': discover,
+      '/agent.json': discover,
+      '/communicate': post(onceStarted(calls['/communicate'])),
+      '/delegate': post(onceStarted(calls['/delegate'])),
+      '/cache/stats': told(() => figures.cacheStats()),
+      '/cache/invalidate': changesCache((request) => invalidateCache(request, { texts, timestamp })),
+      '/cache/warmup': changesCache((request) => warmCache(() => this.#warm(request), timestamp)),
+      '/health': get(() => this.#health.answer()),
+      '/metrics': get(metrics),
+      '/info': told((request) => this.#info(request)),
+    };
+  }
+
+  /** The same exchange for these methods only; whatever goes wrong inside is an answer, too. */
+  #taking(methods: string, exchange: Exchange): Exchange {
+    const allow = `${methods}, OPTIONS`;
+    return async (request) => {
+      const { method, path } = request;
+      if (method === 'OPTIONS') return { status: 204, headers: { allow } };
+      if (!methods.split(', ').includes(method)) {
+        return errorAnswer({ status: 405, message: `This takes ${methods}`, headers: { allow } });
+      }
+      try {
+        return await exchange(request);
+      } catch (error) {
+        this.#parts.logger.error('A request could not be answered', { error, method, path });
+        return errorAnswer({ status: 500, message: 'Internal error' });
+      }
+    };
+  }
+
+  async #discover(request: ExchangeRequest): Promise<ExchangeResponse> {
+    const base = this.#parts.baseUrl(request);
+    const body = await this.#parts.texts.text(await this.#discoverKey(base), () => this.#discoverText(base));
+    return { status: 200, headers: { 'content-type': 'application/json' }, body, verbatim: true };
+  }
+
+  async #warm(request: ExchangeRequest): Promise<number> {
+    const base = this.#parts.baseUrl(request);
+    const [health] = await Promise.all([
+      this.#health.warm(),
+      this.#parts.texts.keep(await this.#discoverKey(base), this.#discoverText(base)),
+    ]);
+    return 1 + health;
+  }
+
+  /** A process with another card must not find the one of its predecessor. */
+  async #discoverKey(base: string): Promise<string> {
+    this.#fingerprint ??= fingerprintOf(this.#discoverText(''));
+    return `discover:${base}:${await this.#fingerprint}`;
+  }
+
+  #discoverText(base: string): string {
+    return JSON.stringify(baseServerCard(this.#parts.card(base), base));
+  }
+
+  #info(request: ExchangeRequest): object {
+    return {
+      server: 'BaseA2AServer',
+      version: '2.0.0',
+      agent: this.#parts.card('').name,
+      port: portOf(request.local ?? this.#parts.baseUrl(request)),
+      protocol: 'A2A/1.0',
+      features: {
+        redis_cache: this.#parts.cache.link !== undefined,
+        compression: this.#parts.compression,
+        cache_warmup: true,
+      },
+      endpoints: ENDPOINTS,
+      uptime: this.#figures.uptime,
+      timestamp: this.#figures.timestamp,
+    };
+  }
+}
+
+async function nothingMeasured(): Promise<ExchangeResponse> {
+  return errorAnswer({ status: 404, message: 'Nothing is measured here' });
+}
+
+function portOf(url: string): number | null {
+  const { port, protocol } = URL.parse(url) ?? { port: '', protocol: '' };
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : protocol === 'http:' ? 80 : null;
+}
+
+async function fingerprintOf(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  return Array.from(digest.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,42 @@
+import type { Authenticator } from '../../auth/authenticator.js';
+import { challengeHeaders } from '../../auth/challenge.js';
+import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { UnauthenticatedError } from '../../errors/standard-errors.js';
+import { isLoopback } from '../../net/loopback.js';
+import { errorAnswer } from '../json-answer.js';
+
+/** What a proxy adds, and a browser: then the peer's address says nothing of who really calls. */
+const FOREIGN = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin'];
+
+const NOT_FROM_HERE = errorAnswer({
+  status: 403,
+  message: 'Without authentication only programs on the machine of this server may do this',
+});
+
+/**
+ * Refuses a caller who may not change the cache; `undefined` for one who may. With an authenticator that takes a credential;
+ * without one only programs on this machine may, and no page of a browser.
+ */
+export async function refuseCacheChange(
+  request: ExchangeRequest,
+  authenticator: Authenticator | undefined,
+): Promise<ExchangeResponse | undefined> {
+  if (authenticator === undefined) {
+    const isLocal = request.peer !== undefined && isLoopback(request.peer);
+    return isLocal && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
+  }
+  const error = await refusalOf(request, authenticator);
+  if (error === undefined) return undefined;
+  return errorAnswer({ status: 401, message: error.message, headers: challengeHeaders(error, authenticator) });
+}
+
+async function refusalOf(request: ExchangeRequest, authenticator: Authenticator): Promise<A2AError | undefined> {
+  try {
+    const user = await authenticator.authenticate(request);
+    return user === undefined ? new UnauthenticatedError(authenticator.challenges) : undefined;
+  } catch (error) {
+    if (error instanceof A2AError && error.code === 'UNAUTHENTICATED') return error;
+    throw error;
+  }
+}

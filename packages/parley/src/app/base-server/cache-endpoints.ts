@@ -1,0 +1,65 @@
+import type { RequestLimits } from '../../bindings/http/agent-endpoint.js';
+import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { parseJson, readText } from '../../bindings/http/json-body.js';
+import { essence, JSON_TYPE } from '../../bindings/http/media-type.js';
+import type { ReadThrough } from '../../cache/read-through.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { CacheError } from '../../errors/cache-error.js';
+import { errorAnswer, jsonAnswer } from '../json-answer.js';
+
+const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, parts: 0, idLength: 0 };
+const LONGEST_PATTERN = 1_024;
+
+/** What the endpoints that change the cache work on. */
+export interface CacheEndpointParts {
+  readonly texts: ReadThrough;
+  readonly timestamp: () => string;
+}
+
+/** Drops what the pattern of the request matches. */
+export async function invalidateCache(
+  request: ExchangeRequest,
+  { texts, timestamp }: CacheEndpointParts,
+): Promise<ExchangeResponse> {
+  if (essence(request.header('content-type')) !== JSON_TYPE) {
+    return errorAnswer({ status: 415, message: `The Content-Type must be ${JSON_TYPE}` });
+  }
+  let pattern: string;
+  try {
+    pattern = patternOf(parseJson(await readText(request, LIMITS), LIMITS));
+  } catch (error) {
+    if (!(error instanceof A2AError)) throw error;
+    return errorAnswer({ status: error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400, message: error.message });
+  }
+  return unlessGone({ pattern, invalidated: 0, timestamp: timestamp() }, async () => {
+    const invalidated = await texts.invalidate(pattern);
+    return { success: true, pattern, invalidated, timestamp: timestamp() };
+  });
+}
+
+/** Makes the answers that are kept before anybody asks for them; `warm` tells how many it has kept. */
+export function warmCache(warm: () => Promise<number>, timestamp: () => string): Promise<ExchangeResponse> {
+  return unlessGone({ warmed: 0, timestamp: timestamp() }, async () => {
+    const warmed = await warm();
+    return { success: true, warmed, timestamp: timestamp() };
+  });
+}
+
+async function unlessGone(nothing: object, work: () => Promise<object>): Promise<ExchangeResponse> {
+  try {
+    return jsonAnswer({ status: 200, value: await work() });
+  } catch (error) {
+    if (!(error instanceof CacheError)) throw error;
+    const value = { success: false, error: 'The cache cannot be reached now', ...nothing };
+    return jsonAnswer({ status: 503, value, headers: { 'retry-after': '1' } });
+  }
+}
+
+function patternOf(body: unknown): string {
+  const pattern = typeof body === 'object' && body !== null && 'pattern' in body ? body.pattern : undefined;
+  if (typeof pattern === 'string' && pattern !== '' && pattern.length <= LONGEST_PATTERN) return pattern;
+  throw new A2AError(
+    'INVALID_REQUEST',
+    `pattern must be a text of 1 to ${LONGEST_PATTERN} characters, such as "discover:*"`,
+  );
+}

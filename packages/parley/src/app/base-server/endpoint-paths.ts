@@ -1,0 +1,12 @@
+/** The endpoints of a base server, by what they are for. */
+export const ENDPOINTS = {
+  core: ['/discover', '/communicate', '/delegate', '/agent.json'],
+  cache: ['/cache/stats', '/cache/invalidate', '/cache/warmup'],
+  monitoring: ['/health', '/metrics', '/info'],
+} as const;
+
+/** The path of an endpoint. */
+export type EndpointPath = (typeof ENDPOINTS)[keyof typeof ENDPOINTS][number];
+
+/** All of them. */
+export const ENDPOINT_PATHS: readonly EndpointPath[] = Object.values(ENDPOINTS).flat();
