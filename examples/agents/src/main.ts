@@ -47,7 +47,7 @@ async function serve(): Promise<void> {
 
   for (const [path, card] of Object.entries(host.agentCards)) {
     logger.info(`${card.name} at ${url}${path}`, {
-      interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.url}`),
+      interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion} ${one.url}`),
     });
   }
   const { host: address, port, databaseUrl } = config;

@@ -10,8 +10,10 @@ const SERVER = 'Server';
 export function originListing(mounts: readonly AgentMount[], base: string): ExchangeResponse {
   const agents = mounts.map((mount) => {
     const { name, description, supportedInterfaces } = mount.card(base);
-    const interfaces = new Set(supportedInterfaces.map(({ protocolBinding, url }) => `${protocolBinding} ${url}`));
-    return { name, description, agentCard: `${base}${mount.cardPath}`, interfaces: [...interfaces] };
+    const interfaces = supportedInterfaces.map(
+      ({ protocolBinding, protocolVersion, url }) => `${protocolBinding} ${protocolVersion} ${url}`,
+    );
+    return { name, description, agentCard: `${base}${mount.cardPath}`, interfaces };
   });
   return jsonAnswer({ status: 200, value: { protocol: 'Agent2Agent (A2A)', agents } });
 }
