@@ -135,6 +135,8 @@ export class RedisCache implements Cache {
 
   #changed(): void {
     if (this.#closed) return;
+    // What one connection has found out the others will in a moment.
+    for (const connection of this.#connections) connection.look();
     if (this.#connections.every(({ answers }) => answers)) this.#opened.resolve();
     const reachable = this.#connections.some(({ answers }) => answers);
     if (reachable === this.#reachable) return;

@@ -12,7 +12,9 @@ export interface RedisConnectionOptions {
   readonly changed: () => void;
 }
 
-/** Between two looks at a server that does not answer. */
+/** Between two looks at a server that answers, so that one that hangs is noticed also while nobody asks it anything. */
+const WATCH_MS = 1_000;
+/** Between two looks at one that does not. */
 const PROBE_MS = 250;
 /** Looks in vain after which the connection is made anew: the other end may be gone without a word. */
 const PROBES_PER_CONNECTION = 12;
@@ -94,39 +96,43 @@ export class RedisConnection {
     this.#client.disconnect();
   }
 
+  /** Finds out now whether the server still answers. */
+  look(): void {
+    if (this.#answers) this.#probeIn(0);
+  }
+
   #lost(error?: unknown): void {
     if (this.#closed) return;
     if (error instanceof Error) this.#reason = error.message;
     const answered = this.#answers;
     this.#answers = false;
-    this.#probeLater();
+    this.#probeIn(PROBE_MS);
     if (answered) this.#options.changed();
   }
 
-  #probeLater(): void {
-    this.#stopProbe ??= this.#options.clock.after(PROBE_MS, () => {
-      this.#stopProbe = undefined;
-      void this.#probe();
-    });
+  #probeIn(ms: number): void {
+    this.#stopProbe?.();
+    this.#stopProbe = this.#options.clock.after(ms, () => void this.#probe());
   }
 
   async #probe(): Promise<void> {
-    if (this.#closed || this.#answers) return;
     try {
       await this.#inTime(this.#client.ping());
     } catch (error) {
-      return this.#stillSilent(error);
+      return this.#answers ? this.#lost(error) : this.#stillSilent(error);
     }
-    if (this.#closed || this.#answers) return;
-    this.#answers = true;
+    if (this.#closed) return;
     this.#probes = 0;
+    this.#probeIn(WATCH_MS);
+    if (this.#answers) return;
+    this.#answers = true;
     this.#options.changed();
   }
 
   #stillSilent(error: unknown): void {
     if (this.#closed) return;
     if (error instanceof Error) this.#reason = error.message;
-    this.#probeLater();
+    this.#probeIn(PROBE_MS);
     if (++this.#probes < PROBES_PER_CONNECTION) return;
     this.#probes = 0;
     this.#client.disconnect(true);

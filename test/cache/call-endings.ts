@@ -1,0 +1,52 @@
+/** How a call ended. `late`: not within its time. */
+export type Ending = 'answered' | 'failed' | 'late';
+
+/** How long a call that needs the cache may take. */
+const AT_MOST_MS = 100;
+
+/**
+ * How a call ends that may take `ms`. Both are timed by the same event loop, so that a machine with much else to do, which delays the one and
+ * the other, makes no call late.
+ */
+export function endingOf(call: Promise<unknown>, ms = AT_MOST_MS): Promise<Ending> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => setImmediate(() => setImmediate(resolve, 'late')), ms);
+    call
+      .then(
+        () => resolve('answered'),
+        () => resolve('failed'),
+      )
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+/** Calls one after the other, until they are to stop. */
+export function endingsWhile(call: () => Promise<unknown>) {
+  const endings: Ending[] = [];
+  let stopping = false;
+  let tell = () => {};
+  const run = async () => {
+    while (!stopping) {
+      endings.push(await endingOf(call()));
+      tell();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const done = run();
+  return {
+    /** Resolves after so many more calls. */
+    async more(count: number): Promise<void> {
+      for (const goal = endings.length + count; endings.length < goal; ) {
+        await new Promise<void>((resolve) => {
+          tell = resolve;
+        });
+      }
+    },
+    /** All the ways in which they have ended. */
+    async stop(): Promise<ReadonlySet<Ending>> {
+      stopping = true;
+      await done;
+      return new Set(endings);
+    },
+  };
+}
