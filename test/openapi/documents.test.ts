@@ -2,8 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { createA2AHost } from 'parley-a2a/node';
 import { BearerTokens } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
-import { METHODS } from '../../packages/parley/src/codec/v1_0/methods.js';
-import { ROUTES } from '../../packages/parley/src/codec/v1_0/routes.js';
+import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
 import type { OpenApiDocument } from '../../packages/parley/src/openapi/document.js';
 import { OPERATIONS } from '../../packages/parley/src/operations/operations.js';
 
@@ -68,6 +67,7 @@ describe.each([
 });
 
 describe('the description of an agent', () => {
+  const versions = [PROTOCOL_VERSIONS['1.0'], PROTOCOL_VERSIONS['0.3']];
   const capable = (path: string, operation: keyof typeof OPERATIONS) => {
     const card = host.agentCards[path]?.capabilities ?? {};
     const needed = OPERATIONS[operation].capability;
@@ -80,7 +80,9 @@ describe('the description of an agent', () => {
     ['/silent', '/silent', '/silent'],
   ])('%s has every route and method that its card offers, and no other', async (path, below, jsonRpc) => {
     const document = await read('/openapi.json');
-    const routes = ROUTES.filter(({ operation }) => capable(path, operation));
+    const routes = versions
+      .flatMap(({ httpJson }) => httpJson.routes)
+      .filter(({ operation }) => capable(path, operation));
     const described = operationsOf(document).filter(
       (one) => one.path.startsWith(`${below}/`) && !one.path.includes('.well-known'),
     );
@@ -90,7 +92,10 @@ describe('the description of an agent', () => {
     const body = document.paths[jsonRpc]?.post?.requestBody?.content['application/json']?.schema as unknown as {
       readonly discriminator: { readonly mapping: object };
     };
-    const methods = [...METHODS].filter(([, operation]) => capable(path, operation)).map(([name]) => name);
+    const methods = versions
+      .flatMap((version) => [...version.jsonRpc.methods])
+      .filter(([, operation]) => capable(path, operation))
+      .map(([name]) => name);
     expect(Object.keys(body.discriminator.mapping)).toEqual(methods);
   });
 

@@ -1,7 +1,6 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { Components } from '../openapi/components.js';
-import type { DescribedOperation } from '../openapi/document.js';
-import { modelSchema } from '../openapi/model-schema.js';
+import type { DescribedOperation, Schema } from '../openapi/document.js';
 import { errorAnswer } from './json-answer.js';
 import { unavailableAnswer } from './openapi/unavailable-answer.js';
 
@@ -54,11 +53,20 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
 export interface DescribedCardEndpoint {
   readonly id: string;
   readonly tag: string;
+  /** What the card looks like in each of its versions; where it is offered in several, the header chooses. */
+  readonly forms: readonly Schema[];
   readonly components: Components;
 }
 
+const VERSION = {
+  name: 'A2A-Version',
+  in: 'header',
+  description: 'For 1.0 the card of that version; else one that serves clients of older versions as well.',
+  schema: { type: 'string', examples: ['1.0'] },
+} as const;
+
 /** The endpoint as it stands in a document. */
-export function agentCardOperation({ id, tag, components }: DescribedCardEndpoint): DescribedOperation {
+export function agentCardOperation({ id, tag, forms, components }: DescribedCardEndpoint): DescribedOperation {
   const text = { type: 'string' };
   const headers = {
     ETag: { description: 'The state of the card.', required: true, schema: text },
@@ -70,6 +78,7 @@ export function agentCardOperation({ id, tag, components }: DescribedCardEndpoin
     tags: [tag],
     summary: 'Read the agent card',
     parameters: [
+      ...(forms.length > 1 ? [VERSION] : []),
       { name: 'If-None-Match', in: 'header', description: 'States of the card that are known already.', schema: text },
       { name: 'If-Modified-Since', in: 'header', description: 'Since when the card is known.', schema: text },
     ],
@@ -77,7 +86,7 @@ export function agentCardOperation({ id, tag, components }: DescribedCardEndpoin
       200: {
         description: 'The agent card',
         headers,
-        content: { 'application/json': { schema: { ...modelSchema('AgentCard', components) } } },
+        content: { 'application/json': { schema: forms.length > 1 ? { anyOf: forms } : (forms[0] ?? {}) } },
       },
       304: { description: 'The card is the one that is known', headers },
       503: unavailableAnswer(components),

@@ -8,7 +8,8 @@ import { jsonRpcPath } from '../bindings/jsonrpc/jsonrpc-path.js';
 import { PROTOCOL_SCHEMAS } from '../codec/protocol-schemas.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
-import type { Paths } from '../openapi/document.js';
+import type { Paths, Schema } from '../openapi/document.js';
+import { isLegacy } from '../operations/versions.js';
 import { agentCardOperation } from './agent-card-endpoint.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { errorAnswer } from './json-answer.js';
@@ -99,11 +100,20 @@ export class AgentMount {
     const tag = `${name} at ${this.path}`;
     const id = this.path === '/' ? 'root' : this.path;
     const agent = { endpoint, tag, name: id, components };
-    const { card: cardPath, jsonRpc, httpJson } = this.#paths;
-    const call = (path: string) =>
-      jsonRpcPath({ ...agent, path, languages: this.#languages('jsonRpc') }, 'Call a method (JSON-RPC)');
+    const { card: cardPath, oldCard, jsonRpc, httpJson } = this.#paths;
+    const call = (path: string) => jsonRpcPath({ ...agent, path, languages: this.#languages('jsonRpc') });
+    const cards = this.#languages('jsonRpc').map(({ schemas }) => schemas.card(components));
+    const cardAt = (path: string, forms: readonly Schema[]) => ({
+      get: agentCardOperation({
+        id: operationId(id, 'card', path.endsWith('agent.json') ? 'old' : ''),
+        tag,
+        forms,
+        components,
+      }),
+    });
     const paths: Paths = {
-      [cardPath]: { get: agentCardOperation({ tag, id: operationId(id, 'agent card'), components }) },
+      [cardPath]: cardAt(cardPath, cards),
+      ...(this.#versions.some(isLegacy) && { [oldCard]: cardAt(oldCard, cards.slice(-1)) }),
       [jsonRpc]: call(jsonRpc),
       ...(this.path === '/' && { '/': call('/') }),
       ...httpJsonPaths({ ...agent, path: httpJson, languages: this.#languages('httpJson') }),
@@ -136,7 +146,7 @@ export class AgentMount {
   #languages(binding: 'jsonRpc' | 'httpJson') {
     return this.#versions.map((name) => ({
       codec: PROTOCOL_VERSIONS[name][binding],
-      schemas: PROTOCOL_SCHEMAS[name]?.[binding],
+      schemas: PROTOCOL_SCHEMAS[name][binding],
     }));
   }
 

@@ -28,8 +28,6 @@ export interface SchemaLimits {
 
 /** What a version reads and writes as JSON Schema: exactly the language that its codec accepts, not only what it would like. */
 export interface WireSchemas {
-  /** `Major.Minor`, as that of the codec. */
-  readonly version: string;
   /** The parameters of a JSON-RPC method. */
   params(operation: OperationName, components: Components, limits: SchemaLimits): ParamsSchema;
   /** The body of a route, without what its path says. */
@@ -38,4 +36,6 @@ export interface WireSchemas {
   query(route: WireRoute, limits: SchemaLimits): readonly QueryMember[];
   /** The answer of a unary operation, or one event of a stream. */
   response(operation: OperationName, components: Components): Schema;
+  /** The agent card. */
+  card(components: Components): Schema;
 }

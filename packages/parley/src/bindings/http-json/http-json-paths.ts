@@ -1,6 +1,7 @@
 import { CHALLENGE_HEADER } from '../../auth/challenge.js';
-import type { WireRoute } from '../../codec/wire-codec.js';
+import type { WireCodec, WireRoute } from '../../codec/wire-codec.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
+import type { Components } from '../../openapi/components.js';
 import type {
   Answer,
   Content,
@@ -11,11 +12,10 @@ import type {
   Paths,
   Schema,
 } from '../../openapi/document.js';
-import { isLegacy } from '../../operations/versions.js';
+import { chooseVersion, isLegacy } from '../../operations/versions.js';
 import { isStreaming } from '../http/call.js';
 import {
   type DescribedAgent,
-  describable,
   extensionHeaders,
   extensionParameters,
   isOffered,
@@ -29,7 +29,7 @@ import {
   versionsFor,
   type WireLanguage,
 } from '../http/described-agent.js';
-import { errorBodySchema } from '../http/error-schema.js';
+import { errorBodySchema, errorDetailsSchema } from '../http/error-schema.js';
 import { JSON_TYPE } from '../http/media-type.js';
 import { offerOf } from '../http/offer.js';
 import { ERROR_STATUS } from './errors.js';
@@ -37,10 +37,9 @@ import { A2A_JSON_TYPE } from './media-types.js';
 
 /** The routes of an agent as paths of a document: what its card offers, in every version it offers. */
 export function httpJsonPaths(agent: DescribedAgent): Paths {
-  const codecs = agent.languages.map(({ codec }) => codec);
-  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecs)().codecs;
+  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
   const paths: Record<string, PathItem> = {};
-  for (const language of describable(agent.languages)) {
+  for (const language of agent.languages) {
     if (!offered.has(language.codec.version)) continue;
     for (const route of language.codec.routes) {
       if (!isOffered(route.operation, agent.endpoint)) continue;
@@ -64,7 +63,9 @@ function routeOperation(parts: RouteParts): DescribedOperation {
   const { agent, language, route } = parts;
   const { operation, method, body } = route;
   const { version } = language.codec;
-  const name = [operation, isLegacy(version) ? version : '', method === 'GET' && isStreaming(operation) ? 'get' : ''];
+  // A second route of an operation is told apart by what it is.
+  const isFirst = language.codec.routes.find((one) => one.operation === operation) === route;
+  const name = [operation, isLegacy(version) ? version : '', ...(isFirst ? [] : [method, ...route.path])];
   return {
     operationId: operationId(agent.name, ...name),
     tags: [agent.tag],
@@ -81,7 +82,8 @@ function routeOperation(parts: RouteParts): DescribedOperation {
   };
 }
 
-function parameters({ agent, language, route, versions }: RouteParts): readonly Parameter[] {
+function parameters(parts: RouteParts): readonly Parameter[] {
+  const { agent, language, route, versions } = parts;
   const { endpoint } = agent;
   const limits = schemaLimits(endpoint);
   const inPath = route.path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
@@ -96,10 +98,24 @@ function parameters({ agent, language, route, versions }: RouteParts): readonly 
         schema,
       }),
     ),
-    versionParameter(versions, endpoint.versionWhenAbsent),
+    versionParameter(versions, !mayBeAbsent(parts)),
     ...extensionParameters(endpoint),
     ...(isStreaming(route.operation) ? [LAST_EVENT_ID] : []),
   ];
+}
+
+/** Whether a call that names no version is taken as one of those the route has. */
+function mayBeAbsent({ agent, versions }: RouteParts): boolean {
+  const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
+  try {
+    return versions.includes(chooseVersion(undefined, offered, agent.endpoint.versionWhenAbsent).version);
+  } catch {
+    return false;
+  }
+}
+
+function codecsOf({ languages }: DescribedAgent): readonly WireCodec[] {
+  return languages.map(({ codec }) => codec);
 }
 
 const TENANT =
@@ -140,6 +156,7 @@ const CHALLENGE: Header = { description: 'How to authenticate.', schema: { type:
 /** An answer for every status that an error of such a call can have. */
 function failures({ agent, language, route }: RouteParts): Readonly<Record<string, Answer>> {
   const { components, endpoint } = agent;
+  const { version } = language.codec;
   const answers: Record<string, Answer> = {};
   for (const [status, codes] of codesByStatus()) {
     if (status === 405 || (status === 413 && route.body === 'none')) continue;
@@ -148,7 +165,7 @@ function failures({ agent, language, route }: RouteParts): Readonly<Record<strin
       description: codes.join(', '),
       ...((status === 429 || status === 503) && { headers: { 'Retry-After': RETRY_AFTER } }),
       ...(status === 401 && { headers: { [CHALLENGE_HEADER]: CHALLENGE } }),
-      content: inJson(language.codec.version, errorBodySchema(components)),
+      content: inJson(version, isLegacy(version) ? legacyErrorSchema(components) : errorBodySchema(components)),
     };
   }
   return answers;
@@ -161,4 +178,12 @@ function codesByStatus(): ReadonlyMap<number, readonly string[]> {
     byStatus.set(http, [...(byStatus.get(http) ?? []), code]);
   }
   return byStatus;
+}
+
+/** An error as `errorBody` writes it before 1.0; what is refused before a version is chosen has the form of today. */
+function legacyErrorSchema(components: Components): Schema {
+  const data = { type: 'array', items: errorDetailsSchema(components) };
+  const properties = { code: { type: 'integer' }, message: { type: 'string' }, data };
+  const legacy = components.add('v0.Error', { type: 'object', required: ['code', 'message'], properties });
+  return { anyOf: [legacy, errorBodySchema(components)] };
 }

@@ -3,7 +3,7 @@ import type { SchemaLimits, WireSchemas } from '../../codec/wire-schemas.js';
 import type { Components } from '../../openapi/components.js';
 import type { Answer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
-import { isLater, isLegacy, majorMinor } from '../../operations/versions.js';
+import { isLater, isLegacy } from '../../operations/versions.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
@@ -13,20 +13,10 @@ export interface WireLanguage {
   readonly schemas: WireSchemas;
 }
 
-/** A version that may have no description. */
-export interface SpokenVersion extends Omit<WireLanguage, 'schemas'> {
-  readonly schemas: WireSchemas | undefined;
-}
-
-/** The versions of these that can be described. */
-export function describable(versions: readonly SpokenVersion[]): readonly WireLanguage[] {
-  return versions.flatMap(({ codec, schemas }) => (schemas === undefined ? [] : [{ codec, schemas }]));
-}
-
 /** An agent under one of its addresses, to be described. */
 export interface DescribedAgent {
   readonly endpoint: AgentEndpoint;
-  readonly languages: readonly SpokenVersion[];
+  readonly languages: readonly WireLanguage[];
   /** Path of the interface below the server. */
   readonly path: string;
   /** Under which its operations are shown. */
@@ -56,18 +46,19 @@ export function operationId(...words: readonly string[]): string {
     .join('_');
 }
 
-/** The header that chooses the version, where these are taken; not asked for where a call without it is taken as one of them. */
-export function versionParameter(versions: readonly string[], whenAbsent: string): Parameter {
-  const required = !versions.includes(majorMinor(whenAbsent));
+/** The header that chooses the version, of those that are taken; whether a call must have it is for its binding to say. */
+export function versionParameter(versions: readonly string[], required: boolean): Parameter {
   const names = versions.map((version) => version.replaceAll('.', '\\.')).join('|');
   const pattern = `^(?:${names})(?:\\.[0-9A-Za-z_.+-]*)?$`;
-  const absent = required ? 'Without it a call is refused' : `Without it a call is taken as ${whenAbsent}`;
+  const absent = required
+    ? 'A call without it is refused.'
+    : 'It may be left out where the version follows from the call.';
   return {
     name: 'A2A-Version',
     in: 'header',
     required,
-    description: `The version of the protocol, ${versions.join(' or ')}. ${absent}. It may stand in the query instead.`,
-    schema: { type: 'string', pattern: required ? pattern : `^$|${pattern}`, examples: [versions[0]] },
+    description: `The version of the protocol, ${versions.join(' or ')}. ${absent} It may stand in the query instead.`,
+    schema: { type: 'string', anyOf: [{ enum: versions }, { pattern }, ...(required ? [] : [{ const: '' }])] },
   };
 }
 

@@ -3,7 +3,6 @@ import type { OperationName } from '../../operations/operations.js';
 import { isStreaming } from '../http/call.js';
 import {
   type DescribedAgent,
-  describable,
   extensionHeaders,
   extensionParameters,
   isOffered,
@@ -27,11 +26,11 @@ interface Method {
 }
 
 /** The JSON-RPC endpoint of an agent as one operation with a request for every method that its card offers. */
-export function jsonRpcPath(agent: DescribedAgent, summary: string): PathItem {
+export function jsonRpcPath(agent: DescribedAgent): PathItem {
   const { endpoint, languages } = agent;
   const codecs = languages.map(({ codec }) => codec);
   const versions = [...offerOf(endpoint, 'JSONRPC', codecs)().codecs.keys()];
-  const methods = describable(languages)
+  const methods = languages
     .filter(({ codec }) => versions.includes(codec.version))
     .flatMap((language) =>
       [...language.codec.methods]
@@ -46,10 +45,10 @@ export function jsonRpcPath(agent: DescribedAgent, summary: string): PathItem {
     post: {
       operationId: operationId(agent.name, 'jsonrpc', agent.path),
       tags: [agent.tag],
-      summary,
+      summary: 'Call a method (JSON-RPC)',
       description: 'Whatever is wrong with a call is said by an `error` in an answer with status 200.',
       parameters: [
-        versionParameter(versions, endpoint.versionWhenAbsent),
+        versionParameter(versions, false),
         ...extensionParameters(endpoint),
         ...(streams ? [LAST_EVENT_ID] : []),
       ],

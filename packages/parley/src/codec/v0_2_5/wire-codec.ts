@@ -1,4 +1,4 @@
-import { KINDS, PROTO_JSON } from '../v0_3/dialect.js';
+import { type Dialect, KINDS, PROTO_JSON } from '../v0_3/dialect.js';
 import { METHODS_0_2 } from '../v0_3/methods.js';
 import { ROUTES } from '../v0_3/routes.js';
 import { oldCodec } from '../v0_3/wire-codec.js';
@@ -12,11 +12,14 @@ export const v0_2_5JsonRpc = oldCodec({
   routes: [],
 });
 
-/** Version 0.2.5 over HTTP+JSON: its protobuf definition gave no JSON names, so those of the definition are on the wire. */
+/** Its protobuf definition gave no JSON names, so those of the definition are on the wire. */
+export const PROTO_NAMES: Dialect = { ...PROTO_JSON, request: 'request', reply: 'msg', note: 'update' };
+
+/** Version 0.2.5 over HTTP+JSON. */
 export const v0_2_5HttpJson = oldCodec({
   protocolVersion: '0.2.5',
   version: '0.2',
-  dialect: { ...PROTO_JSON, request: 'request', reply: 'msg', note: 'update' },
+  dialect: PROTO_NAMES,
   methods: new Map(),
   routes: ROUTES,
 });

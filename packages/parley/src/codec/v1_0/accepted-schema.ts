@@ -1,3 +1,4 @@
+import { ROLES } from '../../model/role.js';
 import type { MemberRow, ValueForm } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 import type { Components } from '../../openapi/components.js';
@@ -60,10 +61,12 @@ function memberSchema(type: TypeName, { name, required, form }: MemberRow, parts
   const needed = required && defaultOf(form) === undefined;
   const isRefused =
     type === 'SendMessageConfiguration' && name === 'taskPushNotificationConfig' && !parts.limits.pushNotifications;
-  const schema = isRefused ? NO_PUSH : limited(type, name, valueSchema(form, needed, parts), parts.limits);
+  const any = valueSchema(form, needed, parts);
+  const schema = isRefused ? NO_PUSH : limited(type, name, any, parts.limits);
   const spellings = spellingsOf(type, name);
   const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
-  const other = { ...given, description: `Another spelling of ${name}, which counts where both are there.` };
+  const description = `Another spelling of ${name}, which counts where both are there.`;
+  const other = { ...nullable(isRefused ? NO_PUSH : any), description };
   const properties = spellings.map((spelling) => [spelling, spelling === name ? given : other] as const);
   return { name, spellings, needed, schema, properties };
 }
@@ -90,5 +93,7 @@ function limited(type: TypeName, name: string, schema: Schema, limits: SchemaLim
       : { ...schema, ...bound };
   }
   if (type === 'Message' && name === 'parts') return { ...schema, maxItems: limits.parts };
+  // Callers are users; as in the requests of ProtoJSON, the number stands beside the name.
+  if (type === 'Message' && name === 'role') return { ...schema, enum: ['ROLE_USER', ROLES.indexOf('ROLE_USER')] };
   return schema;
 }

@@ -10,7 +10,6 @@ import { nullable, scalarSchema } from './value-schemas.js';
 
 /** What version 1.0 reads and writes. */
 export const v1_0Schemas: WireSchemas = {
-  version: '1.0',
   params(operation, components, limits) {
     const type: TypeName = REQUESTS[operation];
     const schema = acceptedType(type, { components, limits });
@@ -35,6 +34,7 @@ export const v1_0Schemas: WireSchemas = {
       ? { type: 'object', additionalProperties: false }
       : { ...modelSchema(response as ModelSchemaName, components) };
   },
+  card: (components) => ({ ...modelSchema('AgentCard', components) }),
 };
 
 function queryMember({ name, required, form }: MemberRow, { idLength }: SchemaLimits): readonly QueryMember[] {

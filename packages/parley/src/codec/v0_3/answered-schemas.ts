@@ -1,0 +1,169 @@
+import { TASK_STATES } from '../../model/task-state.js';
+import type { Components } from '../../openapi/components.js';
+import type { Schema } from '../../openapi/document.js';
+import type { OperationName } from '../../operations/operations.js';
+import type { Dialect } from './dialect.js';
+import { writeRole } from './role.js';
+import { writeTaskState } from './task-state.js';
+
+const TEXT: Schema = { type: 'string' };
+const FREE: Schema = { type: 'object' };
+const TEXTS: Schema = { type: 'array', items: TEXT };
+const FLAG: Schema = { type: 'boolean' };
+
+type Members = Readonly<Record<string, Schema>>;
+
+/** What a version before 1.0 answers, in one of its dialects; `prefix` begins the names of its components. */
+export class AnsweredSchemas {
+  readonly #dialect: Dialect;
+  readonly #prefix: string;
+  readonly #components: Components;
+
+  constructor(dialect: Dialect, prefix: string, components: Components) {
+    this.#dialect = dialect;
+    this.#prefix = prefix;
+    this.#components = components;
+  }
+
+  /** The answer of an operation, or one event of its stream. */
+  of(operation: OperationName): Schema {
+    const { kinds } = this.#dialect;
+    switch (operation) {
+      case 'sendMessage':
+        return { oneOf: [this.#inside('task', this.task), this.#inside(this.#dialect.reply, this.message)] };
+      case 'sendStreamingMessage':
+      case 'subscribeToTask':
+        return this.#event();
+      case 'getTask':
+      case 'cancelTask':
+        return this.task;
+      case 'getExtendedAgentCard':
+        return this.card;
+      case 'listTaskPushNotificationConfigs':
+        return kinds
+          ? { type: 'array', items: this.#webhook() }
+          : closed({ configs: { type: 'array', items: this.#webhook() }, nextPageToken: TEXT });
+      case 'deleteTaskPushNotificationConfig':
+        return kinds ? { type: 'null' } : closed({});
+      default:
+        return this.#webhook();
+    }
+  }
+
+  /** A card of that time, which may have the members of later ones too. */
+  get card(): Schema {
+    const properties = {
+      protocolVersion: TEXT,
+      name: TEXT,
+      description: TEXT,
+      url: TEXT,
+      preferredTransport: TEXT,
+      version: TEXT,
+    };
+    const required = [...Object.keys(properties), 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills'];
+    const lists = { defaultInputModes: TEXTS, defaultOutputModes: TEXTS, skills: { type: 'array', items: FREE } };
+    return this.#named('AgentCard', {
+      type: 'object',
+      required,
+      properties: { ...properties, capabilities: FREE, ...lists },
+    });
+  }
+
+  get task(): Schema {
+    const artifacts = { type: 'array', items: this.#artifact() };
+    const history = { type: 'array', items: this.message };
+    const members = { id: TEXT, contextId: TEXT, status: this.#status() };
+    return this.#kind('Task', 'task', members, { artifacts, history, metadata: FREE });
+  }
+
+  get message(): Schema {
+    const { kinds } = this.#dialect;
+    const parts = { type: 'array', items: this.#part() };
+    const role = {
+      type: 'string',
+      enum: [writeRole(this.#dialect, 'ROLE_USER'), writeRole(this.#dialect, 'ROLE_AGENT')],
+    };
+    const members = { messageId: TEXT, role, ...(kinds ? { parts } : { content: parts }) };
+    const optional = { contextId: TEXT, taskId: TEXT, metadata: FREE, extensions: TEXTS };
+    return this.#kind('Message', 'message', members, { ...optional, ...(kinds && { referenceTaskIds: TEXTS }) });
+  }
+
+  #event(): Schema {
+    const ids = { taskId: TEXT, contextId: TEXT };
+    const status = { ...ids, status: this.#status(), final: FLAG };
+    const chunk = { ...ids, artifact: this.#artifact() };
+    return {
+      oneOf: [
+        this.#inside('task', this.task),
+        this.#inside(this.#dialect.reply, this.message),
+        this.#inside('statusUpdate', this.#kind('TaskStatusUpdateEvent', 'status-update', status, { metadata: FREE })),
+        this.#inside(
+          'artifactUpdate',
+          this.#kind('TaskArtifactUpdateEvent', 'artifact-update', chunk, {
+            append: FLAG,
+            lastChunk: FLAG,
+            metadata: FREE,
+          }),
+        ),
+      ],
+    };
+  }
+
+  #status(): Schema {
+    const states = TASK_STATES.map((state) => writeTaskState(this.#dialect, state));
+    const optional = { [this.#dialect.note]: this.message, timestamp: { type: 'string', format: 'date-time' } };
+    return this.#named('TaskStatus', closed({ state: { type: 'string', enum: states } }, optional));
+  }
+
+  #artifact(): Schema {
+    const parts = { type: 'array', items: this.#part() };
+    const optional = { name: TEXT, description: TEXT, metadata: FREE, extensions: TEXTS };
+    return this.#named('Artifact', closed({ artifactId: TEXT, parts }, optional));
+  }
+
+  #part(): Schema {
+    const { kinds } = this.#dialect;
+    const about = { mimeType: TEXT, name: TEXT };
+    const [bytes, uri] = kinds ? ['bytes', 'uri'] : ['fileWithBytes', 'fileWithUri'];
+    const file = {
+      oneOf: [
+        closed({ [bytes]: { type: 'string', contentEncoding: 'base64' } }, about),
+        closed({ [uri]: TEXT }, about),
+      ],
+    };
+    const content = { text: TEXT, file, data: kinds ? FREE : closed({ data: FREE }) };
+    const oneOf = Object.entries(content).map(([name, schema]) =>
+      closed({ ...(kinds && { kind: { const: name } }), [name]: schema }, { metadata: FREE }),
+    );
+    return this.#named('Part', { oneOf });
+  }
+
+  #webhook(): Schema {
+    const authentication = closed({ schemes: TEXTS }, { credentials: TEXT });
+    const pushNotificationConfig = closed({ url: TEXT }, { id: TEXT, token: TEXT, authentication });
+    const task = this.#dialect.kinds ? { taskId: TEXT } : { name: TEXT };
+    return this.#named('TaskPushNotificationConfig', closed({ ...task, pushNotificationConfig }));
+  }
+
+  /** Bare where it says its kind itself, else as the one member of an object. */
+  #inside(name: string, schema: Schema): Schema {
+    return this.#dialect.kinds ? schema : closed({ [name]: schema });
+  }
+
+  #kind(name: string, kind: string, members: Members, optional: Members): Schema {
+    return this.#named(name, closed({ ...(this.#dialect.kinds && { kind: { const: kind } }), ...members }, optional));
+  }
+
+  #named(name: string, schema: Schema): Schema {
+    return { ...this.#components.add(`${this.#prefix}${name}`, schema) };
+  }
+}
+
+function closed(members: Members, optional: Members = {}): Schema {
+  return {
+    type: 'object',
+    required: Object.keys(members),
+    properties: { ...members, ...optional },
+    additionalProperties: false,
+  };
+}
