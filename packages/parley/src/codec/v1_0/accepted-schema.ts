@@ -61,12 +61,12 @@ function memberSchema(type: TypeName, { name, required, form }: MemberRow, parts
   const needed = required && defaultOf(form) === undefined;
   const isRefused =
     type === 'SendMessageConfiguration' && name === 'taskPushNotificationConfig' && !parts.limits.pushNotifications;
-  const any = valueSchema(form, needed, parts);
-  const schema = isRefused ? NO_PUSH : limited(type, name, any, parts.limits);
+  const any = isRefused ? NO_PUSH : valueSchema(form, needed, parts);
+  const schema = limited(type, name, any, parts.limits);
   const spellings = spellingsOf(type, name);
   const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
   const description = `Another spelling of ${name}, which counts where both are there.`;
-  const other = { ...nullable(isRefused ? NO_PUSH : any), description };
+  const other = { ...nullable(any), description };
   const properties = spellings.map((spelling) => [spelling, spelling === name ? given : other] as const);
   return { name, spellings, needed, schema, properties };
 }
