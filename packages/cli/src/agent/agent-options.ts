@@ -20,7 +20,6 @@ const DEFAULT_VERSION = '1.0';
 export interface AgentOptions {
   readonly connect: ConnectOptions;
   readonly credentials: AgentCredentials;
-  readonly version: string;
 }
 
 /**
@@ -37,7 +36,6 @@ export async function agentOptions({ settings, output }: Invocation): Promise<Ag
   const fetch = settings.isOn('debug') ? await traced(output, credentials) : undefined;
   return {
     credentials,
-    version,
     connect: {
       credentials,
       version,

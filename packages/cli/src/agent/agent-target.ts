@@ -79,7 +79,7 @@ function documentIn(url: URL): object {
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch (cause) {
     throw new CliError('A2ACLI_ERR_CARD_INVALID', `${path} is no JSON`, { cause });
   }

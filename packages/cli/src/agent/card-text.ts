@@ -17,7 +17,10 @@ export function writeCard(output: Output, card: AgentCard): void {
     output.field('Security', `${name}: ${described(scheme)}`);
   for (const { schemes = {} } of card.securityRequirements ?? [])
     output.field('Requires', Object.keys(schemes).join(' and ') || 'nothing');
-  output.field('Signatures', card.signatures === undefined ? undefined : `${card.signatures.length}, not verified`);
+  output.field(
+    'Signatures',
+    (card.signatures ?? []).length === 0 ? undefined : `${card.signatures?.length}, not verified`,
+  );
   for (const skill of card.skills) {
     output.field('Skill', `${skill.id}: ${skill.description || skill.name}`);
     if (!output.verbose) continue;

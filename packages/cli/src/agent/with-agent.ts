@@ -3,7 +3,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { type Failure, failureOf } from '../failure/failure.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
 import { TaskThread } from '../task/task-thread.js';
-import { type AgentCredentials, credentialHint } from './agent-credentials.js';
+import { credentialHint } from './agent-credentials.js';
 import { agentFlags } from './agent-flags.js';
 import { agentOptions } from './agent-options.js';
 import { agentTarget } from './agent-target.js';
@@ -24,7 +24,7 @@ export async function withAgent(
   run: (agent: CalledAgent) => Promise<number>,
   taskId?: string,
 ): Promise<number> {
-  const { connect: options, credentials, version } = await agentOptions(invocation);
+  const { connect: options, credentials } = await agentOptions(invocation);
   const target = agentTarget(invocation);
   const flags = agentFlags(invocation);
   const thread = new TaskThread(flags, taskId);
@@ -33,8 +33,11 @@ export async function withAgent(
     client = await connect(target, options);
     return await run({ client, thread });
   } catch (error) {
-    const failure = failureOf(error, credentials.sent);
-    const hint = failure.hint ?? hintFor({ failure, client, thread, flags, credentials, version });
+    const failure = failureOf(error, {
+      credentials: credentials.sent,
+      binding: client?.agentInterface.protocolBinding,
+    });
+    const hint = failure.hint ?? hintFor({ failure, client, thread, flags, path: invocation.command.path });
     throw new ReportedFailure({ ...failure, hint: hint ?? null }, error);
   }
 }
@@ -44,11 +47,11 @@ interface HintContext {
   readonly client: Client | undefined;
   readonly thread: TaskThread;
   readonly flags: string;
-  readonly credentials: AgentCredentials;
-  readonly version: string;
+  /** The command that failed. */
+  readonly path: string;
 }
 
-function hintFor({ failure: { code }, client, thread, flags }: HintContext): string | undefined {
+function hintFor({ failure: { code }, client, thread, flags, path }: HintContext): string | undefined {
   switch (code) {
     case 'A2ACLI_ERR_CREDENTIALS_MISSING':
     case 'A2ACLI_ERR_AUTH_FAILED':
@@ -60,9 +63,10 @@ function hintFor({ failure: { code }, client, thread, flags }: HintContext): str
     case 'TaskNotFoundError':
       return 'the agent knows no such task, or not for this caller; --debug shows the exchange';
     case 'UnsupportedOperationError':
+      if (path === 'task subscribe') return `a task that is over cannot be followed: ${thread.follow}`;
       return '--debug shows the exchange; parley card get --verbose shows what the agent offers';
     case 'VersionNotSupportedError':
-      return `--a2a-version names another version; parley card get${flags} shows which the agent speaks`;
+      return `parley card get${flags} shows which versions the agent speaks; --a2a-version 0.3 asks for an old one`;
     default:
       return '--debug shows the exchange';
   }

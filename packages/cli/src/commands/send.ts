@@ -39,6 +39,8 @@ async function returnAtOnce(
 /** The task is named before it is waited for, so that nothing that happens then loses it. */
 async function sendAndWait(invocation: Invocation, { client, thread }: CalledAgent, request: Request): Promise<number> {
   return waiting(invocation, thread, async ({ signal }) => {
+    const { taskId } = request.message as { readonly taskId?: string };
+    if (taskId !== undefined) return continued(invocation, { client, thread }, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
     if (!('task' in first) || thread.isOver) return finish(invocation, thread, first);
@@ -47,6 +49,21 @@ async function sendAndWait(invocation: Invocation, { client, thread }: CalledAge
     thread.learnTask(task);
     return finish(invocation, thread, { task: withHistory(task, request) });
   });
+}
+
+/**
+ * The task is known already. Asked to answer at once, its agent may show it as it was before the reply, still waiting for one; so
+ * the turn of the reply is waited for.
+ */
+async function continued(
+  invocation: Invocation,
+  { client, thread }: CalledAgent,
+  { request, taskId, signal }: { readonly request: Request; readonly taskId: string; readonly signal: AbortSignal },
+): Promise<number> {
+  thread.taskId = taskId;
+  const answer = await client.sendAndWait(request, { signal, ...pollOptions(invocation) });
+  thread.learn(answer);
+  return finish(invocation, thread, 'task' in answer ? { task: withHistory(answer.task, request) } : answer);
 }
 
 async function stream(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
@@ -83,8 +100,11 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
 /** What `--stream` comes to where the agent has no streams: the task now, and when it is over. */
 async function lookInstead(invocation: Invocation, { client, thread }: CalledAgent, request: Request): Promise<number> {
   const { output } = invocation;
+  const isFollowUp = 'taskId' in (request.message as object);
   return waiting(invocation, thread, async ({ signal }) => {
-    const first = await client.sendMessage(immediate(request), { signal });
+    const first = await (isFollowUp
+      ? client.sendAndWait(request, { signal, ...pollOptions(invocation) })
+      : client.sendMessage(immediate(request), { signal }));
     thread.learn(first);
     if (!('task' in first) || thread.isOver) return finish(invocation, thread, first, true);
     if (output.json) output.line(first);

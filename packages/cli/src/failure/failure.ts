@@ -1,4 +1,5 @@
 import { CliError, LOCAL_CODES, type LocalCode } from './cli-error.js';
+import { transportCode } from './transport-codes.js';
 
 /** A failure as it is reported: by an error name of A2A or by a code of the tool, never one for the other. */
 export interface Failure {
@@ -34,15 +35,23 @@ const NETWORK_CODES =
   /^(?:E(?:CONN|HOST|NET|PIPE|AI_|NOTFOUND|TIMEDOUT|PROTO|ADDR)|UND_ERR|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL)/;
 const TLS_CODES = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO)/;
 
-/** What to report of anything that was thrown. `credentials`: whether the call carried any. */
-export function failureOf(error: unknown, credentials = false): Failure {
+/** What is known of the call that failed. */
+export interface CallFacts {
+  /** Whether it carried credentials. */
+  readonly credentials?: boolean;
+  /** The binding of the interface that was called. */
+  readonly binding?: string | undefined;
+}
+
+/** What to report of anything that was thrown. */
+export function failureOf(error: unknown, { credentials = false, binding }: CallFacts = {}): Failure {
   const chain = chainOf(error);
   const own = chain.find((one): one is CliError => one instanceof CliError);
   if (own !== undefined) return local(own.code, own.message, own.hint);
   const card = chain.find((one) => one.name === 'AgentCardError');
   if (card !== undefined) return cardFailure(card);
   const protocol = chain.find((one) => typeof one.code === 'string' && isProtocolCode(one.code));
-  if (protocol !== undefined) return protocolFailure(protocol, credentials);
+  if (protocol !== undefined) return protocolFailure(protocol, { credentials, binding });
   const network = chain.find((one) => typeof one.code === 'string' && NETWORK_CODES.test(one.code));
   if (network !== undefined) return unreachable(network);
   const [first] = chain;
@@ -81,10 +90,11 @@ function isProtocolCode(code: string): boolean {
   return code in PROTOCOL_NAMES || code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' || code === 'UNAVAILABLE';
 }
 
-function protocolFailure(error: Thrown, credentials: boolean): Failure {
+function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Failure {
   const code = String(error.code);
   const { message } = error;
-  if (code === 'UNAUTHENTICATED' && !credentials) return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
+  if (code === 'UNAUTHENTICATED' && credentials !== true)
+    return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')
     return local('A2ACLI_ERR_AUTH_FAILED', message, undefined);
   if (code === 'UNAVAILABLE') return local('A2ACLI_ERR_UNREACHABLE', message, undefined);
@@ -93,7 +103,7 @@ function protocolFailure(error: Thrown, credentials: boolean): Failure {
     code: PROTOCOL_NAMES[code] ?? 'InternalError',
     message: violations.length === 0 ? message : `${message} (${violations.join('; ')})`,
     hint: null,
-    a2aCode: null,
+    a2aCode: (binding !== undefined && transportCode(code, binding)) || null,
     exit: 1,
   };
 }

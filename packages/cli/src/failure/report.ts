@@ -14,7 +14,7 @@ export interface ReportContext {
 export function report(error: unknown, { output, argv, line }: ReportContext): number {
   const failure = error instanceof ReportedFailure ? error.failure : failureOf(error);
   output.endProgress();
-  const streaming = line?.given.some(({ name }) => name === 'stream') === true;
+  const streaming = line?.command?.path === 'chat' || line?.given.some(({ name }) => name === 'stream') === true;
   if (output.json) {
     const body = { error: bodyOf(failure) };
     if (streaming) output.line(body);

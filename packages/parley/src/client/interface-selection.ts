@@ -14,7 +14,8 @@ export interface InterfaceWishes {
 
 /**
  * The interfaces of a card that fit, best first (spec §8.3.2). Versions are reduced to `Major.Minor`.
- * @throws A2AError UNSUPPORTED_OPERATION where there is none, naming those there are.
+ * @throws A2AError where there is none, naming those there are: VERSION_NOT_SUPPORTED where none has the version, else
+ *   UNSUPPORTED_OPERATION.
  */
 export function selectInterfaces(
   card: AgentCard,
@@ -32,7 +33,8 @@ export function selectInterfaces(
     const wish = [binding, version].filter((part) => part !== undefined).join(' ') || 'an interface that is known here';
     const offered = all.map(({ protocolBinding, protocolVersion }) => `${protocolBinding} ${protocolVersion}`);
     const message = `${card.name} does not offer ${wish}; its card has ${offered.join(', ') || 'no interfaces'}`;
-    throw new A2AError('UNSUPPORTED_OPERATION', message);
+    const hasVersion = version === undefined || all.some((item) => item.protocolVersion === majorMinor(version));
+    throw new A2AError(hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED', message);
   }
   const rank = ({ protocolBinding, protocolVersion }: AgentInterface): number => {
     const at = prefer.findIndex((wish) => wish === protocolBinding || wish === protocolVersion);

@@ -51,7 +51,7 @@ export function strangeAnswer(response: Response, text: string): A2AError {
 }
 
 /** The code of a status that stands alone. */
-function codeOfStatus(status: number): ErrorCode {
+export function codeOfStatus(status: number): ErrorCode {
   if (status < 400) return 'INVALID_AGENT_RESPONSE';
   switch (status) {
     case 401:

@@ -1,0 +1,25 @@
+/** What each binding calls an error of the protocol (A2A §5.4): the JSON-RPC number and the HTTP status. */
+const CODES: Readonly<Record<string, readonly [jsonRpc: number, http: number]>> = {
+  TASK_NOT_FOUND: [-32001, 404],
+  TASK_NOT_CANCELABLE: [-32002, 400],
+  PUSH_NOTIFICATION_NOT_SUPPORTED: [-32003, 400],
+  UNSUPPORTED_OPERATION: [-32004, 400],
+  CONTENT_TYPE_NOT_SUPPORTED: [-32005, 400],
+  INVALID_AGENT_RESPONSE: [-32006, 500],
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: [-32007, 400],
+  EXTENSION_SUPPORT_REQUIRED: [-32008, 400],
+  VERSION_NOT_SUPPORTED: [-32009, 400],
+  PARSE_ERROR: [-32700, 400],
+  INVALID_REQUEST: [-32600, 400],
+  METHOD_NOT_FOUND: [-32601, 404],
+  METHOD_NOT_ALLOWED: [-32601, 405],
+  INVALID_PARAMS: [-32602, 400],
+  INTERNAL_ERROR: [-32603, 500],
+};
+
+/** The code of an error on the binding that an agent was called over; `undefined` where there is none. */
+export function transportCode(code: string, binding: string): string | undefined {
+  const [jsonRpc, http] = CODES[code] ?? [];
+  const found = binding === 'JSONRPC' ? jsonRpc : http;
+  return found === undefined ? undefined : String(found);
+}

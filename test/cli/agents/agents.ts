@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { PARLEY } from '../parley.js';
+
+/** An agent that does what the words of `parley demo-server` say. */
+export interface LiveAgent extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** How such an agent is started, and what it is called in reports. */
+export interface AgentKind {
+  readonly name: string;
+  readonly start: () => Promise<LiveAgent>;
+}
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The environment of the Python agent, which `run.mjs` beside this makes. */
+export function pythonOfAgent(): string | undefined {
+  const wanted = createHash('sha256')
+    .update(readFileSync(at('requirements.txt')))
+    .digest('hex')
+    .slice(0, 12);
+  const folder = at(`../../../.cache/python-agent-${wanted}/`);
+  return existsSync(`${folder}complete`) ? `${folder}bin/python` : undefined;
+}
+
+/** Ours and those of others; the Python one where its environment is there. */
+export function agentKinds(): readonly AgentKind[] {
+  const python = pythonOfAgent();
+  return [
+    { name: 'Parley', start: () => started(process.execPath, [PARLEY, 'demo-server', '--port', '0', '--quiet']) },
+    { name: '@a2a-js/sdk', start: () => started(process.execPath, [at('javascript-agent.ts')]) },
+    ...(python === undefined ? [] : [{ name: 'a2a-sdk', start: () => started(python, [at('python_agent.py')]) }]),
+  ];
+}
+
+async function started(command: string, args: readonly string[]): Promise<LiveAgent> {
+  const { PATH = '' } = process.env;
+  const child = spawn(command, args, { env: { PATH, NODE_NO_WARNINGS: '1' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  return {
+    url: await announced(child),
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function announced(child: ChildProcess): Promise<string> {
+  let said = '';
+  return new Promise((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      said += chunk.toString();
+      const url = /^URL: (\S+)$/m.exec(said)?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('exit', (code) => reject(new Error(`The agent ended with ${code}:\n${said}`)));
+  });
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { parley } from './parley.js';
+import { type Answer, type RecordedRequest, RecordingAgent, result } from './recording-agent.js';
+
+describe('credentials', () => {
+  const keyScheme = (location: string, name: string) => ({
+    securitySchemes: { key: { apiKeySecurityScheme: { location, name } } },
+    securityRequirements: [{ schemes: { key: {} } }],
+  });
+  const bearerScheme = {
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    securityRequirements: [{ schemes: { bearer: {} } }],
+  };
+
+  it('AUTH_001, AUTH_002: a bearer token and an API key go where the card says, from flags and variables', async () => {
+    await using bearer = await RecordingAgent.start({ card: bearerScheme });
+    await parley(['send', '-a', bearer.url, 'x', '--bearer', 'tok-1']);
+    await parley(['send', '-a', bearer.url, 'x'], { env: { A2ACLI_BEARER: 'tok-2' } });
+    await parley(['send', '-a', bearer.url, 'x', '--bearer', 'tok-3'], { env: { A2ACLI_BEARER: 'tok-2' } });
+    expect(bearer.calls.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer tok-1',
+      'Bearer tok-2',
+      'Bearer tok-3',
+    ]);
+    for (const [location, read] of [
+      ['header', ({ headers }: RecordedRequest) => headers['x-key']],
+      ['query', ({ query }: RecordedRequest) => query['X-Key']],
+      ['cookie', ({ headers }: RecordedRequest) => String(headers.cookie).replace('X-Key=', '')],
+    ] as const) {
+      await using agent = await RecordingAgent.start({ card: keyScheme(location, 'X-Key') });
+      await parley(['send', '-a', agent.url, 'x'], { env: { A2ACLI_API_KEY: 'key-1' } });
+      expect(agent.calls.map(read)).toEqual(['key-1']);
+      expect(JSON.stringify(agent.requests[0])).not.toContain('key-1');
+    }
+  });
+
+  it('AUTH_002: the help says what a flag gives away', async () => {
+    const { stdout } = await parley(['help', 'send']);
+    expect(stdout).toMatch(/process table and the shell history/);
+    expect(stdout).toMatch(/A2ACLI_BEARER, A2ACLI_API_KEY/);
+  });
+
+  it('AUTH_004: no credential is ever shown', async () => {
+    const echoing: Answer = ({ headers }) =>
+      result({
+        message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: `you are ${headers.authorization}` }] },
+      });
+    await using agent = await RecordingAgent.start({ card: bearerScheme, answer: echoing });
+    const { stderr } = await parley([
+      'send',
+      '-a',
+      agent.url,
+      'x',
+      '--debug',
+      '--bearer',
+      'very-secret',
+      '--svc-param',
+      'x-api-token:also-secret',
+    ]);
+    expect(stderr).toMatch(/authorization: <redacted>/);
+    expect(stderr).not.toMatch(/very-secret|also-secret/);
+  });
+
+  it('credentials that are missing, and that are refused, end with 4 and say what the agent takes', async () => {
+    const refusing: Answer = () => ({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer' },
+      body: { error: { code: 401, message: 'no' } },
+    });
+    await using agent = await RecordingAgent.start({ card: bearerScheme, answer: refusing });
+    const missing = await parley(['send', '-a', agent.url, 'x']);
+    expect(missing.stderr).toMatch(/A2ACLI_ERR_CREDENTIALS_MISSING.*\nhint: the agent takes --bearer/);
+    expect(missing.code).toBe(4);
+    const wrong = await parley(['send', '-a', agent.url, 'x', '--bearer', 'bad', '-o', 'json']);
+    expect(JSON.parse(wrong.stdout).error).toMatchObject({ code: 'A2ACLI_ERR_AUTH_FAILED' });
+    expect(wrong.code).toBe(4);
+  });
+
+  it('AUTH_003: --insecure warns, and more so with a credential', async () => {
+    await using agent = await RecordingAgent.start({ card: bearerScheme });
+    expect((await parley(['send', '-a', agent.url, 'x'])).stderr).toBe('');
+    const { stderr, code } = await parley(['send', '-a', agent.url, 'x', '--insecure', '--bearer', 't']);
+    expect(stderr).toMatch(/warning: --insecure: TLS certificates are not verified/);
+    expect(stderr).toMatch(/CREDENTIALS ARE SENT/);
+    expect(code).toBe(0);
+  });
+});

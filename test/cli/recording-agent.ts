@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that the agent got. */
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: { readonly method: string; readonly params: Readonly<Record<string, unknown>> };
+}
+
+/** What an agent of the test answers to a call; `undefined` leaves it without an answer. */
+export type Answer = (request: RecordedRequest) => { status?: number; headers?: Record<string, string>; body: unknown };
+
+const message = { messageId: 'answer', role: 'ROLE_AGENT', contextId: 'c-1', parts: [{ text: 'heard' }] };
+
+/** A JSON-RPC answer. */
+export const result = (value: unknown) => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
+
+/** An agent that keeps what it is sent and answers what the test wants: what a tool sends can be seen nowhere else. */
+export class RecordingAgent implements AsyncDisposable {
+  readonly requests: RecordedRequest[] = [];
+  readonly #server: Server;
+  url = '';
+
+  private constructor(card: (url: string) => object, answer: Answer) {
+    this.#server = createServer(async (request, response) => {
+      const url = new URL(request.url ?? '/', 'http://x');
+      const recorded = {
+        method: request.method ?? '',
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+        headers: request.headers,
+        body: await bodyOf(request),
+      };
+      this.requests.push(recorded);
+      const isCard = url.pathname === '/.well-known/agent-card.json';
+      const { status = 200, headers = {}, body } = isCard ? { body: card(this.url) } : answer(recorded);
+      const echoed = typeof body === 'object' && body !== null && 'jsonrpc' in body;
+      const text = echoed
+        ? JSON.stringify({ ...body, id: (recorded.body as { id?: unknown }).id })
+        : JSON.stringify(body);
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+    });
+  }
+
+  static async start({
+    card = {},
+    answer = () => result({ message }),
+  }: {
+    card?: object | ((url: string) => object);
+    answer?: Answer;
+  } = {}): Promise<RecordingAgent> {
+    const agent = new RecordingAgent(
+      (url) => ({ ...plainCard(url), ...(typeof card === 'function' ? card(url) : card) }),
+      answer,
+    );
+    agent.#server.listen(0, '127.0.0.1');
+    await once(agent.#server, 'listening');
+    agent.url = `http://127.0.0.1:${(agent.#server.address() as AddressInfo).port}`;
+    return agent;
+  }
+
+  /** The calls, without the requests for the card. */
+  get calls(): readonly RecordedRequest[] {
+    return this.requests.filter(({ path }) => !path.startsWith('/.well-known/'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+/** A card with nothing special in it. */
+export function plainCard(url: string): object {
+  return {
+    name: 'Recorder',
+    description: 'Keeps what it is sent',
+    version: '1',
+    supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    capabilities: {},
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<RecordedRequest['body']> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text === '' ? { method: '', params: {} } : JSON.parse(text);
+}
