@@ -12,7 +12,7 @@ export default defineConfig({
   },
   test: {
     include: ['packages/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/hosts/**', 'test/cache/**'],
+    exclude: ['**/node_modules/**', '**/dist/**', 'test/hosts/**', 'test/cache/**', 'test/client-peers/**'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',

@@ -1,0 +1,56 @@
+// Python for the suites that need it: each list of packages gets a virtual environment of its own under .cache/, made once.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, run } from './processes.mjs';
+
+/**
+ * The interpreter of an environment with the packages of a requirements file. Where it cannot be had, says why the suite is left out and
+ * how to run it, and gives undefined; in CI that is an error.
+ */
+export async function pythonWith(requirements, leftOut) {
+  const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const folder = join(root, '.cache', `python-${wanted}`);
+  const python = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  const complete = join(folder, 'complete');
+  if (existsSync(complete)) return python;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const fault = await makeEnvironment({ folder, python, requirements });
+  if (fault === undefined) {
+    writeFileSync(complete, '');
+    return python;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  const said = `${leftOut} left out: ${fault}`;
+  if (process.env.CI) throw new Error(said);
+  process.stdout.write(`${said}\n`);
+  return undefined;
+}
+
+async function makeEnvironment({ folder, python, requirements }) {
+  const base = await anyPython();
+  if (base === undefined) return 'there is no Python 3.10 or newer on the path; install python3 to run them.';
+  const made = await tried(base, ['-m', 'venv', folder]);
+  if (!made.ok) return `a virtual environment could not be made; install python3-venv to run them. ${made.said}`;
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+  const installed = await tried(python, pip);
+  if (!installed.ok) return `the packages could not be installed; see whether pip reaches its index. ${installed.said}`;
+  return undefined;
+}
+
+async function anyPython() {
+  for (const name of ['python3', 'python']) {
+    if ((await tried(name, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))'])).ok) return name;
+  }
+  return undefined;
+}
+
+async function tried(command, args) {
+  try {
+    const { code, output } = await run(command, args, { quiet: true });
+    return { ok: code === 0, said: output.trim().split('\n').at(-1) };
+  } catch (error) {
+    return { ok: false, said: error.message };
+  }
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { A2AError } from 'parley-a2a/client';
+import { describe, expect, it } from 'vitest';
+import { following, taskOf } from './said.js';
+import type { Stage } from './test-peer.js';
+
+/** What is refused arrives as the error that it is. */
+export function testRefusals(stage: Stage): void {
+  async function codeOf(call: Promise<unknown>): Promise<string> {
+    const error = await call.then(
+      () => new Error('the call was not refused'),
+      (refused: unknown) => refused,
+    );
+    if (!(error instanceof A2AError)) throw error;
+    expect(error.message).not.toBe('');
+    return error.code;
+  }
+  const first = (stream: AsyncIterableIterator<unknown>) => stream.next();
+
+  describe('a refusal', () => {
+    it.each([
+      ['a task', () => stage.client.getTask(randomUUID())],
+      ['cancelling', () => stage.client.cancelTask(randomUUID())],
+      ['subscribing', () => first(stage.client.subscribeToTask(randomUUID()))],
+      ['a message', () => stage.client.sendMessage({ message: { taskId: randomUUID(), parts: [{ text: 'x' }] } })],
+      [
+        'a stream',
+        () => first(stage.client.sendStreamingMessage({ message: { taskId: randomUUID(), parts: [{ text: 'x' }] } })),
+      ],
+    ])('of %s that is unknown', async (_, call) => {
+      expect(await codeOf(call())).toBe('TASK_NOT_FOUND');
+    });
+
+    it('of what a finished task cannot do', async () => {
+      const { client } = stage;
+      const task = taskOf(await client.sendMessage('task x'));
+      expect(await codeOf(client.cancelTask(task.id))).toBe('TASK_NOT_CANCELABLE');
+      if (stage.peer.version !== '1.0') return;
+      expect(await codeOf(client.sendMessage(following(task, 'more')))).toBe('UNSUPPORTED_OPERATION');
+      expect(await codeOf(first(client.sendStreamingMessage(following(task, 'more'))))).toBe('UNSUPPORTED_OPERATION');
+      expect(await codeOf(first(client.subscribeToTask(task.id)))).toBe('UNSUPPORTED_OPERATION');
+    });
+  });
+}

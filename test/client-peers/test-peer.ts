@@ -1,0 +1,50 @@
+import type { Client } from 'parley-a2a/client';
+import { connect } from 'parley-a2a/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HostProcess } from '../hosts/host-process.js';
+import { testCalls } from './calls.js';
+import { PEERS, type Peer, type PeerName } from './peers.js';
+import { testPush } from './push.js';
+import { testRefusals } from './refusals.js';
+import { testStreams } from './streams.js';
+
+const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
+
+/** What the scenarios are played on; there once the tests run. */
+export interface Stage {
+  readonly peer: Peer;
+  readonly url: string;
+  readonly client: Client;
+}
+
+/** The whole matrix of scenarios against one server. */
+export function testPeer(name: PeerName): void {
+  const peer: Peer = PEERS[name];
+  const [program, ...args] = peer.command;
+  describe.runIf(program !== undefined)(name, () => {
+    let host: HostProcess;
+    beforeAll(async () => {
+      host = await HostProcess.start({ command: [program ?? '', ...args], ready: /ready|Uvicorn running/ });
+    });
+    afterAll(() => host[Symbol.asyncDispose]());
+
+    describe.each(BINDINGS)('over %s', (binding) => {
+      const stage = { peer } as { peer: Peer; url: string; client: Client };
+      beforeAll(async () => {
+        stage.url = host.url;
+        stage.client = await connect(host.url, { binding });
+      });
+
+      it('is found by its base url', () => {
+        const { version: protocolVersion } = peer;
+        expect(stage.client.card.description).toContain('official SDK');
+        expect(stage.client.agentInterface).toMatchObject({ protocolBinding: binding, protocolVersion });
+      });
+
+      testCalls(stage);
+      testStreams(stage);
+      testPush(stage);
+      testRefusals(stage);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** What a proxy cuts, and how. */
+export interface Cut {
+  /** The connection whose answer shows this text is destroyed before it gets through. */
+  readonly at: string;
+  /** How often; the next time the text passes. */
+  readonly times: number;
+}
+
+/** A proxy on the level of TCP that breaks connections in the middle of an answer. */
+export class CuttingProxy implements AsyncDisposable {
+  /** How many connections it has cut. */
+  cuts = 0;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(port: number, { at, times }: Cut) {
+    this.#server = createServer((client) => {
+      const target = connect({ port, host: '127.0.0.1' });
+      for (const socket of [client, target]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {});
+        socket.once('close', () => {
+          this.#sockets.delete(socket);
+          client.destroy();
+          target.destroy();
+        });
+      }
+      client.pipe(target);
+      target.on('data', (chunk: Buffer) => {
+        if (this.cuts < times && chunk.includes(at)) {
+          this.cuts += 1;
+          client.destroy();
+        } else client.write(chunk);
+      });
+    });
+  }
+
+  /** Listens on a free port for what is meant for the given one. */
+  static async open(port: number, cut: Cut): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(port, cut);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
