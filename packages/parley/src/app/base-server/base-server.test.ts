@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BASE, MIB, TIMESTAMP, baseServerWorld as world } from '../../../../../test/support/base-server-world.js';
 import { framesOf, textOf } from '../../../../../test/support/exchange-request.js';
+import { BearerTokens } from '../../auth/schemes/bearer-tokens.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { AgentOptions } from '../agent-options.js';
 import { type BaseServerOptions, baseServerAgent } from './base-server-options.js';
 import { ENDPOINT_PATHS } from './endpoint-paths.js';
@@ -141,6 +143,46 @@ describe('calls to a base server', () => {
     const frames = framesOf(await textOf(answer));
     expect(frames[0]).toMatchObject({ data: { id: 1, result: { kind: 'task' } } });
     expect(frames.at(-1)).toMatchObject({ data: { result: { kind: 'status-update', final: true } } });
+  });
+
+  it('follow a running task, and end it', async () => {
+    const waiting: AgentExecutor = {
+      async execute({ signal }, events) {
+        await events.working();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      },
+    };
+    const { send, rpc } = world({ live: true, agent: { agent: waiting } as Partial<AgentOptions> });
+    const started = await rpc('/communicate', 'message/send', {
+      message: message('you'),
+      configuration: { blocking: false },
+    });
+    const { id } = started.json.result as { id: string };
+    const headers = { 'content-type': 'application/json' };
+    const body = { jsonrpc: '2.0', id: 'again', method: 'tasks/resubscribe', params: { id } };
+    const stream = await send({ url: '/delegate', headers, body });
+    const told = textOf(stream);
+    expect((await rpc('/delegate', 'tasks/cancel', { id })).json).toMatchObject({
+      result: { status: { state: 'canceled' } },
+    });
+    expect(framesOf(await told).at(-1)).toMatchObject({
+      data: { id: 'again', result: { kind: 'status-update', status: { state: 'canceled' }, final: true } },
+    });
+    expect((await rpc('/delegate', 'tasks/cancel', { id })).json.error).toMatchObject({
+      code: -32002,
+      data: { taskId: id, timestamp: TIMESTAMP },
+    });
+  });
+
+  it('know who calls by the credential, and show nobody the tasks of others', async () => {
+    const authenticator = new BearerTokens([{ token: 'right-token-0123456789', subject: 'caller' }]);
+    const { rpc, get } = world({ live: true, agent: { authenticator } });
+    const right = { authorization: 'Bearer right-token-0123456789' };
+    const sent = await rpc('/communicate', 'message/send', { message: message('you') }, right);
+    const { id } = sent.json.result as { id: string };
+    expect((await rpc('/delegate', 'tasks/get', { id }, right)).json).toMatchObject({ result: { id } });
+    expect((await rpc('/delegate', 'tasks/get', { id })).json).toMatchObject({ error: { code: -32001 } });
+    expect((await get('/discover')).json).toMatchObject({ securitySchemes: expect.any(Object) as object });
   });
 
   it('are told where they belong when they come to the wrong endpoint', async () => {
