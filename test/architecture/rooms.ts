@@ -85,7 +85,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
-    rooms: [...VALUES, 'bindings/http', 'app'],
+    rooms: [...VALUES, 'auth/credentials', 'bindings/http', 'app'],
     modules: [
       'node:async_hooks',
       'node:http',
@@ -94,6 +94,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:perf_hooks',
       'node:process',
       'node:stream',
+      'node:tls',
+      'undici',
     ],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },

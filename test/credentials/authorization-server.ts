@@ -13,10 +13,15 @@ export interface AuthorizationServer {
   readonly issuer: string;
   /** Requests to the token endpoint so far: the grant, and the status of the answer. */
   readonly tokenRequests: readonly TokenRequest[];
-  readonly provider: Provider;
+  /** The tokens it gave, which can be made to be gone. */
+  readonly issued: IssuedToken[];
   /** Answers the next requests to the token endpoint instead. */
   interfere(answer: ((path: string) => Interference | undefined) | undefined): void;
   close(): Promise<void>;
+}
+
+interface IssuedToken {
+  destroy(): Promise<unknown>;
 }
 
 interface TokenRequest {
@@ -29,6 +34,14 @@ interface Interference {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
+}
+
+// It warns at every start that it is set up for a test.
+for (const level of ['info', 'warn'] as const) {
+  const print = console[level];
+  console[level] = (...values: unknown[]) => {
+    if (!String(values[0]).includes('oidc-provider')) print(...values);
+  };
 }
 
 /** Starts one. Access tokens live for `lifeS` seconds. */
@@ -44,6 +57,9 @@ export async function startAuthorizationServer({
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, await configurationOf(lifeS, clientKey));
   const tokenRequests: TokenRequest[] = [];
+  const issued: IssuedToken[] = [];
+  provider.on('access_token.saved', (token) => issued.push(token));
+  provider.on('refresh_token.saved', (token) => issued.push(token));
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.path !== '/token') return;
@@ -60,7 +76,7 @@ export async function startAuthorizationServer({
   return {
     issuer,
     tokenRequests,
-    provider,
+    issued,
     interfere(next) {
       interference = next;
     },
@@ -69,7 +85,7 @@ export async function startAuthorizationServer({
 }
 
 /** Ends a server and its connections. */
-export async function closed(server: Server): Promise<void> {
+export async function closed(server: Pick<Server, 'close' | 'closeAllConnections'>): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
   await ended;

@@ -1,4 +1,4 @@
-import type { SecurityScheme } from '../../packages/parley/src/exports/index.js';
+import { type SecurityScheme, UnauthenticatedError } from '../../packages/parley/src/exports/index.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { Authenticator, Credentials, User } from '../../packages/parley/src/exports/server.js';
 import { CLIENT_SECRET } from './authorization-server.js';
@@ -25,11 +25,12 @@ export async function startProtectedAgent({
   const authenticator: Authenticator = {
     challenges: ['Bearer realm="agent"'],
     securitySchemes,
-    async authenticate(credentials): Promise<User | undefined> {
+    async authenticate(credentials): Promise<User> {
       const found = presentedBy({ header: (name) => credentials.header(name) });
       presented.push(found);
       const name = found === undefined ? undefined : await userOf(found);
-      return name === undefined ? undefined : { id: `test:${name}`, name };
+      if (name === undefined) throw new UnauthenticatedError(['Bearer realm="agent", error="invalid_token"']);
+      return { id: `test:${name}`, name };
     },
   };
   const server = createA2AServer({

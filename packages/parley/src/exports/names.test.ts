@@ -5,6 +5,7 @@ import * as express from './express.js';
 import * as fastify from './fastify.js';
 import * as index from './index.js';
 import * as node from './node.js';
+import * as nodeCredentials from './node-credentials.js';
 import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
 import * as server from './server.js';
@@ -67,6 +68,7 @@ const NAMES = {
   node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'readServerConfig'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
+  'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'BaseRequestHandler',
     'BearerTokens',
@@ -102,6 +104,7 @@ it.each([
   ['fastify', fastify],
   ['index', index],
   ['node', node],
+  ['node-credentials', nodeCredentials],
   ['redis-cache', redisCache],
   ['schema', schema],
   ['server', server],

@@ -4,6 +4,8 @@ import type { SecurityScheme } from '../../model/security-scheme.js';
 export interface SchemeNeed {
   /** Absent where the card tells of no schemes at all. */
   readonly scheme?: SecurityScheme | undefined;
+  /** The url that is called. */
+  readonly url: string;
   /** What a token must be good for. */
   readonly scopes: readonly string[];
   /** Ends the waiting, with its reason; what others wait for too goes on. */

@@ -50,11 +50,11 @@ export class SchemeCredentials implements CredentialProvider {
     return renewed.includes(true);
   }
 
-  #chosen({ card: { securitySchemes = {}, securityRequirements = [] }, signal }: CredentialTarget): Part[] {
+  #chosen({ card: { securitySchemes = {}, securityRequirements = [] }, url, signal }: CredentialTarget): Part[] {
     const described = Object.keys(securitySchemes);
     if (described.length === 0 && securityRequirements.length === 0) {
       const kind = this.kinds.find((one) => one.fits(undefined));
-      return kind === undefined ? [] : [{ kind, need: { scopes: [], signal } }];
+      return kind === undefined ? [] : [{ kind, need: { url, scopes: [], signal } }];
     }
     // Schemes without a requirement: some agents mean that any of them will do.
     const alternatives: readonly SecurityRequirement[] =
@@ -63,7 +63,7 @@ export class SchemeCredentials implements CredentialProvider {
       const parts = Object.entries(schemes).map(([name, { list: scopes = [] }]) => {
         const scheme = securitySchemes[name];
         const kind = scheme && this.#kindFor(name, scheme);
-        return kind && { kind, need: { scheme, scopes, signal } };
+        return kind && { kind, need: { scheme, url, scopes, signal } };
       });
       if (parts.length > 0 && parts.every((part) => part !== undefined)) return parts;
     }

@@ -12,7 +12,7 @@ export interface TokenKeeperOptions {
   readonly key: string;
 }
 
-/** A token refused so soon after it was given is not the problem; asking for more would only load the authorization server. */
+/** A token that took the place of a refused one and is refused so soon is not the problem; more of them would only load the authorization server. */
 const SETTLING_MS = 1_000;
 
 /** Tokens for one purpose: got when first needed, renewed shortly before they expire or when one is refused, by one request for all who wait. */
@@ -20,8 +20,8 @@ export class TokenKeeper {
   readonly #options: TokenKeeperOptions;
   readonly #renewal: SharedWork<Tokens>;
   #tokens: Tokens | undefined;
-  /** By the monotonic clock. */
-  #since = Number.NEGATIVE_INFINITY;
+  /** When a refused one was last renewed, by the monotonic clock. */
+  #replacedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TokenKeeperOptions) {
     this.#options = options;
@@ -37,12 +37,15 @@ export class TokenKeeper {
 
   /** Whether there is another token than the one that was refused. */
   async renew(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { clock } = this.#options;
     if (!this.#renewal.isRunning) {
       if (this.#tokens?.accessToken !== refused) return true;
-      if (this.#options.clock.monotonic() - this.#since < SETTLING_MS) return false;
+      if (clock.monotonic() - this.#replacedAt < SETTLING_MS) return false;
       this.#tokens = { ...this.#tokens, renewAt: Number.NEGATIVE_INFINITY };
     }
-    return (await this.#renewal.join(signal)).accessToken !== refused;
+    const { accessToken } = await this.#renewal.join(signal);
+    this.#replacedAt = clock.monotonic();
+    return accessToken !== refused;
   }
 
   #isGood(tokens: Tokens | undefined): tokens is Tokens {
@@ -50,16 +53,13 @@ export class TokenKeeper {
   }
 
   async #renewed(signal: AbortSignal): Promise<Tokens> {
-    const { obtain, clock, store, key } = this.#options;
+    const { obtain, store, key } = this.#options;
     const stored = await store?.load(key);
     // Another process may have renewed them.
     const isNew = stored !== undefined && stored.accessToken !== this.#tokens?.accessToken;
     const tokens = isNew && this.#isGood(stored) ? stored : await obtain(isNew ? stored : this.#tokens, signal);
     this.#tokens = tokens;
-    if (tokens !== stored) {
-      this.#since = clock.monotonic();
-      await store?.save(key, tokens);
-    }
+    if (tokens !== stored) await store?.save(key, tokens);
     return tokens;
   }
 }

@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How a person's browser is opened, and where it comes back to. */
+export interface LoopbackRedirectOptions {
+  /** Opens a page in the person's browser, or shows its address. */
+  readonly open: (url: string) => void | Promise<void>;
+  /** Default: a free one, which authorization servers allow for programs on the person's machine (RFC 8252 §7.3). */
+  readonly port?: number;
+  /** Default: `/callback`. */
+  readonly path?: string;
+}
+
+/** What an authorization code takes on the person's own machine: spread it into the options of `authorizationCode`. */
+export interface LoopbackRedirect {
+  readonly redirectUri: string;
+  readonly authorize: (url: string, signal: AbortSignal) => Promise<string>;
+  /** Ends the listening. */
+  readonly close: () => Promise<void>;
+}
+
+const PAGE = '<!doctype html><title>Done</title><p>You can close this window now.';
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  connection: 'close',
+  'referrer-policy': 'no-referrer',
+};
+
+/**
+ * Listens on this machine for browsers that come back from an authorization server (RFC 8252). It keeps the process alive only while somebody
+ * is asked, and hears nobody but browsers that bring back the state they were sent with.
+ */
+export async function loopbackRedirect({
+  open,
+  port = 0,
+  path = '/callback',
+}: LoopbackRedirectOptions): Promise<LoopbackRedirect> {
+  const waiting = new Map<string, (url: string) => void>();
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', redirectUri);
+    const arrived = url.pathname === path ? waiting.get(url.searchParams.get('state') ?? '') : undefined;
+    response.writeHead(arrived === undefined ? 404 : 200, HEADERS).end(arrived === undefined ? '' : PAGE);
+    arrived?.(url.href);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  server.unref();
+  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  return {
+    redirectUri,
+    authorize: async (url, signal) => {
+      const state = new URL(url).searchParams.get('state') ?? '';
+      signal.throwIfAborted();
+      server.ref();
+      let leave: () => void = () => {};
+      try {
+        const back = new Promise<string>((resolve, reject) => {
+          waiting.set(state, resolve);
+          leave = () => reject(signal.reason);
+          signal.addEventListener('abort', leave, { once: true });
+        });
+        await Promise.race([open(url), back]);
+        return await back;
+      } finally {
+        signal.removeEventListener('abort', leave);
+        waiting.delete(state);
+        if (waiting.size === 0) server.unref();
+      }
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { createSecureContext } from 'node:tls';
+import type * as Undici from 'undici';
+import { SchemeCredentials } from '../../auth/credentials/scheme-credentials.js';
+import { CredentialsError } from '../../errors/credentials-error.js';
+import { OptionsError } from '../../errors/options-error.js';
+
+/** Who a client is in the TLS handshake. What is PEM may be text. */
+export interface TlsIdentity {
+  /** The certificate and those up to the one that servers trust, as PEM. */
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+  /** Of the key. */
+  readonly passphrase?: string;
+  /** What the certificates of servers have to be signed by, where it is not what everybody trusts. */
+  readonly ca?: string | Buffer | readonly (string | Buffer)[];
+}
+
+/** A client with a certificate. */
+export interface MutualTlsOptions {
+  /** Who sees the certificate: origins such as `https://agent.example.com`. Connections to others are made without it. */
+  readonly origins: readonly string[];
+  /** A function is asked for every new connection, so that a renewed certificate comes into use by itself. */
+  readonly identity: TlsIdentity | (() => TlsIdentity);
+  /** The only scheme of the card, by its name there, that this is for. */
+  readonly scheme?: string;
+}
+
+/** What mutual TLS takes: credentials for schemes of this kind, and the `fetch` whose connections carry the certificate. */
+export interface MutualTls {
+  readonly credentials: SchemeCredentials;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Ends its connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * A client certificate for mutual TLS schemes.
+ * @throws OptionsError where an origin is none or the identity cannot be used.
+ */
+export function mutualTls({ origins, identity, scheme: schemeName }: MutualTlsOptions): MutualTls {
+  const problems = origins
+    .filter((origin) => !isHttpsOrigin(origin))
+    .map((text) => `origins: ${text} is no origin of https`);
+  if (typeof identity !== 'function' && !isUsable(identity)) problems.push(UNUSABLE);
+  if (problems.length > 0) throw new OptionsError('mutualTls', problems);
+  const shown = new Set(origins);
+  let connections: Promise<Connections> | undefined;
+  return {
+    credentials: new SchemeCredentials([
+      {
+        title: `a certificate for ${origins.join(', ')}`,
+        schemeName,
+        fits: (scheme) => scheme !== undefined && 'mtlsSecurityScheme' in scheme,
+        prove: async ({ url }) => {
+          if (shown.has(new URL(url).origin)) return {};
+          throw new CredentialsError(
+            'missing',
+            `The certificate is for ${origins.join(', ')}, not for ${new URL(url).origin}`,
+          );
+        },
+      },
+    ]),
+    fetch: async (url, init) => {
+      connections ??= connectionsOf(shown, identity);
+      const { fetch: send, agent } = await connections;
+      // The same shapes by other names: the host's types come from its own copy of the package.
+      const request = { ...init, dispatcher: agent } as unknown as Parameters<typeof send>[1];
+      return (await send(url, request)) as unknown as Response;
+    },
+    close: async () => (await connections)?.agent.destroy(),
+  };
+}
+
+interface Connections {
+  readonly fetch: typeof Undici.fetch;
+  readonly agent: Undici.Agent;
+}
+
+async function connectionsOf(shown: ReadonlySet<string>, identity: MutualTlsOptions['identity']): Promise<Connections> {
+  const undici = await import('undici').catch(() => {
+    throw new CredentialsError('missing', 'Mutual TLS needs the package undici beside this one');
+  });
+  const connect = connector(undici, identity);
+  const agent = new undici.Agent({
+    factory: (origin, options) =>
+      new undici.Pool(origin, shown.has(new URL(origin).origin) ? { ...options, connect } : options),
+  });
+  return { fetch: undici.fetch, agent };
+}
+
+const UNUSABLE = 'identity: the certificate, the key or the authorities cannot be used, or do not belong together';
+
+/** A connector for each identity; one identity keeps its sessions. */
+function connector(undici: typeof Undici, identity: MutualTlsOptions['identity']): Undici.buildConnector.connector {
+  let last: { readonly identity: TlsIdentity; readonly connect: Undici.buildConnector.connector } | undefined;
+  return (options, callback) => {
+    try {
+      const now = typeof identity === 'function' ? identity() : identity;
+      if (last?.identity !== now) last = { identity: now, connect: undici.buildConnector(secureOptions(now)) };
+      last.connect(options, callback);
+    } catch {
+      // What is wrong with a key may be told with some of it.
+      callback(new OptionsError('mutualTls', [UNUSABLE]), null);
+    }
+  };
+}
+
+function isUsable(identity: TlsIdentity): boolean {
+  try {
+    createSecureContext(secureOptions(identity));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function secureOptions({ cert, key, passphrase, ca }: TlsIdentity) {
+  const authorities = ca === undefined ? undefined : [ca].flat();
+  return { cert, key, ...(passphrase !== undefined && { passphrase }), ...(authorities && { ca: authorities }) };
+}
+
+function isHttpsOrigin(text: string): boolean {
+  return text.startsWith('https://') && URL.canParse(text) && new URL(text).origin === text;
+}

@@ -1,0 +1,53 @@
+import { generateKeyPairSync } from 'node:crypto';
+import forge from 'node-forge';
+
+/** A certificate with its key, as PEM. */
+export interface Certified {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** An authority that signs for 127.0.0.1 and for clients. */
+export interface Authority {
+  readonly ca: string;
+  server(): Certified;
+  client(name: string): Certified;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Makes one, good for an hour. */
+export function makeAuthority(name: string): Authority {
+  const keys = newKeys();
+  let serial = 0;
+  const signed = (subject: string, own: ReturnType<typeof newKeys>, extensions: object[]): string => {
+    const certificate = forge.pki.createCertificate();
+    serial += 1;
+    certificate.serialNumber = serial.toString(16).padStart(2, '0');
+    certificate.publicKey = forge.pki.publicKeyFromPem(own.publicKey);
+    certificate.validity.notBefore = new Date(Date.now() - HOUR_MS);
+    certificate.validity.notAfter = new Date(Date.now() + HOUR_MS);
+    certificate.setSubject([{ name: 'commonName', value: subject }]);
+    certificate.setIssuer([{ name: 'commonName', value: name }]);
+    certificate.setExtensions(extensions);
+    certificate.sign(forge.pki.privateKeyFromPem(keys.privateKey), forge.md.sha256.create());
+    return forge.pki.certificateToPem(certificate);
+  };
+  const certified = (subject: string, extensions: object[]): Certified => {
+    const own = newKeys();
+    return { cert: signed(subject, own, extensions), key: own.privateKey };
+  };
+  return {
+    ca: signed(name, keys, [{ name: 'basicConstraints', cA: true, critical: true }]),
+    server: () => certified('server', [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }]),
+    client: (subject) => certified(subject, [{ name: 'extKeyUsage', clientAuth: true }]),
+  };
+}
+
+function newKeys() {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  });
+}
