@@ -257,6 +257,9 @@ export class Client {
     const isMessage = operation === 'sendStreamingMessage';
     let call: AgentCall<StreamingOperationName> = { operation, request, context: callContext(options, defaults) };
     const resumable = this.#declares(STREAM_RESUME_EXTENSION);
+    const { isIdempotent } = this.#calls;
+    // Agents that declare either of the two keep every message in the history.
+    const isInDoubt = isMessage && taskId !== undefined && (resumable || isIdempotent);
     const within = (signal: AbortSignal | undefined, more: Partial<ClientCallContext> = {}): ClientCallContext => ({
       ...call.context,
       ...more,
@@ -267,8 +270,8 @@ export class Client {
       taskId,
       lastEventId,
       resumable,
-      hasTaken: isMessage && taskId !== undefined && resumable ? (task) => hasMessage(task, call.request) : undefined,
-      repeatable: isMessage && (mayRepeat || this.#calls.isIdempotent),
+      hasTaken: isInDoubt ? (task) => hasMessage(task, call.request) : undefined,
+      repeatable: isMessage && (mayRepeat || isIdempotent),
       options: resume,
       runtime,
       deadline: () => callDeadline(runtime.clock, options),

@@ -41,7 +41,7 @@ export class HttpJsonTransport implements ClientTransport {
       call,
       isLegacy(this.#codec.version) ? JSON_TYPE : `${A2A_JSON_TYPE}, ${JSON_TYPE}`,
     );
-    return this.#codec.decodeResponse(call.operation, await this.#value(response, call.signal));
+    return this.#codec.decodeResponse(call.operation, await this.#value(response, call));
   }
 
   async *stream(call: TransportCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
@@ -54,10 +54,10 @@ export class HttpJsonTransport implements ClientTransport {
     });
   }
 
-  async #value(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  async #value(response: Response, { operation, signal }: TransportCall): Promise<unknown> {
     const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal });
     // Deleting may be answered with nothing at all.
-    return response.ok && text === '' ? {} : contentOf(response, text);
+    return text === '' && operation === 'deleteTaskPushNotificationConfig' ? {} : contentOf(response, text);
   }
 
   /** Tries the routes of the operation until one has the verb that the server knows (spec §5.3 and the prose differ). */

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { AgentCardError, type CachedDocument, connect } from '../../packages/parley/src/exports/client.js';
+import { result, StubAgent, type StubAnswer, task } from './stub-agent.js';
+
+const CARD = '/.well-known/agent-card.json';
+const CATALOG = '/.well-known/ai-catalog.json';
+const missing: StubAnswer = { status: 404 };
+
+/** A stub with these documents under their paths, and calls answered everywhere else. */
+function serving(documents: (stub: StubAgent) => Readonly<Record<string, StubAnswer>>): Promise<StubAgent> {
+  return StubAgent.start(({ method, url }, stub) => {
+    if (method === 'POST') return result(task());
+    return documents(stub)[url] ?? missing;
+  });
+}
+
+/** With a cache of its own, so that tests do not share cards. */
+function alone() {
+  const cached = new Map<string, CachedDocument>();
+  return {
+    cached,
+    cardCache: {
+      get: (url: string) => cached.get(url),
+      set: (url: string, card: CachedDocument) => void cached.set(url, card),
+    },
+  };
+}
+
+const gets = (stub: StubAgent) => stub.calls.filter(({ method }) => method === 'GET').map(({ url }) => url);
+
+describe('the card of an agent is found', () => {
+  it.each<readonly [string, string, readonly string[], readonly string[]]>([
+    ['at the origin', '/', [CARD], [CARD]],
+    ['below a path', '/agents/one', [`/agents/one${CARD}`], [`/agents/one${CARD}`]],
+    ['below a path with a slash', '/agents/one/', [`/agents/one${CARD}`], [`/agents/one${CARD}`]],
+    ['where version 0.2 has it', '/', ['/.well-known/agent.json'], [CARD, '/.well-known/agent.json']],
+    ['by its own url', '/somewhere/card.json?v=2', ['/somewhere/card.json?v=2'], ['/somewhere/card.json?v=2']],
+    ['behind a page that stands for everything', '/', ['/.well-known/agent.json'], [CARD, '/.well-known/agent.json']],
+  ])('%s', async (what, path, there, asked) => {
+    const page: StubAnswer = { headers: { 'content-type': 'text/html' }, body: '<html>' };
+    await using stub = await serving((stub) => ({
+      ...(what.includes('page') && { [CARD]: page }),
+      ...Object.fromEntries(there.map((url) => [url, { body: stub.card() }])),
+    }));
+    const client = await connect(stub.url + path, alone());
+    expect(client.card.name).toBe('Stub');
+    expect(gets(stub)).toEqual(asked);
+    expect(await client.getTask('t1')).toEqual(task());
+  });
+
+  it('at the origin, for the url of one of its interfaces and no other', async () => {
+    await using stub = await serving((stub) => ({
+      [CARD]: {
+        body: stub.card({
+          supportedInterfaces: [{ url: `${stub.url}/a2a/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+        }),
+      },
+    }));
+    expect((await connect(`${stub.url}/a2a/rpc`, alone())).agentInterface.url).toBe(`${stub.url}/a2a/rpc`);
+    await expect(connect(`${stub.url}/another`, alone())).rejects.toMatchObject({
+      name: 'AgentCardError',
+      fault: 'not-found',
+    });
+  });
+
+  it('over a redirect, which gets none of the headers meant for the first origin', async () => {
+    await using other = await serving((stub) => ({ '/card.json': { body: stub.card() } }));
+    await using stub = await serving(() => ({
+      [CARD]: { status: 301, headers: { location: `${other.url}/card.json` } },
+    }));
+    const client = await connect(stub.url, { ...alone(), cardHeaders: { 'x-secret': 'a' } });
+    expect(client.agentInterface.url).toBe(other.url);
+    expect(stub.calls.at(-1)?.headers['x-secret']).toBe('a');
+    expect(other.calls.at(-1)?.headers['x-secret']).toBeUndefined();
+  });
+
+  it('not by anything that is no url of the web', async () => {
+    for (const reference of ['localhost:8080', 'ftp://x.example', 'agent']) {
+      await expect(connect(reference)).rejects.toMatchObject({ name: 'AgentCardError', fault: 'invalid' });
+    }
+  });
+
+  it('not where the server says so, and the error says what it said', async () => {
+    await using stub = await StubAgent.start(({ number }) => ({ status: [401, 403, 500, 503][number - 1] ?? 404 }));
+    for (const code of ['UNAUTHENTICATED', 'PERMISSION_DENIED', 'UNAVAILABLE', 'UNAVAILABLE']) {
+      await expect(connect(stub.url, alone())).rejects.toMatchObject({ code });
+    }
+    await expect(connect(stub.url, alone())).rejects.toBeInstanceOf(AgentCardError);
+  });
+});
+
+describe('in an AI catalog', () => {
+  const entry = (identifier: string, more: object) => ({
+    identifier,
+    type: 'application/a2a-agent-card+json',
+    ...more,
+  });
+  const catalog = (...entries: object[]): StubAnswer => ({ body: { specVersion: '1.0', entries } });
+
+  it('the only agent is taken, by its url or as it stands there', async () => {
+    await using stub = await serving((stub) => ({
+      [CATALOG]: catalog({ identifier: 'x', type: 'text/html', url: '/x' }, entry('one', { url: '/card' })),
+      '/card': { body: stub.card({ name: 'By url' }) },
+      '/inline.json': catalog(entry('two', { data: stub.card({ name: 'Inline' }) })),
+    }));
+    expect((await connect(stub.url, alone())).card.name).toBe('By url');
+    expect((await connect(`${stub.url}/inline.json`, alone())).card.name).toBe('Inline');
+  });
+
+  it('of several, the one named by its identifier, also in a catalog within, in its newest version', async () => {
+    await using stub = await serving((stub) => ({
+      [CATALOG]: catalog(
+        entry('one', { data: stub.card({ name: 'One' }), version: '1.9.0' }),
+        entry('one', { data: stub.card({ name: 'One, later' }), version: '1.10.0' }),
+        { identifier: 'more', type: 'application/ai-catalog+json', url: '/more.json' },
+      ),
+      '/more.json': catalog(entry('two', { data: stub.card({ name: 'Two' }) }), {
+        identifier: 'back',
+        type: 'application/ai-catalog+json',
+        url: CATALOG,
+      }),
+    }));
+    expect((await connect(`${stub.url}#one`, alone())).card.name).toBe('One, later');
+    expect((await connect(`${stub.url}#two`, alone())).card.name).toBe('Two');
+    await expect(connect(stub.url, alone())).rejects.toMatchObject({ fault: 'ambiguous', choices: ['one', 'two'] });
+    await expect(connect(`${stub.url}#three`, alone())).rejects.toMatchObject({
+      fault: 'not-found',
+      choices: ['one', 'two'],
+    });
+  });
+
+  it('of a later kind, nothing is guessed', async () => {
+    await using stub = await serving(() => ({ [CATALOG]: { body: { specVersion: '2.0', entries: [] } } }));
+    await expect(connect(stub.url, alone())).rejects.toMatchObject({ fault: 'invalid' });
+  });
+});
+
+describe('a card is kept', () => {
+  const headers = (more: object) => ({ date: new Date().toUTCString(), ...more });
+
+  it.each<readonly [string, Readonly<Record<string, string>>, number]>([
+    ['as long as it says', { 'cache-control': 'public, max-age=60' }, 1],
+    ['until its time', { expires: new Date(Date.now() + 60_000).toUTCString() }, 1],
+    ['for a while where it says nothing', {}, 1],
+    ['only to be asked for again', { 'cache-control': 'no-cache', etag: '"1"' }, 2],
+    ['no longer than it has been under way', { 'cache-control': 'max-age=60', age: '60' }, 2],
+    ['not at all', { 'cache-control': 'no-store', etag: '"1"' }, 2],
+    ['not beyond a time in the past', { expires: '0' }, 2],
+  ])('%s (RFC 9111)', async (_, said, asked) => {
+    await using stub = await serving((stub) => ({ [CARD]: { headers: headers(said), body: stub.card() } }));
+    const cache = alone();
+    await connect(stub.url, cache);
+    await connect(stub.url, cache);
+    expect(gets(stub)).toHaveLength(asked);
+  });
+
+  it('and asked for by what is known of it', async () => {
+    const changed = new Date(Date.now() - 10_000).toUTCString();
+    await using stub = await StubAgent.start(({ headers: asked, number }, stub) =>
+      number > 1 && asked['if-none-match'] === '"1"' && asked['if-modified-since'] === changed
+        ? { status: 304, headers: headers({ 'cache-control': 'max-age=60' }) }
+        : {
+            headers: headers({ 'cache-control': 'max-age=0', etag: '"1"', 'last-modified': changed }),
+            body: stub.card(),
+          },
+    );
+    const cache = alone();
+    for (let time = 0; time < 4; time++) expect((await connect(stub.url, cache)).card.name).toBe('Stub');
+    expect(stub.calls.map(({ headers: { 'if-none-match': tag } }) => tag)).toEqual([undefined, '"1"']);
+  });
+
+  it('for nobody else where it was asked for with headers', async () => {
+    await using stub = await serving((stub) => ({
+      [CARD]: { headers: headers({ 'cache-control': 'max-age=60' }), body: stub.card() },
+    }));
+    const cache = alone();
+    await connect(stub.url, { ...cache, cardHeaders: { 'x-me': '1' } });
+    expect(cache.cached.size).toBe(0);
+  });
+
+  it('and a cache that fails harms nobody', async () => {
+    await using stub = await serving((stub) => ({ [CARD]: { body: stub.card() } }));
+    const fails = () => Promise.reject(new Error('disk full'));
+    expect((await connect(stub.url, { cardCache: { get: fails, set: fails } })).card.name).toBe('Stub');
+  });
+});
+
+describe('of several interfaces', () => {
+  const interfaces = (url: string) => [
+    { url: 'grpc.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' },
+    { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0.1', tenant: 'a b' },
+    { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'c' },
+  ];
+  const agent = () => StubAgent.start(({ url }) => (url.startsWith('/rest') ? { body: task() } : result(task())));
+
+  it('the first that is known is used, with its tenant, unless the caller prefers or pins another (SEL-3)', async () => {
+    await using stub = await agent();
+    const card = stub.card({ supportedInterfaces: interfaces(stub.url) });
+    await (await connect(card)).getTask('t1');
+    await (await connect(card, { prefer: ['JSONRPC'] })).getTask('t1');
+    await (await connect(card, { binding: 'JSONRPC', tenant: 'mine' })).getTask('t1');
+    expect(stub.calls.map(({ url }) => url)).toEqual(['/rest/a%20b/tasks/t1', '/rpc', '/rpc']);
+    expect(stub.calls.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '1.0', '1.0']);
+    expect(stub.calls.map(({ json }) => json?.params)).toEqual([
+      undefined,
+      { id: 't1', tenant: 'c' },
+      { id: 't1', tenant: 'mine' },
+    ]);
+  });
+
+  it('none is used that the caller did not pin', async () => {
+    await using stub = await agent();
+    const card = stub.card({ supportedInterfaces: interfaces(stub.url) });
+    for (const wish of [{ version: '2.0' }, { binding: 'GRPC' }, { binding: 'JSONRPC', version: '0.3' }]) {
+      await expect(connect(card, wish)).rejects.toMatchObject({
+        code: 'UNSUPPORTED_OPERATION',
+        message: expect.stringContaining('its card has GRPC 1.0, HTTP+JSON 1.0, JSONRPC 1.0'),
+      });
+    }
+  });
+
+  it('the next one is tried where one does not speak its version after all, but not where the caller has pinned it', async () => {
+    await using stub = await StubAgent.start(({ url }) =>
+      url.startsWith('/rest')
+        ? {
+            status: 400,
+            body: {
+              error: {
+                code: 400,
+                message: 'no',
+                details: [{ domain: 'a2a-protocol.org', reason: 'VERSION_NOT_SUPPORTED' }],
+              },
+            },
+          }
+        : result(task()),
+    );
+    const card = stub.card({ supportedInterfaces: interfaces(stub.url) });
+    const client = await connect(card);
+    expect(await client.getTask('t1')).toEqual(task());
+    expect(client.agentInterface.protocolBinding).toBe('JSONRPC');
+    await expect((await connect(card, { binding: 'HTTP+JSON' })).getTask('t1')).rejects.toMatchObject({
+      code: 'VERSION_NOT_SUPPORTED',
+    });
+  });
+});
