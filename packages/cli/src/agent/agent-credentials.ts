@@ -31,29 +31,40 @@ export class AgentCredentials implements CredentialProvider {
   }
 
   async credentials(target: CredentialTarget): Promise<RequestCredentials> {
-    const given = await (await this.#source()).credentials(target);
+    const given = await (await this.#source(target.url)).credentials(target);
     this.sent ||= Object.keys({ ...given.headers, ...given.query }).length > 0;
     return given;
   }
 
   async refused(target: CredentialTarget, refusal: CredentialRefusal): Promise<boolean> {
-    return (await (await this.#source()).refused?.(target, refusal)) ?? false;
+    return (await (await this.#source(target.url)).refused?.(target, refusal)) ?? false;
   }
 
-  #source(): Promise<CredentialProvider> {
-    this.#provider ??= this.#load();
+  #source(url: string): Promise<CredentialProvider> {
+    this.#provider ??= this.#load(url);
     return this.#provider;
   }
 
-  async #load(): Promise<CredentialProvider> {
+  async #load(url: string): Promise<CredentialProvider> {
     const [auth, bearer, key] = NAMES.map((name) => this.#settings.text(name));
     if (auth !== undefined) return { credentials: async () => ({ headers: { authorization: auth } }) };
-    if (bearer === undefined && key === undefined) return { credentials: async () => ({}) };
+    if (bearer === undefined && key === undefined) return this.#login(url);
     const { apiKey, bearerToken, combinedCredentials } = await import('parley-a2a/credentials');
     return combinedCredentials(
       ...(bearer === undefined ? [] : [bearerToken(bearer)]),
       ...(key === undefined ? [] : [apiKey(key)]),
     );
+  }
+
+  /** What was kept by `auth login` for the agent at this origin. */
+  async #login(url: string): Promise<CredentialProvider> {
+    const { LoginStore } = await import('../login/login-store.js');
+    const store = new LoginStore();
+    const login = store.find(url);
+    if (login === undefined) return { credentials: async () => ({}) };
+    const { loginCredentials } = await import('../login/login-credentials.js');
+    const clientSecret = this.#settings.text('client-secret');
+    return loginCredentials(login, { store: store.tokensOf(url), clientSecret });
   }
 }
 

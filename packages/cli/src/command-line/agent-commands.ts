@@ -126,4 +126,16 @@ export const AGENT_COMMANDS: readonly Command[] = [
     flags: ['timeout', ...AGENT],
     example: 'parley task push-config delete 0199 default -a localhost:8080',
   },
+  {
+    path: 'auth login',
+    summary: 'Sign in by OAuth, and keep the token for later calls',
+    flags: ['client-id', 'client-secret', 'issuer', 'scope', 'scheme', 'timeout', ...AGENT],
+    example: 'parley auth login --client-id cli -a https://agent.example',
+  },
+  {
+    path: 'conformance',
+    summary: 'Check from outside that an agent does what its card says',
+    flags: ['timeout', ...AGENT],
+    example: 'parley conformance -a localhost:8080/spec',
+  },
 ];

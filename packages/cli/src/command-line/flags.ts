@@ -116,6 +116,7 @@ export const FLAGS = {
 
   'client-id': text('id', 'OAuth client id', configurable),
   'client-secret': text('secret', 'OAuth client secret; chooses client credentials', secret),
+  issuer: text('url', 'the authorization server (default: that of the card)', configurable),
   scope: text('scope', 'OAuth scope (default: those that the card requires)', { repeats: true, ...configurable }),
   scheme: text('name', 'security scheme of the card'),
 

@@ -64,7 +64,7 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
 
 interface Thrown {
   readonly name: string;
-  /** Of an error about cards: why there is none, and what there is to choose from. */
+  /** Of an error about cards or credentials: why there is none. Of cards, what there is to choose from. */
   readonly fault?: string;
   readonly choices?: readonly string[];
   readonly message: string;
@@ -93,6 +93,8 @@ function isProtocolCode(code: string): boolean {
 function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Failure {
   const code = String(error.code);
   const { message } = error;
+  if (error.fault === 'refused') return local('A2ACLI_ERR_AUTH_FAILED', message, undefined);
+  if (error.fault === 'missing') return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED' && credentials !== true)
     return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')

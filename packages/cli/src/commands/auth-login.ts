@@ -1,0 +1,93 @@
+import type { AgentCard, OAuthFlows } from 'parley-a2a';
+import { agentOptions } from '../agent/agent-options.js';
+import { agentTarget } from '../agent/agent-target.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { loginCredentials } from '../login/login-credentials.js';
+import { type Login, LoginStore } from '../login/login-store.js';
+import type { Settings } from '../settings/settings.js';
+
+/** Signs in by OAuth, with a code on another device or with a client secret, and keeps the token for later calls. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { settings, output } = invocation;
+  const { connect } = await agentOptions(invocation);
+  const target = agentTarget(invocation);
+  if (typeof target !== 'string') throw usageError('auth login needs the URL of the agent, not a file or an endpoint');
+  const { fetchAgentCard } = await import('parley-a2a/client');
+  const card = await fetchAgentCard(target, connect);
+  const login = loginFor(card, { settings, target });
+  const store = new LoginStore();
+  store.keep(target, login);
+  output.note(`Signing in at ${login.issuer}`);
+  const credentials = loginCredentials(login, {
+    store: store.tokensOf(target),
+    clientSecret: settings.text('client-secret'),
+    show: ({ verificationUri, verificationUriComplete, userCode }) => {
+      output.note(`Open ${verificationUriComplete ?? verificationUri} and enter the code ${userCode}`);
+    },
+  });
+  const timeoutMs = settings.duration('timeout');
+  await credentials.credentials({
+    card: { ...card, securityRequirements: [{ schemes: { [login.scheme]: { list: [...login.scopes] } } }] },
+    url: target,
+    ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
+  });
+  const { origin } = new URL(target);
+  if (output.json) output.document({ agent: origin, issuer: login.issuer, scheme: login.scheme, flow: login.flow });
+  else {
+    output.field('Agent', origin);
+    output.field('Signed in at', login.issuer);
+    output.field('Scheme', login.scheme);
+    output.note(`The token is kept in ${store.path}.`);
+  }
+  return 0;
+}
+
+interface LoginWish {
+  readonly settings: Settings;
+  readonly target: string;
+}
+
+interface Offer {
+  readonly scheme: string;
+  readonly flows: OAuthFlows;
+}
+
+function loginFor(card: AgentCard, { settings, target }: LoginWish): Login {
+  const clientId = settings.text('client-id');
+  if (clientId === undefined) throw usageError('--client-id names the client that the authorization server knows');
+  const wanted = settings.text('scheme');
+  const offers = Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, described]) =>
+    'oauth2SecurityScheme' in described && (wanted === undefined || wanted === scheme)
+      ? [{ scheme, flows: described.oauth2SecurityScheme.flows }]
+      : [],
+  );
+  const hasSecret = settings.setting('client-secret') !== undefined;
+  const login = offers.map((offer) => loginBy(offer, clientId, hasSecret)).find((one) => one !== undefined);
+  if (login === undefined) {
+    const offered = offers.map(({ scheme, flows }) => `${scheme} (${Object.keys(flows).join(', ')})`).join(', ');
+    const hint = offered === '' ? undefined : `the card has ${offered}; a client secret is for clientCredentials`;
+    throw usageError('the card has no OAuth scheme for a device code or for client credentials', hint);
+  }
+  const issuer = settings.text('issuer') ?? login.issuer;
+  // A card must not be able to have a secret sent anywhere.
+  if (hasSecret && settings.setting('issuer') === undefined && issuer !== new URL(target).origin)
+    throw usageError(
+      `the card sends its callers to ${issuer} for tokens, which is not its own origin`,
+      `--issuer ${issuer} says that this is where your client secret belongs`,
+    );
+  const required = (card.securityRequirements ?? []).flatMap(({ schemes = {} }) => schemes[login.scheme]?.list ?? []);
+  const scopes = settings.setting('scope') === undefined ? [...new Set(required)] : settings.list('scope');
+  return { ...login, issuer, scopes };
+}
+
+function loginBy({ scheme, flows }: Offer, clientId: string, hasSecret: boolean): Omit<Login, 'scopes'> | undefined {
+  if ('clientCredentials' in flows && hasSecret) {
+    const { tokenUrl: token } = flows.clientCredentials;
+    return { flow: 'clientCredentials', scheme, clientId, issuer: new URL(token).origin, endpoints: { token } };
+  }
+  if (!('deviceCode' in flows)) return undefined;
+  const { tokenUrl: token, deviceAuthorizationUrl: deviceAuthorization } = flows.deviceCode;
+  const endpoints = { token, deviceAuthorization };
+  return { flow: 'deviceCode', scheme, clientId, issuer: new URL(token).origin, endpoints };
+}

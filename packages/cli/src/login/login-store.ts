@@ -1,0 +1,72 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { OAuthEndpoints, TokenStore, Tokens } from 'parley-a2a/credentials';
+import { globalFolder } from '../settings/settings-files.js';
+
+/** How somebody signed in to an agent; its secret is not among it. */
+export interface Login {
+  readonly flow: 'deviceCode' | 'clientCredentials';
+  readonly scheme: string;
+  readonly issuer: string;
+  readonly endpoints: OAuthEndpoints;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+}
+
+interface Entry extends Login {
+  readonly tokens?: Tokens;
+}
+
+/** Logins by the origin of the card that they are for, in a file that only its owner reads. */
+export class LoginStore {
+  readonly path: string;
+
+  constructor(env: Readonly<Record<string, string | undefined>> = process.env) {
+    this.path = join(globalFolder(env), 'logins.json');
+  }
+
+  /** The login for the agent of a card at this URL. */
+  find(cardUrl: string): Login | undefined {
+    return this.#read()[originOf(cardUrl)];
+  }
+
+  /** Keeps a login in the place of an earlier one, with no tokens yet. */
+  keep(cardUrl: string, login: Login): void {
+    this.#write({ ...this.#read(), [originOf(cardUrl)]: login });
+  }
+
+  /** Where the tokens of a login are. */
+  tokensOf(cardUrl: string): TokenStore {
+    const origin = originOf(cardUrl);
+    return {
+      load: async () => this.#read()[origin]?.tokens,
+      save: async (_, tokens) => {
+        const all = this.#read();
+        const login = all[origin];
+        if (login !== undefined) this.#write({ ...all, [origin]: { ...login, tokens } });
+      },
+    };
+  }
+
+  #read(): Record<string, Entry> {
+    try {
+      return JSON.parse(readFileSync(this.path, 'utf8')) as Record<string, Entry>;
+    } catch {
+      return {};
+    }
+  }
+
+  /** Whole or not at all: another command may read it at the same time. */
+  #write(logins: Record<string, Entry>): void {
+    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    const draft = `${this.path}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify(logins, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, this.path);
+  }
+}
+
+/** The names of this machine for itself are one. */
+function originOf(url: string): string {
+  const { origin, protocol, hostname, port } = new URL(url);
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? `${protocol}//localhost:${port}` : origin;
+}
