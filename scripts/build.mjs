@@ -32,10 +32,13 @@ export async function build(projects = PROJECTS) {
   let below = schemas;
   const built = [];
   for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
-    const state = fingerprint([`${project}/src`, `${project}/tsconfig.json`, `${project}/package.json`], below);
+    const state = fingerprint(
+      [`${project}/src`, `${project}/scripts`, `${project}/tsconfig.json`, `${project}/package.json`],
+      below,
+    );
     below = state;
     if (!projects.includes(project)) continue;
-    if (readRecord()[project] === state && existsSync(join(root, project, 'dist'))) continue;
+    if (readRecord()[project] === state && isBuilt(project)) continue;
     await step(`Building ${project}`, () => compile(project));
     writeRecord({ ...readRecord(), [project]: state });
     built.push(project);
@@ -49,8 +52,19 @@ async function compile(project) {
   if (!filesIn(`${project}/dist`).some((path) => path.endsWith('.js'))) rmSync(dist, { recursive: true, force: true });
   // What does not compile leaves no trace: the record would say that the former sources are still built.
   const result = await runOwn([compiler, '-p', project, '--noEmitOnError'], { quiet: true });
-  if (result.code === 0) removeOrphans(project);
-  return result;
+  if (result.code !== 0) return result;
+  removeOrphans(project);
+  return existsSync(bundler(project)) ? runOwn([bundler(project)], { quiet: true }) : result;
+}
+
+/** What puts the compiled files of a project into fewer ones, where it has that. */
+function bundler(project) {
+  return join(root, project, 'scripts/bundle.mjs');
+}
+
+function isBuilt(project) {
+  const folders = existsSync(bundler(project)) ? ['dist', 'bundle'] : ['dist'];
+  return folders.every((folder) => existsSync(join(root, project, folder)));
 }
 
 /** Deletes what was built from sources that are gone. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Invocation } from '../command-line/invocation.js';
+import { PACKAGE_ROOT } from '../package-root.js';
 
 /** Prints the skill that teaches an agent this tool. */
 export async function run({ output }: Invocation): Promise<number> {
-  output.raw(readFileSync(new URL('../../skill/SKILL.md', import.meta.url), 'utf8'));
+  output.raw(readFileSync(new URL('skill/SKILL.md', PACKAGE_ROOT), 'utf8'));
   return 0;
 }

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { EmptyFolder, PARLEY } from './parley.js';
+import { RecordingAgent } from './recording-agent.js';
+
+/** How much more than a bare script `card get` may cost: 1.3 is promised, the rest is room for a busy machine. */
+const MOST = 1.5;
+const ROUNDS = 9;
+const TELLS_CPU = `data:text/javascript,${encodeURIComponent(
+  "process.on('exit', () => { const { user, system } = process.cpuUsage(); process.stderr.write('CPU ' + (user + system)); });",
+)}`;
+
+const run = promisify(execFile);
+
+/** What a process costs from its start to its end, whatever else the machine does. */
+async function cpuMs(args: readonly string[], home: string): Promise<number> {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: home };
+  const { stderr } = await run(process.execPath, ['--import', TELLS_CPU, ...args], { env });
+  return Number(/CPU (\d+)/.exec(stderr)?.[1]) / 1000;
+}
+
+it('`parley card get` costs little more than a bare script that fetches once', { timeout: 120_000 }, async () => {
+  using folder = new EmptyFolder();
+  await using agent = await RecordingAgent.start();
+  const bare = join(folder.path, 'bare.mjs');
+  const url = `${agent.url}/.well-known/agent-card.json`;
+  writeFileSync(bare, `const r = await fetch('${url}'); console.log(JSON.stringify(await r.json(), undefined, 2));`);
+  const costs = { bare: [] as number[], parley: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    costs.bare.push(await cpuMs([bare], folder.path));
+    costs.parley.push(await cpuMs([PARLEY, 'card', 'get', agent.url, '-o', 'json'], folder.path));
+  }
+  expect(Math.min(...costs.parley) / Math.min(...costs.bare)).toBeLessThan(MOST);
+});
