@@ -57,7 +57,8 @@ export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modul
 
 /** The public paths that name no host and no driver: those must do without Node. */
 export const hostless = subpaths.filter(
-  ({ files }) => !files.some((file) => /^dist\/(?:adapters\/(?!fetch\/)|store\/(?!memory\/)\w+\/)/.test(file)),
+  ({ files }) =>
+    !files.some((file) => /^dist\/(?:adapters\/(?!fetch\/)|(?:store|cache)\/(?!memory\/)\w+\/)/.test(file)),
 );
 
 /** Follows static imports from one file of the package; what is imported lazily is loaded only by who asks for it. */

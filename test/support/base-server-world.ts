@@ -5,6 +5,7 @@ import {
   type BaseServerOptions,
   DEFAULT_TTL_SECONDS,
 } from '../../packages/parley/src/app/base-server/base-server-options.js';
+import { hostedBaseServer } from '../../packages/parley/src/app/base-server/hosted-base-server.js';
 import type { Cache, CacheLink } from '../../packages/parley/src/cache/cache.js';
 import { MemoryCache } from '../../packages/parley/src/cache/memory/memory-cache.js';
 import { ReadThrough } from '../../packages/parley/src/cache/read-through.js';
@@ -89,12 +90,12 @@ export function baseServerWorld({ agent = {}, options = {}, linked = false, live
     cardMaxAgeSeconds: 60,
     health: true,
     baseUrl: () => BASE,
-    baseServer: {
+    baseServer: hostedBaseServer({
       options,
       path: '/hello',
       cache,
       texts: new ReadThrough({ cache, ttlMs: (options.cacheTtlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 }),
-    },
+    }),
     metrics: {},
     logRequests: false,
     process: {

@@ -6,7 +6,7 @@ import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
-import { type BaseServerSetup, baseServerEndpoints, cacheCheck } from './base-server/base-server-endpoints.js';
+import type { HostedBaseServer } from './base-server/hosted-base-server.js';
 import { healthEndpoints } from './health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
@@ -41,7 +41,7 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   /** The figures of the process, where there is one. */
   readonly process?: ProcessFigures | undefined;
   /** The base-server interface, where it is served. */
-  readonly baseServer?: BaseServerSetup | undefined;
+  readonly baseServer?: HostedBaseServer | undefined;
 }
 
 /** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
@@ -73,7 +73,7 @@ export class AgentHost {
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
-    const checks = [...(options.checks ?? []), ...cacheCheck(options.baseServer)];
+    const checks = [...(options.checks ?? []), ...(options.baseServer?.checks ?? [])];
     this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
     this.#metrics = this.#measure(options, ports.openStreams);
     const wrap = (exchange: Exchange) => wrapped(exchange, options, this.#metrics?.requests);
@@ -132,16 +132,16 @@ export class AgentHost {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams,
       waiting: () => this.#readiness.waiting(),
-      cache: baseServer && (() => baseServer.texts.figures),
+      cache: baseServer && (() => baseServer.cacheFigures()),
       process,
     };
     return new HostMetrics({ options: metrics, sources, storage, clock });
   }
 
-  #baseServer(options: AgentHostOptions, setup: BaseServerSetup): ReadonlyMap<string, Exchange> {
-    const mount = this.#mounts.find(({ path }) => path === setup.path);
+  #baseServer(options: AgentHostOptions, baseServer: HostedBaseServer): ReadonlyMap<string, Exchange> {
+    const mount = this.#mounts.find(({ path }) => path === baseServer.path);
     if (mount === undefined) return new Map();
-    const endpoints = baseServerEndpoints(setup, {
+    const endpoints = baseServer.endpoints({
       ...options,
       mount,
       metrics: this.#metrics?.endpoints(undefined).get('/metrics'),

@@ -2,8 +2,8 @@ import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
 import type { AgentOptions } from '../app/agent-options.js';
-import type { BaseServerSetup } from '../app/base-server/base-server-endpoints.js';
 import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-server-options.js';
+import { type HostedBaseServer, hostedBaseServer } from '../app/base-server/hosted-base-server.js';
 import { checkHost, checkPlacedAgent, compressionOf, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
 import type { HostedAgents } from '../app/hosted-agents.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
@@ -135,11 +135,12 @@ function baseServerOf(
   subject: string,
   agents: HostedAgents,
   { baseServer }: ServerOptions,
-): BaseServerSetup | undefined {
+): HostedBaseServer | undefined {
   if (baseServer === undefined) return undefined;
   const path = baseServerAgent({ subject, options: baseServer, paths: Object.keys(agents) });
   const { cache = new MemoryCache({ clock: systemClock }), cacheTtlSeconds = DEFAULT_TTL_SECONDS } = baseServer;
-  return { options: baseServer, path, cache, texts: new ReadThrough({ cache, ttlMs: cacheTtlSeconds * 1000 }) };
+  const texts = new ReadThrough({ cache, ttlMs: cacheTtlSeconds * 1000 });
+  return hostedBaseServer({ options: baseServer, path, cache, texts });
 }
 
 function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch'> {

@@ -5,7 +5,7 @@ import { CacheError } from '../../errors/cache-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { ProcessFigures } from '../../telemetry/server-figures.js';
+import type { CacheFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { Compression } from '../compression.js';
 import type { ReadinessCheck, ReadinessReport } from '../readiness.js';
@@ -39,8 +39,30 @@ export interface BaseServerSurroundings {
   readonly logger: Logger;
 }
 
-/** The endpoints of a base server, by path. */
-export function baseServerEndpoints(
+/** A base server for a host of agents, which need not know how it is made. */
+export interface HostedBaseServer {
+  /** The path of the agent. */
+  readonly path: string;
+  /** What readiness shows of it. */
+  readonly checks: readonly ReadinessCheck[];
+  /** How often its cache had what it was asked for. */
+  cacheFigures(): CacheFigures;
+  /** Its endpoints, by path. */
+  endpoints(surroundings: BaseServerSurroundings): ReadonlyMap<string, Exchange>;
+}
+
+/** The base server that is asked for. */
+export function hostedBaseServer(setup: BaseServerSetup): HostedBaseServer {
+  const { path, cache, texts } = setup;
+  return {
+    path,
+    checks: cache.link === undefined ? [] : [cacheCheck(cache)],
+    cacheFigures: () => texts.figures,
+    endpoints: (surroundings) => endpointsOf(setup, surroundings),
+  };
+}
+
+function endpointsOf(
   { options, cache, texts }: BaseServerSetup,
   { mount, ids, process, compression, ...surroundings }: BaseServerSurroundings,
 ): ReadonlyMap<string, Exchange> {
@@ -60,11 +82,9 @@ export function baseServerEndpoints(
 }
 
 /** A cache that cannot be reached is shown, and keeps nobody from answering. */
-export function cacheCheck(setup: BaseServerSetup | undefined): readonly ReadinessCheck[] {
-  const cache = setup?.cache;
-  if (cache?.link === undefined) return [];
+function cacheCheck(cache: Cache): ReadinessCheck {
   const check = async () => {
     if (cache.link?.status === 'disconnected') throw new CacheError('The cache cannot be reached');
   };
-  return [{ name: 'cache', required: false, check }];
+  return { name: 'cache', required: false, check };
 }
