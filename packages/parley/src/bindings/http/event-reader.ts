@@ -26,10 +26,12 @@ export async function* readEvents({
   let frames: EventSourceMessage[] = [];
   let fault: A2AError | undefined;
   const parser = createParser({
-    onEvent: (frame) => frames.push(frame),
+    onEvent: (frame) => {
+      if (frame.data.length > limit) fault = tooLong(limit);
+      if (fault === undefined) frames.push(frame);
+    },
     onError: ({ type }) => {
-      if (type !== 'max-buffer-size-exceeded') return;
-      fault = new A2AError('INVALID_AGENT_RESPONSE', `An event is longer than ${limit} characters`);
+      if (type === 'max-buffer-size-exceeded') fault = tooLong(limit);
     },
     maxBufferSize: limit,
   });
@@ -57,6 +59,10 @@ export async function* readEvents({
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+function tooLong(limit: number): A2AError {
+  return new A2AError('INVALID_AGENT_RESPONSE', `An event is longer than ${limit} characters`);
 }
 
 async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal | undefined) {
