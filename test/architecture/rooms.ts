@@ -20,6 +20,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   model: { rooms: [], modules: ['typebox'] },
   errors: { rooms: [] },
   telemetry: { rooms: [] },
+  'telemetry/pino': { rooms: [], modules: ['pino'] },
   operations: { rooms: ['model', 'errors'] },
   task: { rooms: ['runtime', 'model', 'errors'] },
   net: { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ipaddr.js'] },
@@ -127,6 +128,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:worker_threads',
       'express',
       'fastify',
+      'pino',
     ],
   },
 };

@@ -1,5 +1,6 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { createA2AHost } from 'parley-a2a/node';
+import { pinoLogger } from 'parley-a2a/pino';
 import type { Cache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 import { systemClock } from './agent-clock.js';
@@ -7,7 +8,6 @@ import { complianceAgent } from './compliance-agent.js';
 import { echoAgent } from './echo-agent.js';
 import { readExampleConfig } from './example-config.js';
 import { helloAgent } from './hello-agent.js';
-import { pinoLogger } from './pino-logger.js';
 import { spec03Agent, specAgent } from './spec-agent.js';
 
 try {
@@ -76,7 +76,7 @@ async function openCache(url: string, logger: Logger): Promise<Cache> {
 
 /** Lines for people on a terminal, JSON for everything that collects logs. */
 function loggerFor(level: LogLevel): Logger {
-  if (!process.stdout.isTTY) return pinoLogger(level);
+  if (!process.stdout.isTTY) return pinoLogger({ level });
   return textLogger({ write: (line) => process.stdout.write(line), now: Date.now, level });
 }
 

@@ -6,6 +6,7 @@ import * as fastify from './fastify.js';
 import * as index from './index.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
+import * as pino from './pino.js';
 import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
 import * as server from './server.js';
@@ -66,6 +67,7 @@ const NAMES = {
     'textLogger',
   ],
   node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'readServerConfig'],
+  pino: ['pinoLogger'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
@@ -105,6 +107,7 @@ it.each([
   ['index', index],
   ['node', node],
   ['node-credentials', nodeCredentials],
+  ['pino', pino],
   ['redis-cache', redisCache],
   ['schema', schema],
   ['server', server],

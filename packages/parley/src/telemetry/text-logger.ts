@@ -1,4 +1,5 @@
 import type { LogFields, Logger } from './logger.js';
+import { isSecretName, withoutSecrets } from './redaction.js';
 
 /** How much a logger says, from most to nothing. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -16,13 +17,16 @@ export interface TextLoggerOptions {
 
 const MAX_CAUSES = 10;
 
-/** Lines for people: time, level, message, then the fields as JSON; an error's stack follows on lines of its own. */
+/**
+ * Lines for people: time, level, message, then the fields as JSON; an error's stack follows on lines of its own. Credentials are
+ * left out.
+ */
 export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
   const least = LOG_LEVELS.indexOf(level);
   const writerOf = (name: LogLevel) => {
     if (LOG_LEVELS.indexOf(name) < least) return () => {};
     return (message: string, fields?: LogFields) =>
-      write(`${new Date(now()).toISOString()} ${name} ${message}${fieldsText(fields)}\n`);
+      write(`${new Date(now()).toISOString()} ${name} ${withoutSecrets(`${message}${fieldsText(fields)}`)}\n`);
   };
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }
@@ -48,7 +52,10 @@ function errorText(error: unknown, depth = 0): string {
 
 function jsonText(value: unknown): string {
   try {
-    return JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member));
+    return JSON.stringify(value, (name, member: unknown) => {
+      if (member !== undefined && isSecretName(name)) return '[redacted]';
+      return typeof member === 'bigint' ? String(member) : member;
+    });
   } catch {
     return '[not JSON]';
   }

@@ -1,0 +1,17 @@
+import { type Logger as Pino, pino } from 'pino';
+import type { Logger } from '../telemetry/logger.js';
+import { toPino } from '../telemetry/pino/pino-logger.js';
+import { steadyLogger } from '../telemetry/steady-logger.js';
+import type { LogLevel } from '../telemetry/text-logger.js';
+
+/** Which pino writes. */
+export type PinoLoggerOptions =
+  /** One that writes JSON to standard output, from this level on; default `info`. */
+  | { readonly level?: LogLevel; readonly pino?: never }
+  /** One of the application. */
+  | { readonly pino: Pino; readonly level?: never };
+
+/** A logger of the library that writes JSON lines by pino. Credentials are left out, wherever in the fields they stand. */
+export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
+  return steadyLogger(toPino(options.pino ?? pino({ level: options.level ?? 'info' })));
+}

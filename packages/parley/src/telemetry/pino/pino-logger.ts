@@ -1,0 +1,20 @@
+import type { LevelWithSilent, Logger as Pino } from 'pino';
+import type { LogFields, Logger } from '../logger.js';
+import { withoutSecretFields, withoutSecrets } from '../redaction.js';
+
+type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
+
+/** A logger that writes by pino, without credentials. What is below its level costs nothing but the call. */
+export function toPino(pino: Pino): Logger {
+  const writerOf = (level: Level) => (message: string, fields?: LogFields) => {
+    if (!pino.isLevelEnabled(level)) return;
+    pino[level](fields === undefined ? {} : membersOf(fields), withoutSecrets(message));
+  };
+  return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
+}
+
+/** Readers of pino's lines look for errors under `err`. */
+function membersOf(fields: LogFields): object {
+  const { error, ...others } = withoutSecretFields(fields);
+  return error === undefined ? others : { ...others, err: error };
+}

@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { isSecretName, withoutSecretFields, withoutSecrets } from './redaction.js';
+
+it.each([
+  'authorization',
+  'Authorization',
+  'proxy-authorization',
+  'cookie',
+  'Set-Cookie',
+  'x-api-key',
+  'apiKey',
+  'api_key',
+  'token',
+  'accessToken',
+  'X-A2A-Notification-Token',
+  'client_secret',
+  'password',
+  'credentials',
+  'privateKey',
+])('%s is a secret', (name) => {
+  expect(isSecretName(name)).toBe(true);
+});
+
+it.each(['taskId', 'operation', 'path', 'requestId', 'keyPath', 'tokenizer', 'cookieless', 'error', 'keys'])(
+  '%s is none',
+  (name) => {
+    expect(isSecretName(name)).toBe(false);
+  },
+);
+
+it.each([
+  ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [redacted]'],
+  ['sent basic dXNlcjpwYXNz, refused', 'sent basic [redacted], refused'],
+  ['https://user:pass@example.com/x', 'https://[redacted]@example.com/x'],
+  ['GET /a?access_token=abc&page=2', 'GET /a?access_token=[redacted]&page=2'],
+  ['/a?page=2&api_key=abc', '/a?page=2&api_key=[redacted]'],
+  ['https://example.com:8080/a@b', 'https://example.com:8080/a@b'],
+  ['nothing of that kind', 'nothing of that kind'],
+])('%s', (text, without) => {
+  expect(withoutSecrets(text)).toBe(without);
+});
+
+it('secrets go at any depth, and all else stays', () => {
+  const headers = { authorization: 'Bearer secret-1', accept: '*/*', cookie: ['secret-2'] };
+  const config = { id: 'c', token: 'secret-3', authentication: { scheme: 'Bearer', credentials: 'secret-4' } };
+  const fields = { port: 1, missing: undefined, none: null, list: [{ headers }], config, big: 1n, at: new Date(0) };
+  const copy = withoutSecretFields(fields);
+  expect(copy).toEqual({
+    ...fields,
+    list: [{ headers: { authorization: '[redacted]', accept: '*/*', cookie: '[redacted]' } }],
+    config: { id: 'c', token: '[redacted]', authentication: { scheme: 'Bearer', credentials: '[redacted]' } },
+  });
+  expect(headers.authorization).toBe('Bearer secret-1');
+});
+
+it('errors are shown with what hangs on them, but for secrets', () => {
+  const cause = Object.assign(new Error('401 for https://user:secret@host'), {
+    request: { token: 'secret', url: '/x' },
+  });
+  const { error } = withoutSecretFields({ error: new TypeError('outer', { cause }) }) as { error: { cause: object } };
+  expect(error).toBeInstanceOf(TypeError);
+  expect(error).toMatchObject({
+    message: 'outer',
+    stack: expect.stringContaining('outer\n    at '),
+  });
+  expect(error.cause).toMatchObject({
+    message: '401 for https://[redacted]@host',
+    request: { token: '[redacted]', url: '/x' },
+  });
+  expect(JSON.stringify(error)).not.toContain('secret');
+});
+
+it('what has no end is cut', () => {
+  const loop: Record<string, unknown> = {};
+  loop.loop = loop;
+  expect(withoutSecretFields(loop)).toEqual({ loop: '[circular]' });
+  const error = new Error('looped');
+  error.cause = error;
+  expect(withoutSecretFields({ error })).toMatchObject({ error: { cause: '[circular]' } });
+  let deep: object = {};
+  for (let depth = 0; depth < 50; depth++) deep = { deep };
+  expect(JSON.stringify(withoutSecretFields({ deep }))).toContain('[deep]');
+});
