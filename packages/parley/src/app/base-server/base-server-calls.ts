@@ -3,7 +3,8 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
 import { type JsonRpcDialect, SPECIFIED } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
 import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
-import type { WireCodec } from '../../codec/wire-codec.js';
+import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
+import type { A2AError } from '../../errors/a2a-error.js';
 import type { OperationName } from '../../operations/operations.js';
 
 /** The version that base servers and their callers speak. */
@@ -41,7 +42,14 @@ export function baseServerCalls(endpoint: AgentEndpoint): Readonly<Record<CallPa
 /** The codec with only the methods of an endpoint. */
 function part(codec: WireCodec, path: CallPath): WireCodec {
   const methods = [...codec.methods].filter(([, operation]) => takes(path, operation));
-  return { ...codec, methods: new Map(methods) };
+  return { ...codec, methods: new Map(methods), wordsOf: (error) => namingFields(error, codec) };
+}
+
+/** Callers have no other place to find out what is wrong: the data of an error has members of its own here. */
+function namingFields(error: A2AError, codec: WireCodec): ErrorWords {
+  const words = codec.wordsOf?.(error) ?? { reason: error.code, message: error.message };
+  const fields = (error.details.violations ?? []).map(({ field, description }) => `${field} ${description}`);
+  return fields.length === 0 ? words : { ...words, message: `${words.message}: ${fields.join('; ')}` };
 }
 
 function dialectAt(path: CallPath, codec: WireCodec, { clock }: AgentEndpoint): JsonRpcDialect {

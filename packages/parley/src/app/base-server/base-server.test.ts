@@ -216,8 +216,12 @@ describe('calls to a base server', () => {
       message: 'Task not found',
       data: { taskId: 'nobody', timestamp: TIMESTAMP },
     });
-    const invalid = await rpc('/communicate', 'message/send', { message: {} });
-    expect(invalid.json.error).toMatchObject({ code: -32602, data: { timestamp: TIMESTAMP } });
+    const invalid = await rpc('/communicate', 'message/send', { message: { ...message('you'), parts: [] } });
+    expect(invalid.json.error).toEqual({
+      code: -32602,
+      message: expect.stringMatching(/^Invalid parameters: message\.parts \w/) as string,
+      data: { timestamp: TIMESTAMP },
+    });
   });
 
   it('that fail inside are HTTP 500', async () => {
