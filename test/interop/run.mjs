@@ -7,7 +7,7 @@ import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
 import { countLine, sum } from '../../scripts/suites.mjs';
 
-const SUITES = ['python'];
+const SUITES = ['python', 'python-0.3'];
 
 const results = [];
 for (const name of SUITES) {

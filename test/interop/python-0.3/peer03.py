@@ -1,0 +1,195 @@
+"""The 0.3 line of the official Python client on one binding, giving what it receives as v1.0 JSON."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
+from a2a.types import (
+    AgentCard,
+    DataPart,
+    FilePart,
+    FileWithBytes,
+    FileWithUri,
+    Message,
+    MessageSendConfiguration,
+    Part,
+    PushNotificationConfig,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskIdParams,
+    TaskPushNotificationConfig,
+    TaskQueryParams,
+    TextPart,
+)
+from rest_habits import restored
+from scenarios import leak_in
+
+BINDINGS = ['JSONRPC', 'HTTP+JSON']
+Json = dict[str, Any]
+
+
+class Peer03:
+    def __init__(self, card: AgentCard, binding: str, streaming: Any, plain: Any, http: httpx.AsyncClient) -> None:
+        self.card = card
+        self.leaks: list[str] = []
+        # Over HTTP+JSON this client has habits that are not the server's.
+        self.over_rest = binding == 'HTTP+JSON'
+        self._streaming = streaming
+        self._plain = plain
+        self._http = http
+
+    @classmethod
+    async def connect(cls, url: str, binding: str) -> 'Peer03':
+        http = httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None))
+        card = await A2ACardResolver(http, url).get_agent_card()
+
+        def client(streaming: bool) -> Any:
+            config = ClientConfig(streaming=streaming, httpx_client=http, supported_transports=[binding])
+            return ClientFactory(config).create(card)
+
+        peer = cls(card, binding, client(True), client(False), http)
+        http.event_hooks = {'response': [peer._look]}
+        return peer
+
+    async def _look(self, response: httpx.Response) -> None:
+        if response.headers.get('content-type', '').startswith('text/event-stream'):
+            return
+        text = (await response.aread()).decode()
+        leak = leak_in(text) if response.status_code >= 400 or '"error"' in text else None
+        if leak:
+            self.leaks.append(f'{response.status_code} {response.url} {leak}')
+
+    def _given(self, value: Json) -> Json:
+        return restored(value) if self.over_rest else value
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def send(self, message: Json, configuration: MessageSendConfiguration | None = None) -> Json:
+        answers = [one async for one in self._plain.send_message(_message(message), configuration=configuration)]
+        assert len(answers) == 1
+        return self._given(event_json(answers[0]))
+
+    async def stream(self, message: Json) -> AsyncIterator[Json]:
+        async for event in self._streaming.send_message(_message(message)):
+            yield self._given(event_json(event))
+
+    async def subscribe(self, task_id: str) -> AsyncIterator[Json]:
+        async for event in self._streaming.resubscribe(TaskIdParams(id=task_id)):
+            yield self._given(event_json(event))
+
+    async def task(self, task_id: str, history_length: int | None = None) -> Json:
+        request = TaskQueryParams(id=task_id, history_length=history_length)
+        return self._given(task_json(await self._plain.get_task(request)))
+
+    async def cancel(self, task_id: str) -> Json:
+        return self._given(task_json(await self._plain.cancel_task(TaskIdParams(id=task_id))))
+
+    async def set_callback(self, task_id: str, url: str) -> TaskPushNotificationConfig:
+        config = PushNotificationConfig(id='a-hook', url=url, token='a-token')
+        return await self._plain.set_task_callback(
+            TaskPushNotificationConfig(task_id=task_id, push_notification_config=config)
+        )
+
+
+def text(words: str, **more: Any) -> Json:
+    return {'parts': [{'text': words}], **more}
+
+
+async def refusal_of(call: Any) -> int:
+    """What a call, or a whole stream, is refused with: the number of JSON-RPC or the status of HTTP."""
+    try:
+        if hasattr(call, '__aiter__'):
+            async for _ in call:
+                pass
+        else:
+            await call
+    except A2AClientJSONRPCError as error:
+        return error.error.code
+    except A2AClientHTTPError as error:
+        return error.status_code
+    raise AssertionError('the call was not refused')
+
+
+def _message(message: Json) -> Message:
+    ids = {'task_id': message.get('taskId'), 'context_id': message.get('contextId')}
+    message_id = message.get('messageId', str(uuid4()))
+    return Message(role=Role.user, message_id=message_id, parts=[_part(part) for part in message['parts']], **ids)
+
+
+def _part(part: Json) -> Part:
+    if 'text' in part:
+        return Part(root=TextPart(text=part['text']))
+    if 'data' in part:
+        return Part(root=DataPart(data=part['data']))
+    about = {'mime_type': part.get('mediaType'), 'name': part.get('filename')}
+    if 'raw' in part:
+        return Part(root=FilePart(file=FileWithBytes(bytes=part['raw'], **about)))
+    return Part(root=FilePart(file=FileWithUri(uri=part['url'], **about)))
+
+
+def _present(**members: Any) -> Json:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def part_json(part: Part) -> Json:
+    root = part.root
+    if isinstance(root, TextPart):
+        return {'text': root.text}
+    if isinstance(root, DataPart):
+        return {'data': root.data}
+    file = root.file
+    content = {'raw': file.bytes} if isinstance(file, FileWithBytes) else {'url': file.uri}
+    return content | _present(mediaType=file.mime_type, filename=file.name)
+
+
+def message_json(message: Message) -> Json:
+    return _present(
+        messageId=message.message_id,
+        role=f'ROLE_{message.role.value.upper()}',
+        parts=[part_json(part) for part in message.parts],
+        taskId=message.task_id,
+        contextId=message.context_id,
+    )
+
+
+def artifact_json(artifact: Any) -> Json:
+    return _present(
+        artifactId=artifact.artifact_id,
+        name=artifact.name,
+        description=artifact.description,
+        parts=[part_json(part) for part in artifact.parts],
+    )
+
+
+def status_json(status: Any) -> Json:
+    state = status.state.value.upper().replace('-', '_')
+    message = None if status.message is None else message_json(status.message)
+    return _present(state=f'TASK_STATE_{state}', timestamp=status.timestamp, message=message)
+
+
+def task_json(task: Task) -> Json:
+    return _present(
+        id=task.id,
+        contextId=task.context_id,
+        status=status_json(task.status),
+        artifacts=None if not task.artifacts else [artifact_json(one) for one in task.artifacts],
+        history=None if not task.history else [message_json(one) for one in task.history],
+    )
+
+
+def event_json(event: Any) -> Json:
+    if isinstance(event, Message):
+        return {'message': message_json(event)}
+    task, update = event
+    if update is None:
+        return {'task': task_json(task)}
+    ids = {'taskId': update.task_id, 'contextId': update.context_id}
+    if isinstance(update, TaskArtifactUpdateEvent):
+        chunk = _present(append=update.append or None, lastChunk=update.last_chunk or None)
+        return {'artifactUpdate': ids | {'artifact': artifact_json(update.artifact)} | chunk}
+    return {'statusUpdate': ids | {'status': status_json(update.status), 'final': update.final}}
