@@ -109,3 +109,39 @@ describe('the description of an agent', () => {
     expect(document.paths['/silent/tasks']?.get?.responses).not.toHaveProperty('401');
   });
 });
+
+describe('/docs', () => {
+  const page = async (server = host) => {
+    const answer = await server.fetch(new Request('http://x.example/docs'));
+    return { answer, text: await answer.text() };
+  };
+
+  it('is one page that loads and runs nothing', async () => {
+    const { answer, text } = await page();
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
+    const digest = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(style))).toString('base64');
+    expect(policy).toBe(
+      `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(text).not.toMatch(/<script|<link|<img| on\w+=| style=|url\(|@import/);
+  });
+
+  it('shows every operation and schema once, and its links lead somewhere', async () => {
+    const { text } = await page();
+    const document = await read('/openapi.json');
+    const ids = Array.from(text.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
+    expect(ids.length).toBe(new Set(ids).size);
+    expect(ids).toEqual(expect.arrayContaining(operationsOf(document).map(({ operation }) => operation.operationId)));
+    const targets = Array.from(text.matchAll(/href="#([^"]+)"/g), ([, target]) => target);
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+  });
+
+  it('shows what an agent says of itself as text', async () => {
+    const agent = { agent: () => 'hello', name: '<b>Bold</b>', description: '"><script>alert(1)</script>' };
+    const { text } = await page(createA2AHost({ agents: { '/': agent }, openapi: true }));
+    expect(text).toContain('&#60;b&#62;Bold&#60;/b&#62; at /');
+    expect(text).not.toContain('<script');
+  });
+});

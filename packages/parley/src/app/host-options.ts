@@ -45,7 +45,7 @@ export interface HostOptions {
    * an agent is put behind another host.
    */
   readonly health?: boolean;
-  /** Whether the server describes itself, at `/openapi.json` and `/openapi-3.0.json`; default false. */
+  /** Whether the server describes itself, at `/openapi.json`, `/openapi-3.0.json` and, for people, `/docs`; default false. */
   readonly openapi?: boolean;
   /**
    * What is measured and who gets to see it. Default: everything, at `/metrics`, by a server with a socket of its own; nothing

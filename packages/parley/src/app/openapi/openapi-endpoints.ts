@@ -1,6 +1,9 @@
-import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
 import { readOnly } from '../health-endpoints.js';
+import { docsPage } from './page/docs-page.js';
+import { STYLE } from './page/style.js';
 import { type Describe, serverDocument } from './server-document.js';
 
 /** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
@@ -15,15 +18,17 @@ export interface OpenApiEndpointsOptions {
   readonly baseUrl: (request: ExchangeRequest) => string;
 }
 
-/** The description of a server, by path: in OpenAPI 3.1, and in 3.0 for tools that know no later version. */
+/** The description of a server, by path: in OpenAPI 3.1, in 3.0 for tools that know no later version, and as a page for people. */
 export function openApiEndpoints({ describers, baseUrl }: OpenApiEndpointsOptions): ReadonlyMap<string, Exchange> {
   const documented = (make: (base: string) => unknown): Exchange => {
     const made = remembered((base) => ({ status: 200, headers: JSON_HEADERS, body: JSON.stringify(make(base)) }));
     return readOnly(async (request) => made(baseUrl(request)));
   };
+  const paged = remembered((base) => pageAnswer(serverDocument(describers, base)));
   return new Map([
     ['/openapi.json', documented((base) => serverDocument(describers, base))],
     ['/openapi-3.0.json', documented((base) => toOpenApi30(serverDocument(describers, base)))],
+    ['/docs', readOnly(async (request) => paged(baseUrl(request)))],
   ]);
 }
 
@@ -37,4 +42,18 @@ function remembered<Value>(make: (base: string) => Value): (base: string) => Val
     made.set(base, value);
     return value;
   };
+}
+
+/** The page loads nothing, runs nothing and is shown in no frame; its style is allowed by what it is. */
+async function pageAnswer(document: OpenApiDocument): Promise<ExchangeResponse> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE)));
+  const style = `'sha256-${btoa(String.fromCharCode(...digest))}'`;
+  const policy = `default-src 'none'; style-src ${style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+  return { status: 200, headers, body: docsPage(document) };
 }

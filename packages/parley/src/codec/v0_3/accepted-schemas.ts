@@ -4,32 +4,40 @@ import type { Schema } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
 import { nullable, scalarSchema } from '../v1_0/value-schemas.js';
 import type { SchemaLimits } from '../wire-schemas.js';
+import type { Dialect } from './dialect.js';
 
 const TEXT: Schema = { type: ['string', 'null'] };
 const FREE: Schema = { type: ['object', 'null'] };
 const TEXTS: Schema = { type: ['array', 'null'], items: { type: 'string' } };
 const COUNT = { is: 'integer', minimum: 0, maximum: 2147483647 } as const;
-const BYTES = nullable(scalarSchema({ is: 'base64' }, false, 'json'));
+const BYTES = scalarSchema({ is: 'base64' }, false, 'json');
 
 /** What is accepted for `historyLength`, as JSON and in a query. */
 export const HISTORY_LENGTH: Schema = scalarSchema(COUNT, false, 'query');
 
-/**
- * What versions before 1.0 accept: both dialects read the words of either. Only the first spelling of a name is published; the same name
- * in snake_case is read as well.
- */
-export function acceptedRequest(operation: OperationName, components: Components, limits: SchemaLimits): Schema {
+/** What accepted schemas are made with. */
+export interface AcceptedParts {
+  readonly dialect: Dialect;
+  /** Begins the names of the components. */
+  readonly prefix: string;
+  readonly components: Components;
+  readonly limits: SchemaLimits;
+}
+
+/** What versions before 1.0 accept, in the words of a dialect; the words of the others, and snake_case, are read as well. */
+export function acceptedRequest(operation: OperationName, parts: AcceptedParts): Schema {
+  const { prefix, components, limits } = parts;
   const id = { type: 'string', minLength: 1, maxLength: limits.idLength };
   switch (operation) {
     case 'sendMessage':
     case 'sendStreamingMessage':
-      return { ...components.add('v0.MessageSendParams', sendMessage(components, limits)) };
+      return { ...components.add(`${prefix}MessageSendParams`, sendMessage(parts)) };
     case 'getTask':
       return object({ id }, { historyLength: nullable(scalarSchema(COUNT, false, 'json')) });
     case 'cancelTask':
       return object({ id }, { metadata: FREE });
     case 'createTaskPushNotificationConfig':
-      return object({ taskId: id, pushNotificationConfig: webhook(components) });
+      return object({ taskId: id, pushNotificationConfig: webhook(parts) });
     case 'deleteTaskPushNotificationConfig':
       return object({ id, pushNotificationConfigId: id });
     case 'getTaskPushNotificationConfig':
@@ -41,8 +49,9 @@ export function acceptedRequest(operation: OperationName, components: Components
   }
 }
 
-function sendMessage(components: Components, limits: SchemaLimits): Schema {
-  const config = limits.pushNotifications ? { anyOf: [webhook(components), { type: 'null' }] } : { type: 'null' };
+function sendMessage(parts: AcceptedParts): Schema {
+  const { dialect, prefix, components, limits } = parts;
+  const config = limits.pushNotifications ? { anyOf: [webhook(parts), { type: 'null' }] } : { type: 'null' };
   const configuration = {
     ...object(
       {},
@@ -58,13 +67,19 @@ function sendMessage(components: Components, limits: SchemaLimits): Schema {
     ),
     type: ['object', 'null'],
   };
-  const message = { ...components.add('v0.MessageInput', messageInput(components, limits)) };
-  return { ...object({}, { configuration, metadata: FREE }), ...either('message', 'request', message) };
+  const message = { ...components.add(`${prefix}MessageInput`, messageInput(parts)) };
+  return object({ [dialect.request]: message }, { configuration, metadata: FREE });
 }
 
-function messageInput(components: Components, { idLength, parts: maxItems }: SchemaLimits): Schema {
+function messageInput({ dialect, prefix, components, limits }: AcceptedParts): Schema {
+  const { idLength, parts: maxItems } = limits;
   const id = { type: 'string', maxLength: idLength };
-  const parts = { type: 'array', minItems: 1, maxItems, items: { ...components.add('v0.PartInput', partInput()) } };
+  const parts = {
+    type: 'array',
+    minItems: 1,
+    maxItems,
+    items: { ...components.add(`${prefix}PartInput`, partInput(dialect)) },
+  };
   const role = { type: ['string', 'integer'], enum: ['user', 'ROLE_USER', ROLES.indexOf('ROLE_USER')] };
   const ids = { type: ['array', 'null'], items: id };
   const optional = {
@@ -74,26 +89,22 @@ function messageInput(components: Components, { idLength, parts: maxItems }: Sch
     extensions: TEXTS,
     referenceTaskIds: ids,
   };
-  return { ...object({ messageId: { ...id, minLength: 1 }, role }, optional), ...either('parts', 'content', parts) };
+  return object({ messageId: { ...id, minLength: 1 }, role, [dialect.kinds ? 'parts' : 'content']: parts }, optional);
 }
 
-function partInput(): Schema {
-  const content = { text: { type: 'string' }, data: { not: { type: 'null' } }, file: fileInput() };
+function partInput(dialect: Dialect): Schema {
+  const content = { text: { type: 'string' }, data: { not: { type: 'null' } }, file: fileInput(dialect) };
   const oneOf = Object.entries(content).map(([name, schema]) => object({ [name]: schema }));
   return { ...object({}, { text: TEXT, metadata: FREE }), oneOf };
 }
 
-function fileInput(): Schema {
-  const bytes = { type: 'string', pattern: BYTES.pattern };
-  const optional = { bytes: BYTES, uri: TEXT, name: TEXT, mimeType: TEXT, fileWithBytes: BYTES, fileWithUri: TEXT };
-  const contents = { bytes, fileWithBytes: bytes, uri: { type: 'string' }, fileWithUri: { type: 'string' } };
-  return {
-    ...object({}, optional),
-    oneOf: Object.entries(contents).map(([name, schema]) => object({ [name]: schema })),
-  };
+function fileInput({ kinds }: Dialect): Schema {
+  const [bytes, uri] = kinds ? ['bytes', 'uri'] : ['fileWithBytes', 'fileWithUri'];
+  const optional = { [bytes]: nullable(BYTES), [uri]: TEXT, name: TEXT, mimeType: TEXT };
+  return { ...object({}, optional), oneOf: [object({ [bytes]: BYTES }), object({ [uri]: { type: 'string' } })] };
 }
 
-function webhook(components: Components): Schema {
+function webhook({ prefix, components }: AcceptedParts): Schema {
   const authentication = {
     ...object(
       { schemes: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } } },
@@ -102,12 +113,7 @@ function webhook(components: Components): Schema {
     type: ['object', 'null'],
   };
   const config = object({ url: { type: 'string', minLength: 1 } }, { id: TEXT, token: TEXT, authentication });
-  return { ...components.add('v0.PushNotificationConfigInput', config) };
-}
-
-/** A member that has two names, of which the first counts unless it is absent or null. */
-function either(name: string, other: string, schema: Schema): Schema {
-  return { anyOf: [object({ [name]: schema }), object({ [other]: schema }, { [name]: { type: 'null' } })] };
+  return { ...components.add(`${prefix}PushNotificationConfigInput`, config) };
 }
 
 function object(members: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}): Schema {

@@ -11,12 +11,12 @@ export function oldSchemas(dialect: Dialect, prefix: string): WireSchemas {
   const answered = (components: Components) => new AnsweredSchemas(dialect, prefix, components);
   return {
     params: (operation, components, limits) => ({
-      schema: acceptedRequest(operation, components, limits),
+      schema: acceptedRequest(operation, { dialect, prefix, components, limits }),
       optional: operation === 'getExtendedAgentCard',
     }),
     body({ operation, body, path }, components, limits) {
       if (operation === 'createTaskPushNotificationConfig') return { type: 'object' };
-      const schema = acceptedRequest(operation, components, limits);
+      const schema = acceptedRequest(operation, { dialect, prefix, components, limits });
       return body === 'optional' ? nullable(withoutPath(schema, path)) : schema;
     },
     query: ({ operation }) =>
