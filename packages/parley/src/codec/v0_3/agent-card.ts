@@ -1,7 +1,8 @@
 import type { AgentCard, AgentSkill } from '../../model/agent-card.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { majorMinor } from '../../operations/versions.js';
-import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
+import { isObject, listReader, type Members, objectReader } from './members.js';
+import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
 /**
  * A card as clients of a version before 1.0 read it, with the addresses of that version. `protocolVersion` is written with its patch
@@ -63,3 +64,42 @@ export function writeProtoCard(protocolVersion: string, card: AgentCard): object
     skills: card.skills.map(({ securityRequirements, ...skill }) => ({ ...skill, security: securityRequirements })),
   };
 }
+
+/**
+ * Reads a card of a version before 1.0: the main address first, then the others, each once. Signatures are dropped: they are over the form
+ * that was read.
+ */
+export function readAgentCard(value: Members): object {
+  const { protocolVersion, url, preferredTransport, additionalInterfaces, security, signatures: _, ...card } = value;
+  const { supportsAuthenticatedExtendedCard, securitySchemes, ...rest } = card;
+  const version = typeof protocolVersion === 'string' ? majorMinor(protocolVersion) : '0.3';
+  const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isObject) : [];
+  const addresses = new Map<string, object>();
+  for (const { url: at, transport } of [{ url, transport: preferredTransport ?? 'JSONRPC' }, ...others]) {
+    if (typeof at !== 'string' || at === '' || typeof transport !== 'string') continue;
+    const key = `${transport} ${at}`;
+    if (!addresses.has(key)) addresses.set(key, { url: at, protocolBinding: transport, protocolVersion: version });
+  }
+  return {
+    ...rest,
+    supportedInterfaces: [...addresses.values()],
+    capabilities: readCapabilities(rest.capabilities, supportsAuthenticatedExtendedCard),
+    ...(isObject(securitySchemes) && { securitySchemes: readSchemes(securitySchemes) }),
+    ...(security !== undefined && { securityRequirements: readSecurity(security) }),
+    skills: readSkills(rest.skills),
+  };
+}
+
+function readCapabilities(value: unknown, extendedAgentCard: unknown): object {
+  const { stateTransitionHistory: _, ...capabilities } = isObject(value) ? value : {};
+  return { ...capabilities, ...(typeof extendedAgentCard === 'boolean' && { extendedAgentCard }) };
+}
+
+function readSchemes(schemes: Members): object {
+  const read = objectReader(readSecurityScheme);
+  return Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, read(scheme)]));
+}
+
+const readSkills = listReader(({ security, ...skill }) =>
+  security === undefined ? skill : { ...skill, securityRequirements: readSecurity(security) },
+);

@@ -1,11 +1,18 @@
-import type { OperationName } from '../../operations/operations.js';
+import type {
+  GetTaskPushNotificationConfigRequest,
+  TaskPushNotificationConfig,
+} from '../../model/push-notification-config.js';
+import type { SendMessageConfiguration, SendMessageRequest } from '../../model/send-message-request.js';
+import type { OperationName, OperationTypes } from '../../operations/operations.js';
 import type { Dialect } from './dialect.js';
 import { type Members, membersReader, objectReader } from './members.js';
-import { messageReader } from './message.js';
+import { messageReader, writeMessage } from './message.js';
 import {
   DEFAULT_CONFIG_ID,
   readPushNotificationConfig,
   readTaskPushNotificationConfig,
+  writePushNotificationConfig,
+  writeTaskPushNotificationConfig,
 } from './push-notification-config.js';
 
 /** A list that has no pages is asked for as long as it can be. */
@@ -58,4 +65,51 @@ const readConfiguration = membersReader([
 
 function readWebhook(webhook: Members): object {
   return { id: DEFAULT_CONFIG_ID, ...readPushNotificationConfig(webhook) };
+}
+
+/**
+ * The request of an operation as JSON-RPC sends it, and HTTP+JSON puts it into path, query and body. Whether to wait is always said: agents
+ * of that time differ in what they take its absence for. Tenants did not exist yet.
+ */
+export function writeRequest<Name extends OperationName>(
+  dialect: Dialect,
+  operation: Name,
+  request: OperationTypes[Name]['request'],
+): Members {
+  switch (operation) {
+    case 'sendMessage':
+    case 'sendStreamingMessage': {
+      const { message, configuration, metadata } = request as SendMessageRequest;
+      return {
+        [dialect.request]: writeMessage(dialect, message),
+        configuration: writeConfiguration(dialect, configuration),
+        metadata,
+      };
+    }
+    case 'createTaskPushNotificationConfig': {
+      const config = request as TaskPushNotificationConfig;
+      return { taskId: config.taskId, ...writeTaskPushNotificationConfig(dialect, config) };
+    }
+    case 'getTaskPushNotificationConfig':
+    case 'listTaskPushNotificationConfigs':
+    case 'deleteTaskPushNotificationConfig': {
+      const { taskId, id } = request as GetTaskPushNotificationConfigRequest;
+      return { id: taskId, pushNotificationConfigId: id };
+    }
+    default: {
+      const { tenant: _, ...rest } = request as { readonly tenant?: string };
+      return rest;
+    }
+  }
+}
+
+function writeConfiguration(dialect: Dialect, configuration: SendMessageConfiguration = {}): object {
+  const { acceptedOutputModes = [], taskPushNotificationConfig, historyLength, returnImmediately } = configuration;
+  const webhook = taskPushNotificationConfig && writePushNotificationConfig(taskPushNotificationConfig);
+  return {
+    acceptedOutputModes,
+    blocking: returnImmediately !== true,
+    [dialect.kinds ? 'pushNotificationConfig' : 'pushNotification']: webhook,
+    historyLength,
+  };
 }

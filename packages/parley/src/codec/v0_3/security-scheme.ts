@@ -1,4 +1,5 @@
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
+import { isObject, listReader, type Members } from './members.js';
 
 /** A scheme with its kind in `type`; a device flow and the demand of PKCE are lost, `undefined` where nothing is left. */
 export function writeSecurityScheme(scheme: SecurityScheme): object | undefined {
@@ -27,3 +28,38 @@ export function writeSecurity(requirements: readonly SecurityRequirement[] | und
     Object.fromEntries(Object.entries(schemes).map(([name, { list = [] }]) => [name, list])),
   );
 }
+
+/** Reads a scheme by its `type`, or one that is written as in 1.0; of several flows the safest is taken. */
+export function readSecurityScheme({ type, ...scheme }: Members): unknown {
+  switch (type) {
+    case 'apiKey': {
+      const { in: location, ...rest } = scheme;
+      return { apiKeySecurityScheme: { location, ...rest } };
+    }
+    case 'http':
+      return { httpAuthSecurityScheme: scheme };
+    case 'openIdConnect':
+      return { openIdConnectSecurityScheme: scheme };
+    case 'mutualTLS':
+      return { mtlsSecurityScheme: scheme };
+    case 'oauth2':
+      return { oauth2SecurityScheme: { ...scheme, flows: readFlows(scheme.flows) } };
+    default:
+      return scheme;
+  }
+}
+
+const FLOWS = ['authorizationCode', 'clientCredentials', 'implicit', 'password'];
+
+function readFlows(flows: unknown): unknown {
+  if (!isObject(flows)) return flows;
+  const flow = FLOWS.find((name) => isObject(flows[name]));
+  return flow === undefined ? flows : { [flow]: flows[flow] };
+}
+
+/** Reads requirements in the one form or the other. */
+export const readSecurity = listReader((requirement) =>
+  isObject(requirement.schemes)
+    ? requirement
+    : { schemes: Object.fromEntries(Object.entries(requirement).map(([name, list]) => [name, { list }])) },
+);
