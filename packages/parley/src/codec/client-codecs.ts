@@ -11,12 +11,46 @@ export interface ClientVersion {
 /** The versions that clients speak, by `Major.Minor`; old ones are loaded where an agent speaks nothing newer. */
 export const CLIENT_VERSIONS: ReadonlyMap<string, () => Promise<ClientVersion>> = new Map([
   ['1.0', async () => ({ jsonRpc: clientV1_0, httpJson: clientV1_0 })],
+  ['0.3', oldVersion],
+  ['0.2', oldVersion],
 ]);
 
+async function oldVersion(): Promise<ClientVersion> {
+  const { clientV0_3JsonRpc, clientV0_3HttpJson } = await import('./v0_3/client-codec.js');
+  return { jsonRpc: clientV0_3JsonRpc, httpJson: clientV0_3HttpJson };
+}
+
 /**
- * A card of any version (spec §14.2.1). One that lists its interfaces as 1.0 does is of that version, whatever else it has.
+ * A card of any version (spec §14.2.1). One that lists its interfaces as 1.0 does is of that version, although its schemes may be
+ * written in the old way.
  * @throws InvalidAgentResponseError
  */
 export async function decodeAgentCard(card: unknown): Promise<AgentCard> {
-  return clientV1_0.decodeCard(card);
+  if (!isOld(card) && !hasOldSchemes(card)) return clientV1_0.decodeCard(card);
+  const { clientV0_3JsonRpc } = await import('./v0_3/client-codec.js');
+  const old = clientV0_3JsonRpc.decodeCard(card);
+  if (isOld(card)) return old;
+  const read = clientV1_0.decodeCard(card);
+  return old.securitySchemes === undefined ? read : { ...read, securitySchemes: old.securitySchemes };
+}
+
+/** Members of a card that version 1.0 has not. */
+const OLD_MEMBERS = ['url', 'protocolVersion', 'preferredTransport', 'additionalInterfaces'];
+
+function isOld(card: unknown): boolean {
+  if (!isObject(card) || (Array.isArray(card.supportedInterfaces) && card.supportedInterfaces.length > 0)) return false;
+  return OLD_MEMBERS.some((member) => member in card);
+}
+
+/** Where schemes are told apart by their `type` alone; those that are written in both ways are read in the new one. */
+function hasOldSchemes(card: unknown): boolean {
+  if (!isObject(card) || !isObject(card.securitySchemes)) return false;
+  return Object.values(card.securitySchemes).some(
+    (scheme) =>
+      isObject(scheme) && 'type' in scheme && !Object.keys(scheme).some((name) => /SecurityScheme$/.test(name)),
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

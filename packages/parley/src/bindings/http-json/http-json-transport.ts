@@ -72,14 +72,16 @@ export class HttpJsonTransport implements ClientTransport {
       if (response.status !== 405 || isLast) throw failureOf(response, text);
       this.#refused.add(route);
     }
-    throw new UnsupportedOperationError(`Version ${this.#codec.version} has no ${call.operation} over HTTP+JSON`);
+    throw new UnsupportedOperationError(
+      `Version ${this.agentInterface.protocolVersion} has no ${call.operation} over HTTP+JSON`,
+    );
   }
 
   #sendBy(route: WireRoute, call: TransportCall, accept: string): Promise<Response> {
-    const { version } = this.#codec;
+    const { url, protocolVersion: version } = this.agentInterface;
     const value = this.#codec.encodeRequest(call.operation, call.request);
     const { path, query, body } = routed(route, value);
-    const base = this.agentInterface.url.replace(/\/+$/, '');
+    const base = url.replace(/\/+$/, '');
     const headers: Record<string, string> = { ...serviceHeaders(version, call), accept };
     if (body !== undefined) headers['content-type'] = isLegacy(version) ? JSON_TYPE : A2A_JSON_TYPE;
     return sendRequest(this.#caller, {

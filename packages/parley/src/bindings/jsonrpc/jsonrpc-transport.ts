@@ -55,7 +55,7 @@ export class JsonRpcTransport implements ClientTransport {
   }
 
   #send(call: TransportCall, accept: string): Promise<Response> {
-    const { version } = this.#codec;
+    const { url, protocolVersion } = this.agentInterface;
     const { operation, request, query, signal } = call;
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -63,9 +63,9 @@ export class JsonRpcTransport implements ClientTransport {
       method: this.#method(operation),
       params: this.#codec.encodeRequest(operation, request),
     });
-    const headers = { ...serviceHeaders(version, call), 'content-type': JSON_TYPE, accept };
+    const headers = { ...serviceHeaders(protocolVersion, call), 'content-type': JSON_TYPE, accept };
     return sendRequest(this.#caller, {
-      url: withQuery(this.agentInterface.url, query),
+      url: withQuery(url, query),
       method: 'POST',
       headers,
       body,
@@ -76,7 +76,9 @@ export class JsonRpcTransport implements ClientTransport {
   #method(operation: OperationName): string {
     const method = this.#codec.methodOf[operation];
     if (method !== undefined) return method;
-    throw new UnsupportedOperationError(`Version ${this.#codec.version} has no ${operation} over JSON-RPC`);
+    throw new UnsupportedOperationError(
+      `Version ${this.agentInterface.protocolVersion} has no ${operation} over JSON-RPC`,
+    );
   }
 }
 
