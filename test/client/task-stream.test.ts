@@ -79,20 +79,6 @@ describe('a stream whose agent numbers its events', () => {
     expect(await all(client.subscribeToTask('t1', { lastEventId: '4' }))).toEqual([completed]);
     expect(stub.calls[0]?.headers['last-event-id']).toBe('4');
   });
-
-  it('is taken for broken when it has been silent for too long, but not while the caller thinks', async () => {
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working, 1), 'open')],
-      SubscribeToTask: [streamed(`: still here\n\n${frame(completed, 2)}`)],
-    });
-    const client = await connect(stub.card(numbering), { resume: { ...FAST, silenceMs: 50 } });
-    const stream = client.sendStreamingMessage('hi');
-    await stream.next();
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    expect(stream.breaks).toBe(0);
-    expect(await all(stream)).toEqual([completed]);
-    expect(stream.breaks).toBe(1);
-  });
 });
 
 describe('a stream whose agent numbers nothing', () => {

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import { silentLogger } from '../telemetry/logger.js';
+import type { ReceivedEvent } from './client-transport.js';
+import { TaskStream } from './task-stream.js';
+
+const status = (state: 'TASK_STATE_WORKING' | 'TASK_STATE_COMPLETED'): StreamResponse => ({
+  statusUpdate: { taskId: 't', contextId: 'c', status: { state } },
+});
+
+/** A connection that shows what it is told to, and ends with the reason of its signal. */
+class Connection {
+  readonly #signal: AbortSignal;
+  readonly #ready: (readonly ReceivedEvent[])[] = [];
+  #wake = (): void => {};
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.#wake());
+  }
+
+  show(...events: readonly ReceivedEvent[]): void {
+    this.#ready.push(events);
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly ReceivedEvent[]> {
+    for (;;) {
+      this.#signal.throwIfAborted();
+      const batch = this.#ready.shift();
+      if (batch !== undefined) yield batch;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+it('a connection that is silent for too long is given up, but not while its caller thinks', async () => {
+  const clock = new ManualClock();
+  const connections: Connection[] = [];
+  const connect = (signal: AbortSignal): Connection => {
+    const connection = new Connection(signal);
+    connections.push(connection);
+    return connection;
+  };
+  const stream = new TaskStream({
+    span: 'task',
+    taskId: 't',
+    lastEventId: undefined,
+    resumable: true,
+    repeatable: false,
+    hasTaken: undefined,
+    options: { silenceMs: 1_000, firstMs: 10 },
+    runtime: { clock, ids: { ordered: () => 'o', random: () => 'r' }, random: () => 1, logger: silentLogger },
+    deadline: () => ({ signal: undefined, release() {} }),
+    around: (events) => events,
+    open: connect,
+    subscribe: (_, { signal }) => connect(signal),
+    task: () => Promise.reject(new Error('nobody asked for the task')),
+  });
+  const next = async () => {
+    const pending = stream.next();
+    await clock.settle();
+    return pending;
+  };
+  const first = stream.next();
+  await clock.settle();
+  connections[0]?.show({ event: status('TASK_STATE_WORKING'), id: '1' });
+  expect((await first).value).toEqual(status('TASK_STATE_WORKING'));
+  // The caller has the event, and takes its time.
+  await clock.advance(5_000);
+  expect(connections).toHaveLength(1);
+  const second = stream.next();
+  await clock.advance(900);
+  // A sign of life.
+  connections[0]?.show();
+  await clock.advance(900);
+  expect(connections).toHaveLength(1);
+  await clock.advance(200);
+  expect(connections).toHaveLength(2);
+  expect(stream.breaks).toBe(1);
+  connections[1]?.show({ event: status('TASK_STATE_COMPLETED'), id: '2' });
+  await clock.settle();
+  expect((await second).value).toEqual(status('TASK_STATE_COMPLETED'));
+  const end = next();
+  await clock.advance(1_000);
+  expect(await end).toEqual({ done: true, value: undefined });
+  expect(clock.pendingTimers).toBe(0);
+});
