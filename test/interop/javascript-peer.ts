@@ -8,7 +8,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
-import type { Json } from './scenarios.js';
+import { isArray, type Json } from './scenarios.js';
 
 /** The bindings that the example server offers. */
 export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
@@ -33,17 +33,29 @@ export class JavaScriptPeer {
   private constructor(readonly client: Client) {}
 
   static async connect(url: string, binding: Binding, fetchImpl: typeof fetch): Promise<JavaScriptPeer> {
+    const options = { fetchImpl, legacyCompat: { enabled: true } };
     const factory = new ClientFactory(
       ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-        transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
+        transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
         preferredTransports: [binding],
-        cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+        cardResolver: new DefaultAgentCardResolver(options),
       }),
     );
     const card = `${url.replace(/\/$/, '')}/.well-known/agent-card.json`;
     const client = await factory.createFromUrl(card, '');
     if (client.transport.protocolName !== binding) throw new Error(`the client chose ${client.transport.protocolName}`);
     return new JavaScriptPeer(client);
+  }
+
+  /** The version that the client has chosen by itself. */
+  get version(): string {
+    return this.client.transport.protocolVersion;
+  }
+
+  /** What this client gets to see of what a pattern describes: over HTTP+JSON it loses members of 0.3. */
+  visible(pattern: Json): Json {
+    if (this.version === '1.0' || this.client.transport.protocolName !== 'HTTP+JSON') return pattern;
+    return without(pattern, ['filename', 'append']);
   }
 
   /** Waits for the turn to end, unless told otherwise; resolves to a task or a message. */
@@ -113,4 +125,11 @@ function requestOf({ message, configuration }: Outgoing): SendMessageRequest {
     message: { messageId: randomUUID(), role: 'ROLE_USER', ...message },
     configuration: configuration ?? {},
   });
+}
+
+function without(pattern: Json, names: readonly string[]): Json {
+  if (isArray(pattern)) return pattern.map((item) => without(item, names));
+  if (typeof pattern !== 'object' || pattern === null) return pattern;
+  const kept = Object.entries(pattern).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept.map(([name, member]) => [name, without(member, names)]));
 }

@@ -30,6 +30,9 @@ class PythonPeer:
         self._plain = plain
         self._http = http
         self.leaks = leaks
+        # What the client has chosen by itself.
+        self.version = '0.3' if 'compat' in type(streaming._transport).__module__ else '1.0'
+        self.garbles_files = self.version == '0.3' and 'Rest' in type(streaming._transport).__name__
 
     @classmethod
     async def connect(cls, url: str, binding: str) -> 'PythonPeer':
