@@ -14,7 +14,7 @@ export interface ProtectedAgent {
 /** Serves one. `userOf` gives the name of a caller, or undefined for nobody. */
 export async function startProtectedAgent({
   securitySchemes,
-  presentedBy = ({ header }) => header('authorization'),
+  presentedBy = (credentials) => credentials.header('authorization'),
   userOf,
 }: {
   readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
@@ -26,7 +26,7 @@ export async function startProtectedAgent({
     challenges: ['Bearer realm="agent"'],
     securitySchemes,
     async authenticate(credentials): Promise<User> {
-      const found = presentedBy({ header: (name) => credentials.header(name) });
+      const found = presentedBy(credentials);
       presented.push(found);
       const name = found === undefined ? undefined : await userOf(found);
       if (name === undefined) throw new UnauthenticatedError(['Bearer realm="agent", error="invalid_token"']);

@@ -5,6 +5,8 @@ import type { User } from './user.js';
 export interface Credentials {
   /** A header by lower-case name. */
   header(name: string): string | undefined;
+  /** The query as sent, without `?`. */
+  readonly query: string;
 }
 
 /** Finds out who is calling. */

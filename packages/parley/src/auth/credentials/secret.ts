@@ -13,7 +13,8 @@ interface Renewal {
   done: boolean;
 }
 
-const VISIBLE = /^[!-~]+$/;
+/** What headers, cookies and urls can carry. */
+export const VISIBLE = /^[!-~]+$/;
 const RULE = 'the secret must be visible characters without blanks';
 
 /** Hands out a secret; all who were refused with the same one wait for one other. */

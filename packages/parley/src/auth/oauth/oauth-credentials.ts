@@ -5,6 +5,7 @@ import type { SecurityScheme } from '../../model/security-scheme.js';
 import { bearerHeader, tokenOf } from '../credentials/bearer-token.js';
 import type { CredentialKind, SchemeNeed, SchemeProof } from '../credentials/credential-kind.js';
 import { SchemeCredentials } from '../credentials/scheme-credentials.js';
+import { VISIBLE } from '../credentials/secret.js';
 import { AuthorizationServer, type OAuthSession } from './authorization-server.js';
 import { oauthErrorCode } from './oauth-failure.js';
 import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
@@ -128,7 +129,9 @@ export class OAuthCredentials implements CredentialKind {
   #checked(answer: OAuth.TokenEndpointResponse): Tokens {
     const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken, token_type: type } = answer;
     const { issuer } = this.#options;
-    if (type.toLowerCase() !== 'bearer') throw new CredentialsError('unavailable', `${issuer} gives no bearer token`);
+    // Hosts show a header that they refuse.
+    const isUsable = type.toLowerCase() === 'bearer' && VISIBLE.test(accessToken);
+    if (!isUsable) throw new CredentialsError('unavailable', `${issuer} gives no bearer token`);
     const life = seconds === undefined ? undefined : seconds * 1000;
     const now = this.#runtime.clock.now();
     return {

@@ -7,7 +7,7 @@ const tokens = new BearerTokens([
   { sha256: createHash('sha256').update('second-token').digest('hex').toUpperCase(), subject: 'bob' },
 ]);
 const presented = (header: string | undefined) =>
-  tokens.authenticate({ header: (name) => (name === 'authorization' ? header : undefined) });
+  tokens.authenticate({ query: '', header: (name) => (name === 'authorization' ? header : undefined) });
 
 it.each([
   ['Bearer first-token', { id: 'bearer:ada', name: 'Ada' }],
