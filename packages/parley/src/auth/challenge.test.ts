@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../errors/a2a-error.js';
-import { UnauthenticatedError } from '../errors/standard-errors.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import { challengeHeaders } from './challenge.js';
 
 const authenticator = { challenges: ['Basic'], authenticate: async () => undefined };
@@ -15,6 +15,13 @@ describe('the challenge of a refused call (AUTH-5)', () => {
     const expected = { 'www-authenticate': 'Basic' };
     expect(challengeHeaders(new UnauthenticatedError([]), authenticator)).toEqual(expected);
     expect(challengeHeaders(new A2AError('UNAUTHENTICATED', 'Who?'), authenticator)).toEqual(expected);
+  });
+
+  it('names the missing scope of a caller who is known (AUTH-6)', () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="write"';
+    const error = new PermissionDeniedError('This takes the scope write', [challenge]);
+    expect(challengeHeaders(error, authenticator)).toEqual({ 'www-authenticate': challenge });
+    expect(challengeHeaders(new PermissionDeniedError('No'), authenticator)).toEqual({});
   });
 
   it('is left out where nobody knows one, and for other errors', () => {

@@ -1,5 +1,5 @@
 import type { A2AError } from '../errors/a2a-error.js';
-import { UnauthenticatedError } from '../errors/standard-errors.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { Authenticator } from './authenticator.js';
 
 /** The header that tells how to authenticate. */
@@ -8,13 +8,13 @@ export const CHALLENGE_HEADER = 'WWW-Authenticate';
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * The response headers that tell a refused caller how to authenticate (AUTH-5): the error's own challenges, or those of
- * the endpoint's authenticator. None for any other error.
+ * The response headers that tell a refused caller how to authenticate (AUTH-5): the error's own challenges, or, where nobody
+ * valid called, those of the endpoint's authenticator. None for any other error.
  */
 export function challengeHeaders(error: A2AError, authenticator?: Authenticator): Readonly<Record<string, string>> {
-  if (error.code !== 'UNAUTHENTICATED') return NO_HEADERS;
-  const own = error instanceof UnauthenticatedError ? error.challenges : [];
-  const challenges = own.length > 0 ? own : (authenticator?.challenges ?? []);
+  const own = error instanceof UnauthenticatedError || error instanceof PermissionDeniedError ? error.challenges : [];
+  const usual = error.code === 'UNAUTHENTICATED' ? (authenticator?.challenges ?? []) : [];
+  const challenges = own.length > 0 ? own : usual;
   return challenges.length > 0 ? { 'www-authenticate': challenges.join(', ') } : NO_HEADERS;
 }
 

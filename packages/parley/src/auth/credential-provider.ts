@@ -23,13 +23,13 @@ export interface CredentialProvider {
   /** What the request is to carry; nothing where the agent wants nothing. */
   credentials(target: CredentialTarget): Promise<RequestCredentials>;
   /**
-   * Told once per call that the agent answered 401 to what this provider gave. Whether other credentials are there now, so that the call
+   * Told once per call that the agent answered 401 to what this provider gave, or 403 for lack of a scope. Whether other credentials are there now, so that the call
    * is worth a second try.
    */
   refused?(target: CredentialTarget, refusal: CredentialRefusal): Promise<boolean>;
 }
 
-/** An answer 401. */
+/** An answer 401, or 403 for lack of a scope. */
 export interface CredentialRefusal {
   /** What was sent. */
   readonly credentials: RequestCredentials;

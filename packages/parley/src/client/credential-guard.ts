@@ -1,6 +1,5 @@
 import type { CredentialProvider, RequestCredentials } from '../auth/credential-provider.js';
-import { A2AError } from '../errors/a2a-error.js';
-import { UnauthenticatedError } from '../errors/standard-errors.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { Logger } from '../telemetry/logger.js';
 
@@ -43,13 +42,19 @@ export class CredentialGuard {
     try {
       return await attempt(credentials);
     } catch (error) {
-      if (!(error instanceof A2AError) || error.code !== 'UNAUTHENTICATED' || provider.refused === undefined)
-        throw error;
-      const challenges = error instanceof UnauthenticatedError ? error.challenges : [];
+      const challenges = challengesOf(error);
+      if (challenges === undefined || provider.refused === undefined) throw error;
       if (!(await provider.refused(target, { credentials, challenges }))) throw error;
       return await attempt(await provider.credentials(target));
     }
   }
+}
+
+/** Those of a refusal that other credentials may mend: nobody valid called, or with too narrow a token (RFC 6750 §3.1). */
+function challengesOf(error: unknown): readonly string[] | undefined {
+  if (error instanceof UnauthenticatedError) return error.challenges;
+  if (!(error instanceof PermissionDeniedError)) return undefined;
+  return error.challenges.some((challenge) => challenge.includes('insufficient_scope')) ? error.challenges : undefined;
 }
 
 /** The names of this machine for itself are one. */

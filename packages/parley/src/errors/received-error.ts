@@ -10,7 +10,7 @@ import {
   UnsupportedOperationError,
   VersionNotSupportedError,
 } from './spec-errors.js';
-import { InternalError, InvalidParamsError, UnauthenticatedError } from './standard-errors.js';
+import { InternalError, InvalidParamsError, PermissionDeniedError, UnauthenticatedError } from './standard-errors.js';
 
 type ErrorClass = { readonly prototype: A2AError };
 
@@ -26,6 +26,7 @@ const CLASSES: { readonly [Code in ErrorCode]?: readonly [name: string, type: Er
   VERSION_NOT_SUPPORTED: ['VersionNotSupportedError', VersionNotSupportedError],
   INVALID_PARAMS: ['InvalidParamsError', InvalidParamsError],
   UNAUTHENTICATED: ['UnauthenticatedError', UnauthenticatedError],
+  PERMISSION_DENIED: ['PermissionDeniedError', PermissionDeniedError],
   INTERNAL_ERROR: ['InternalError', InternalError],
 };
 
@@ -48,5 +49,5 @@ export function receivedError({ code, message, details = {}, challenges = [], ca
   const [name, type] = CLASSES[code] ?? [];
   if (name === undefined || type === undefined) return error;
   Object.setPrototypeOf(error, type.prototype);
-  return Object.assign(error, { name }, code === 'UNAUTHENTICATED' && { challenges });
+  return Object.assign(error, { name }, (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED') && { challenges });
 }

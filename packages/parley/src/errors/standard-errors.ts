@@ -19,6 +19,17 @@ export class UnauthenticatedError extends A2AError {
   }
 }
 
+/** The caller is known, and may not do this. */
+export class PermissionDeniedError extends A2AError {
+  override readonly name = 'PermissionDeniedError';
+  /** What would help, as HTTP challenges, such as `Bearer error="insufficient_scope", scope="write"` (RFC 6750 §3.1). */
+  readonly challenges: readonly string[];
+  constructor(message: string, challenges: readonly string[] = []) {
+    super('PERMISSION_DENIED', message);
+    this.challenges = challenges;
+  }
+}
+
 /** Something broke; the cause goes to the log only. */
 export class InternalError extends A2AError {
   override readonly name = 'InternalError';

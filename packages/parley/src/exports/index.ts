@@ -17,7 +17,12 @@ export {
   UnsupportedOperationError,
   VersionNotSupportedError,
 } from '../errors/spec-errors.js';
-export { InternalError, InvalidParamsError, UnauthenticatedError } from '../errors/standard-errors.js';
+export {
+  InternalError,
+  InvalidParamsError,
+  PermissionDeniedError,
+  UnauthenticatedError,
+} from '../errors/standard-errors.js';
 export { StorageError } from '../errors/storage-error.js';
 export type {
   AgentCapabilities,

@@ -52,6 +52,7 @@ const NAMES = {
     'InvalidParamsError',
     'LOG_LEVELS',
     'OptionsError',
+    'PermissionDeniedError',
     'PushNotificationNotSupportedError',
     'ROLES',
     'StorageError',

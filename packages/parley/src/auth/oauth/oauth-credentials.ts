@@ -70,8 +70,11 @@ export class OAuthCredentials implements CredentialKind {
   ): Promise<boolean> {
     const wanted = this.#wanted(need.scopes);
     const had = this.#widened.get(wanted) ?? wanted;
-    const wider = scopes.length === 0 ? had : this.#wanted([...had.split(' '), ...scopes]);
-    if (wider === had) return this.#keeper(had, need.scheme).renew(tokenOf(proof.headers), need.signal);
+    const refused = tokenOf(proof.headers);
+    if (scopes.length === 0) return this.#keeper(had, need.scheme).renew(refused, need.signal);
+    const wider = this.#wanted([...had.split(' '), ...scopes]);
+    // Somebody else may have been refused before, and the wider token be here.
+    if (wider === had) return (await this.#keeper(had, need.scheme).current(need.signal)) !== refused;
     await this.#keeper(wider, need.scheme).current(need.signal);
     this.#widened.set(wanted, wider);
     return true;
