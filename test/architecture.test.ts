@@ -16,7 +16,7 @@ import { differences, errorRows } from './architecture/error-reference.js';
 import { nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
 import { machineTraces, repositoryFiles, resolvedPackages } from './architecture/repository.js';
 import { orderViolations, ROOMS, roomOf, roomViolations } from './architecture/rooms.js';
-import { SourceTree, type Violation } from './architecture/source-tree.js';
+import { type SourceFile, SourceTree, type Violation } from './architecture/source-tree.js';
 import { WORDS, wordViolations } from './architecture/words.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -189,6 +189,15 @@ describe('words', () => {
     const text =
       "// console.log\n/* SELECT 1 */\nimport { x } from '../store/jsonrpc/x.js';\nconst s = f(/* fetch( */ x); // randomUUID";
     expect(wordViolations(planted({ 'server/a.ts': text, 'server/a.test.ts': 'setTimeout(run, 1);' }))).toEqual([]);
+  });
+});
+
+describe('versions before 1.0', () => {
+  it('take less than 8 % of what ships: they are codecs, not second transports', () => {
+    const linesOf = (files: readonly SourceFile[]) => files.reduce((sum, { text }) => sum + text.split('\n').length, 0);
+    const old = library.shipped.filter(({ path }) => /^codec\/(?:v0_|hybrid-card)/.test(path));
+    expect(old.length).toBeGreaterThan(15);
+    expect(linesOf(old) / linesOf(library.shipped)).toBeLessThan(0.08);
   });
 });
 
