@@ -26,6 +26,9 @@ export const WORKLOAD_NAMES = [
   'call-rest',
   'task-rest',
   'stream-rest',
+  'call-0.3',
+  'task-0.3',
+  'stream-0.3',
 ] as const;
 export type WorkloadName = (typeof WORKLOAD_NAMES)[number];
 
@@ -37,7 +40,15 @@ export interface Workload {
   readonly title: string;
   readonly kind: AnswerKind;
   /** The method of a JSON-RPC call; without one it is HTTP+JSON at `path`. */
-  readonly method?: 'SendMessage' | 'SendStreamingMessage' | 'GetTask' | 'ListTasks';
+  readonly method?:
+    | 'SendMessage'
+    | 'SendStreamingMessage'
+    | 'GetTask'
+    | 'ListTasks'
+    | 'message/send'
+    | 'message/stream';
+  /** The version of the protocol that is spoken. */
+  readonly version: '1.0' | '0.3';
   readonly path: string;
   /** What is counted: answers, or the events within them. */
   readonly unit: 'req/s' | 'events/s';
@@ -58,6 +69,7 @@ const ALL: readonly SubjectName[] = ['ceiling', 'peer', 'memory', 'sqlite', 'sql
 
 const unary = {
   path: '/',
+  version: '1.0',
   unit: 'req/s',
   countPerAnswer: 1,
   warmUpAnswers: 20_000,
@@ -81,6 +93,7 @@ const stream = {
   subjects: ALL,
 } as const;
 const list = { ...unary, kind: 'list', method: 'ListTasks', warmUpAnswers: 2000 } as const;
+const old = { version: '0.3', optional: true, subjects: ['memory'] } as const;
 const rest = { optional: true, subjects: ['ceiling', 'peer', 'memory', 'sqlite'] } as const;
 
 /** The workloads of the benchmark. */
@@ -111,14 +124,18 @@ export const WORKLOADS: { readonly [Name in WorkloadName]: Workload } = {
   'call-rest': { ...call, ...rest, title: 'call over HTTP+JSON', path: '/a2a/rest/message:send' },
   'task-rest': { ...task, ...rest, title: 'task over HTTP+JSON', path: '/a2a/rest/message:send' },
   'stream-rest': { ...stream, ...rest, title: 'stream over HTTP+JSON', path: '/a2a/rest/message:stream' },
+  'call-0.3': { ...call, ...old, title: 'call in version 0.3', method: 'message/send' },
+  'task-0.3': { ...task, ...old, title: 'task in version 0.3', method: 'message/send' },
+  'stream-0.3': { ...stream, ...old, title: 'stream in version 0.3', method: 'message/stream' },
 };
 
 /** What a call asks, as an object; the texts given stand for the number of the request and that of the task asked for. */
-export function paramsOf({ kind }: Workload, messageId: string, taskId: string): object {
+export function paramsOf({ kind, version }: Workload, messageId: string, taskId: string): object {
   if (kind === 'get') return { id: taskId };
   if (kind === 'list') return { pageSize: PAGE_SIZE };
-  return {
-    message: { messageId, role: 'ROLE_USER', parts: [{ text: QUESTION }] },
-    configuration: { acceptedOutputModes: ['text/plain'] },
-  };
+  const message =
+    version === '1.0'
+      ? { messageId, role: 'ROLE_USER', parts: [{ text: QUESTION }] }
+      : { kind: 'message', messageId, role: 'user', parts: [{ kind: 'text', text: QUESTION }] };
+  return { message, configuration: { acceptedOutputModes: ['text/plain'] } };
 }

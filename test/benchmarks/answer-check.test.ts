@@ -27,6 +27,17 @@ const stream = (...all: readonly unknown[]) => ({
   body: all.map((event) => `data: ${answer(event).body}\n\n`).join(''),
 });
 
+const oldParts = [{ kind: 'text', text: QUESTION }];
+const oldTask = (state: string, artifacts?: unknown) => ({ kind: 'task', id: 't', status: { state }, artifacts });
+const oldDone = oldTask('completed', [{ artifactId: 'a', parts: oldParts }]);
+const oldMessage = { kind: 'message', messageId: 'm', role: 'agent', parts: oldParts };
+const oldEvents = [
+  oldTask('submitted'),
+  { kind: 'status-update', status: { state: 'working' }, final: false },
+  ...Array.from({ length: CHUNKS }, (_, index) => ({ kind: 'artifact-update', ...chunk(index).artifactUpdate })),
+  { kind: 'status-update', status: { state: 'completed' }, final: true },
+];
+
 const asked = askedTask(7, 100_000);
 const page = Array.from({ length: 50 }, (_, index) => storedTask(999 - index));
 
@@ -42,6 +53,9 @@ describe('the check of answers', () => {
     ['get', answer(storedTask(asked))],
     ['list-1k', answer({ tasks: page, totalSize: 1000 })],
     ['task-rest', { status: 200, body: JSON.stringify(done) }],
+    ['call-0.3', answer(oldMessage)],
+    ['task-0.3', answer(oldDone)],
+    ['stream-0.3', stream(...oldEvents)],
   ] as const)('takes a right one to %s', (workload, given) => {
     expect(faults(workload, given)).toEqual([undefined, undefined]);
   });
@@ -50,6 +64,9 @@ describe('the check of answers', () => {
     ['call', 'of another status', { ...answer(message), status: 500 }],
     ['call', 'to another request', answer(message, '000000000008')],
     ['call', 'that is a task', answer(done)],
+    ['call-0.3', 'that is of 1.0', answer(message)],
+    ['task-0.3', 'that is not completed', answer(oldTask('working', oldDone.artifacts))],
+    ['stream-0.3', 'that breaks off', stream(...oldEvents.slice(0, -1))],
     ['task', 'that is a message', answer(message)],
     ['task', 'that is not completed', answer(task('TASK_STATE_WORKING', [{ artifactId: 'a', parts }]))],
     ['task', 'without an artifact', answer(task('TASK_STATE_COMPLETED', undefined))],

@@ -3,32 +3,39 @@ import { CHUNKS, chunkText, PAGE_SIZE, QUESTION, STREAM_EVENTS, WORKLOADS, type 
 import type { Answer } from './answer-reader.js';
 import { RequestBytes } from './request-bytes.js';
 
+/** What stands in the JSON of each version. */
+const WORDS = {
+  '1.0': { message: '"message":{', completed: '"TASK_STATE_COMPLETED"', chunk: '"artifactUpdate":' },
+  '0.3': { message: '"kind":"message"', completed: '"state":"completed"', chunk: '"kind":"artifact-update"' },
+} as const;
+
 /** What is wrong with an answer; `undefined` for nothing. Cheap enough for every answer. */
 export function faultOf(name: WorkloadName, number: number, answer: Answer): string | undefined {
   const { status, body } = answer;
-  const { kind, method, tasks } = WORKLOADS[name];
+  const { kind, method, tasks, version } = WORKLOADS[name];
+  const words = WORDS[version];
   if (status !== 200) return `status ${status}`;
   if (method !== undefined && !body.includes(RequestBytes.idOf(number))) return 'the id is not that of the request';
   switch (kind) {
     case 'call':
-      return body.includes('"message":{') && body.includes(QUESTION) ? undefined : 'no message with the text sent';
+      return body.includes(words.message) && body.includes(QUESTION) ? undefined : 'no message with the text sent';
     case 'get':
       if (!body.includes(`"id":"${storedTaskId(askedTask(number, tasks))}"`)) return 'not the task asked for';
-      return finishedFault(body);
+      return finishedFault(body, words.completed);
     case 'task':
-      return finishedFault(body);
+      return finishedFault(body, words.completed);
     case 'list':
       return count(body, '"TASK_STATE_COMPLETED"') === PAGE_SIZE ? undefined : `not ${PAGE_SIZE} tasks`;
     case 'stream':
-      if (count(body, '"artifactUpdate":') !== CHUNKS) return `not ${CHUNKS} chunks`;
-      return body.lastIndexOf('"TASK_STATE_COMPLETED"') > body.lastIndexOf('"artifactUpdate":')
+      if (count(body, words.chunk) !== CHUNKS) return `not ${CHUNKS} chunks`;
+      return body.lastIndexOf(words.completed) > body.lastIndexOf(words.chunk)
         ? undefined
         : 'the last event is not COMPLETED';
   }
 }
 
-function finishedFault(body: string): string | undefined {
-  if (!body.includes('"TASK_STATE_COMPLETED"')) return 'the task is not COMPLETED';
+function finishedFault(body: string, completed: string): string | undefined {
+  if (!body.includes(completed)) return 'the task is not COMPLETED';
   return body.includes('"artifacts":[{') ? undefined : 'the task has no artifact';
 }
 
@@ -99,9 +106,25 @@ function streamFault(name: WorkloadName, body: string): string | undefined {
 
 function resultOf(name: WorkloadName, json: string): Result {
   const value = JSON.parse(json) as Result & { readonly result?: Result };
-  const result = WORKLOADS[name].method === undefined ? value : value.result;
+  const { method, version } = WORKLOADS[name];
+  const result = method === undefined ? value : value.result;
   if (result === undefined) throw new TypeError('no result');
-  return result;
+  return version === '1.0' ? result : current(result);
+}
+
+const MEMBER_OF_KIND: Readonly<Record<string, string>> = {
+  task: 'task',
+  message: 'message',
+  'status-update': 'statusUpdate',
+  'artifact-update': 'artifactUpdate',
+};
+
+/** A result of 0.3 in the shape of 1.0. */
+function current(result: Result): Result {
+  const { kind, status } = result as { readonly kind?: string; readonly status?: Status };
+  const shown =
+    status === undefined ? result : { ...result, status: { state: `TASK_STATE_${status.state.toUpperCase()}` } };
+  return { [MEMBER_OF_KIND[kind ?? ''] ?? '']: shown };
 }
 
 function textOf(parts: Texts | undefined): string | undefined {

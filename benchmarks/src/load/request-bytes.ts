@@ -13,7 +13,7 @@ export class RequestBytes {
   readonly #taskPlaces: readonly number[];
 
   constructor(workload: Workload, port: number, run: string) {
-    const { method, path, kind, tasks } = workload;
+    const { method, path, kind, tasks, version } = workload;
     const params = paramsOf(workload, `${run}-${NUMBER_PLACE}`, STORED_TASK_PREFIX + TASK_PLACE);
     const body = JSON.stringify(method === undefined ? params : { jsonrpc: '2.0', id: NUMBER_PLACE, method, params });
     const head = [
@@ -21,7 +21,7 @@ export class RequestBytes {
       `Host: 127.0.0.1:${port}`,
       'Content-Type: application/json',
       `Accept: ${kind === 'stream' ? 'text/event-stream' : 'application/json'}`,
-      'A2A-Version: 1.0',
+      `A2A-Version: ${version}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
     ];
     this.bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
