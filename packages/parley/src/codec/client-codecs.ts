@@ -11,13 +11,18 @@ export interface ClientVersion {
 /** The versions that clients speak, by `Major.Minor`; old ones are loaded where an agent speaks nothing newer. */
 export const CLIENT_VERSIONS: ReadonlyMap<string, () => Promise<ClientVersion>> = new Map([
   ['1.0', async () => ({ jsonRpc: clientV1_0, httpJson: clientV1_0 })],
-  ['0.3', oldVersion],
-  ['0.2', oldVersion],
+  ['0.3', version0_3],
+  ['0.2', version0_2],
 ]);
 
-async function oldVersion(): Promise<ClientVersion> {
+async function version0_3(): Promise<ClientVersion> {
   const { clientV0_3JsonRpc, clientV0_3HttpJson } = await import('./v0_3/client-codec.js');
   return { jsonRpc: clientV0_3JsonRpc, httpJson: clientV0_3HttpJson };
+}
+
+async function version0_2(): Promise<ClientVersion> {
+  const { clientV0_2_5JsonRpc, clientV0_2_5HttpJson } = await import('./v0_2_5/client-codec.js');
+  return { jsonRpc: clientV0_2_5JsonRpc, httpJson: clientV0_2_5HttpJson };
 }
 
 /**

@@ -1,7 +1,8 @@
-import { type Dialect, KINDS, PROTO_JSON } from '../v0_3/dialect.js';
+import { KINDS } from '../v0_3/dialect.js';
 import { METHODS_0_2 } from '../v0_3/methods.js';
 import { ROUTES } from '../v0_3/routes.js';
 import { oldCodec } from '../v0_3/wire-codec.js';
+import { PROTO_NAMES } from './dialect.js';
 
 /** Version 0.2.5 over JSON-RPC: that of 0.3 without the method for the extended card. */
 export const v0_2_5JsonRpc = oldCodec({
@@ -11,9 +12,6 @@ export const v0_2_5JsonRpc = oldCodec({
   methods: METHODS_0_2,
   routes: [],
 });
-
-/** Its protobuf definition gave no JSON names, so those of the definition are on the wire. */
-export const PROTO_NAMES: Dialect = { ...PROTO_JSON, request: 'request', reply: 'msg', note: 'update' };
 
 /** Version 0.2.5 over HTTP+JSON. */
 export const v0_2_5HttpJson = oldCodec({

@@ -14,20 +14,20 @@ import { taskReader } from './task.js';
 const methodOf: { [Name in OperationName]?: string } = {};
 for (const [method, operation] of METHODS) methodOf[operation] ??= method;
 
-/** The client's half of 0.3 over JSON-RPC; it does for 0.2 as well. */
-export const clientV0_3JsonRpc = oldClientCodec(KINDS);
+/** The client's half of 0.3 over JSON-RPC. */
+export const clientV0_3JsonRpc = oldClientCodec('0.3', KINDS);
 
 /** The client's half of 0.3 over HTTP+JSON. */
-export const clientV0_3HttpJson = oldClientCodec(PROTO_JSON);
+export const clientV0_3HttpJson = oldClientCodec('0.3', PROTO_JSON);
 
-/** Answers are turned into those of 1.0, which then are looked over like any. */
-function oldClientCodec(dialect: Dialect): ClientCodec {
+/** The client's half of a version before 1.0: answers are turned into those of 1.0, which then are looked over like any. */
+export function oldClientCodec(version: string, dialect: Dialect): ClientCodec {
   const readEvent = objectReader(streamResponseReader(dialect));
   const readTask = objectReader(taskReader(dialect));
   const readConfig = objectReader(readTaskPushNotificationConfig);
   const readConfigs = listReader(readTaskPushNotificationConfig);
   return {
-    version: '0.3',
+    version,
     methodOf,
     routes: ROUTES,
     encodeRequest: (operation, request) => writeRequest(dialect, operation, request),
