@@ -20,6 +20,8 @@ import type { ServedAgent } from './served-agent.js';
 const CARD = '/.well-known/agent-card.json';
 /** Where clients of 0.2 look. */
 const OLD_CARD = '/.well-known/agent.json';
+/** Where clients of 0.2 look for the extended card: beside what the card's url says. */
+const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard';
 /** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
 const MOST_BASES = 100;
 
@@ -139,6 +141,11 @@ export class AgentMount {
       cards,
       jsonRpc: jsonRpcBinding(endpoint, this.#codecs('jsonRpc')),
       httpJson: httpJsonBinding(endpoint, this.#codecs('httpJson'), this.#paths.httpJson),
+      // Elsewhere than at the root it is one of the routes.
+      oldExtendedCard:
+        this.path === '/' && this.#versions.includes('0.2.5')
+          ? httpJsonBinding(endpoint, this.#codecs('httpJson'), '')
+          : undefined,
     });
     return { card, exchange };
   }
@@ -156,10 +163,15 @@ export class AgentMount {
 
   #interfaces(base: string): AgentInterface[] {
     const { jsonRpc, httpJson } = this.#paths;
-    return this.#codecs('jsonRpc').flatMap(({ version }) => [
-      { url: `${base}${jsonRpc}`, protocolBinding: 'JSONRPC', protocolVersion: version },
-      { url: `${base}${httpJson}`, protocolBinding: 'HTTP+JSON', protocolVersion: version },
-    ]);
+    return this.#versions.flatMap((name) => {
+      const { version: protocolVersion } = PROTOCOL_VERSIONS[name].jsonRpc;
+      // With the slash at its end, what 0.2.5 looks for beside the url is inside of the mount.
+      const rpc = name === '0.2.5' ? `${this.path === '/' ? '' : this.path}/` : jsonRpc;
+      return [
+        { url: `${base}${rpc}`, protocolBinding: 'JSONRPC', protocolVersion },
+        { url: `${base}${httpJson}`, protocolBinding: 'HTTP+JSON', protocolVersion },
+      ];
+    });
   }
 }
 
@@ -173,9 +185,10 @@ interface MountExchanges {
   readonly cards: AgentCards;
   readonly jsonRpc: Exchange;
   readonly httpJson: Exchange;
+  readonly oldExtendedCard: Exchange | undefined;
 }
 
-function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson }: MountExchanges): Exchange {
+function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtendedCard }: MountExchanges): Exchange {
   const slashed = `${paths.jsonRpc}/`;
   const routes = `${paths.httpJson}/`;
   const isRoot = paths.jsonRpc !== paths.httpJson;
@@ -186,6 +199,7 @@ function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson }: MountExc
     }
     if (path === paths.card) return cards.current(request);
     if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);
+    if (path === OLD_EXTENDED_CARD && oldExtendedCard !== undefined) return oldExtendedCard(request);
     return path.startsWith(routes)
       ? httpJson(request)
       : Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));
