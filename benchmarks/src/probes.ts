@@ -1,12 +1,13 @@
 import { measureChunks } from './probes/chunks.js';
 import { measureFanOut } from './probes/fan-out.js';
 import { measureHeap } from './probes/heap.js';
+import { measureOperationsCost } from './probes/operations-cost.js';
 import type { Measured, ProbedServer } from './probes/probed-server.js';
 import { measureStalledReader } from './probes/stalled-reader.js';
 import { measureStart } from './probes/start.js';
 import type { SubjectName } from './subjects.js';
 
-export const PROBE_NAMES = ['chunks', 'fan-out', 'stalled', 'stalled-1mb', 'heap', 'start'] as const;
+export const PROBE_NAMES = ['chunks', 'fan-out', 'stalled', 'stalled-1mb', 'heap', 'start', 'operations'] as const;
 export type ProbeName = (typeof PROBE_NAMES)[number];
 
 /** What has to be true of a figure, itself or as a ratio to that of another subject. */
@@ -77,5 +78,13 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['sqlite'],
     measure: { alone: measureStart },
     targets: { sqlite: { atMost: 500 } },
+  },
+  operations: {
+    title:
+      'everything around a call switched on (versions, figures, ids, logs at warn, CORS, compression, base server, OpenAPI), against off: CPU time per request',
+    unit: '×',
+    subjects: ['memory'],
+    measure: { alone: measureOperationsCost },
+    targets: { memory: { atMost: 1.08 } },
   },
 };

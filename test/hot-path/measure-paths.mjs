@@ -12,8 +12,11 @@ const STREAMS = 50;
 let now = Date.parse('2026-01-01T00:00:00Z');
 Date.now = () => now;
 
+const parrot = { replies: 'either', execute: (context, events) => events.message(context.text) };
+const all = { metrics: true, logRequests: true, cors: '*', nosniff: true, compression: true, health: true };
 const exchanges = {
-  message: serve({ replies: 'either', execute: (context, events) => events.message(context.text) }),
+  message: serve(parrot),
+  watched: serve(parrot, all),
   task: serve(agent((prompt) => prompt)),
   stream: serve(
     agent(async function* (prompt) {
@@ -30,6 +33,7 @@ const { task } = JSON.parse(await answerOf(exchanges.task, 'SendMessage', send(q
 
 const paths = {
   'SendMessage → Message': () => answerOf(exchanges.message, 'SendMessage', send(question)),
+  'SendMessage → Message, with everything around it': () => answerOf(exchanges.watched, 'SendMessage', send(question)),
   'SendMessage → task': () => answerOf(exchanges.task, 'SendMessage', send(question)),
   GetTask: () => answerOf(exchanges.task, 'GetTask', { id: task.id }),
 };
@@ -44,8 +48,8 @@ figures['a streamed chunk'] = { bytes: perChunk('bytes'), promises: perChunk('pr
 process.stdout.write(`${JSON.stringify(figures)}\n`);
 process.exit();
 
-function serve(executor) {
-  return createAgentHandler({ agent: executor, url: 'http://127.0.0.1' }).exchange;
+function serve(executor, options = {}) {
+  return createAgentHandler({ agent: executor, url: 'http://127.0.0.1', ...options }).exchange;
 }
 
 /** The smallest request that an adapter could hand over; what it allocates itself is in the figures. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import { type AnswerHeaders, varying } from './answer-headers.js';
+import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
 /** Pages of which origins may call: any (`*`), these, or those of which the function says so. */
 export type CorsOrigins = '*' | readonly string[] | ((origin: string) => boolean | Promise<boolean>);
@@ -60,7 +60,28 @@ function isOrigin(text: string): boolean {
 
 /** The same exchange for the pages of other origins too: answers what browsers ask before, and lets them read the answers. */
 export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
+  const { exchange: answering, headers } = corsParts(exchange, options);
+  return headers === undefined ? answering : withHeaders(answering, headers);
+}
+
+/** What lets pages in. */
+export interface CorsParts {
+  /** Answers what browsers ask before; where there are `headers`, it is for somebody else to add them to all answers. */
+  readonly exchange: Exchange;
+  /** What every answer says, where all are the same; so they can be added together with others. */
+  readonly headers?: AnswerHeaders;
+}
+
+/** The same as `withCors`, in parts. */
+export function corsParts(exchange: Exchange, options: CorsOrigins | CorsOptions): CorsParts {
   const rule = new CorsRule(typeof options === 'object' && 'origins' in options ? options : { origins: options });
+  const { headers } = rule;
+  if (headers === undefined) return { exchange: asked(exchange, rule) };
+  const preflight = rule.preflight('*');
+  return { exchange: (request) => (isPreflight(request) ? Promise.resolve(preflight) : exchange(request)), headers };
+}
+
+function asked(exchange: Exchange, rule: CorsRule): Exchange {
   return async (request) => {
     const origin = request.header('origin');
     const allowed = await rule.allows(origin);
@@ -96,9 +117,13 @@ class CorsRule {
     };
   }
 
-  /** The origin that may read the answer. An answer for all does not depend on who asks, so that caches can keep one. */
+  /** An answer for all does not depend on who asks, so that caches can keep one. */
+  get headers(): AnswerHeaders | undefined {
+    return this.#isForAll ? { ...this.#granted('*'), 'access-control-expose-headers': this.#exposed } : undefined;
+  }
+
+  /** The origin that may read the answer. */
   async allows(origin: string | undefined): Promise<string | undefined> {
-    if (this.#isForAll) return '*';
     return origin !== undefined && (await this.#allows(origin)) ? origin : undefined;
   }
 

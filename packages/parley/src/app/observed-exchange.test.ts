@@ -27,6 +27,7 @@ function world(answer: Partial<ExchangeResponse> = {}) {
       metrics,
       logger: { ...silentLogger, info: (message, fields) => void lines.push([message, fields]) },
       clock,
+      headers: {},
       ids: { random: () => MADE, ordered: () => 'none' },
     },
   );

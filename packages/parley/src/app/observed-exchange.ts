@@ -3,6 +3,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { RequestMetrics } from '../telemetry/request-metrics.js';
+import type { AnswerHeaders } from './answer-headers.js';
 
 /** Who wants to know of the requests of an exchange. */
 export interface Observers {
@@ -11,13 +12,15 @@ export interface Observers {
   readonly logger: Logger | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
+  /** What all answers say, unless they have it of their own. */
+  readonly headers: AnswerHeaders;
 }
 
 /**
  * The same exchange, its requests counted and logged. Every request has an id: the one that it brings, in `X-Request-Id` or as
  * the trace of its `traceparent`, or one made here; answers and log lines name it.
  */
-export function observed(exchange: Exchange, { metrics, logger, clock, ids }: Observers): Exchange {
+export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
   return (request) => {
     const began = clock.monotonic();
     const requestId = broughtId(request) ?? ids.random();
@@ -26,7 +29,7 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids }: Ob
       const ms = clock.monotonic() - began;
       if (metrics !== undefined) count(metrics, answer, ms);
       if (logger !== undefined) tell(logger, { request, answer, ms });
-      return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
+      return { ...answer, headers: { ...headers, ...answer.headers, 'x-request-id': requestId } };
     });
   };
 }

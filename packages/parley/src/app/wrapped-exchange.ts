@@ -3,9 +3,9 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { RequestMetrics } from '../telemetry/request-metrics.js';
-import { withNosniff } from './answer-headers.js';
+import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
 import { type Compression, withCompression } from './compression.js';
-import { withCors } from './cors.js';
+import { corsParts } from './cors.js';
 import type { HostOptions } from './host-options.js';
 import { observed } from './observed-exchange.js';
 
@@ -24,8 +24,15 @@ export interface Wrapping extends Pick<HostOptions, 'cors'> {
 export function wrapped(exchange: Exchange, wrapping: Wrapping, metrics: RequestMetrics | undefined): Exchange {
   const { compression, cors, nosniff, logRequests, logger, clock, ids } = wrapping;
   let outer = compression === undefined ? exchange : withCompression(exchange, compression);
-  if (nosniff === true) outer = withNosniff(outer);
-  if (cors !== undefined) outer = withCors(outer, cors);
-  if (metrics === undefined && !logRequests) return outer;
-  return observed(outer, { metrics, logger: logRequests ? logger : undefined, clock, ids });
+  // What all answers say is added at once.
+  let headers: AnswerHeaders = nosniff === true ? NOSNIFF : {};
+  if (cors !== undefined) {
+    const parts = corsParts(outer, cors);
+    outer = parts.exchange;
+    headers = { ...headers, ...parts.headers };
+  }
+  if (metrics !== undefined || logRequests) {
+    return observed(outer, { metrics, logger: logRequests ? logger : undefined, clock, ids, headers });
+  }
+  return Object.keys(headers).length === 0 ? outer : withHeaders(outer, headers);
 }

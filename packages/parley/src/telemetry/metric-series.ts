@@ -5,6 +5,8 @@ const NONE: MetricAttributes = Object.freeze({});
 /** What an instrument keeps for each set of attributes. */
 export class MetricSeries<T> {
   readonly #make: () => T;
+  #lastAttributes: MetricAttributes | undefined;
+  #lastSeries: T | undefined;
   readonly #known = new WeakMap<MetricAttributes, T>();
   readonly #byValue = new Map<string, readonly [MetricAttributes, T]>();
 
@@ -14,7 +16,12 @@ export class MetricSeries<T> {
 
   /** The series of these attributes. The object itself is recognized before its values are looked at. */
   of(attributes: MetricAttributes = NONE): T {
-    return this.#known.get(attributes) ?? this.#find(attributes);
+    // One is often like the one before.
+    if (attributes === this.#lastAttributes && this.#lastSeries !== undefined) return this.#lastSeries;
+    const series = this.#known.get(attributes) ?? this.#find(attributes);
+    this.#lastAttributes = attributes;
+    this.#lastSeries = series;
+    return series;
   }
 
   get entries(): readonly (readonly [MetricAttributes, T])[] {

@@ -12,6 +12,14 @@ export interface AnsweredRequest {
   readonly seconds: number;
 }
 
+type CountedAttributes = Readonly<Record<'operation' | 'binding' | 'version' | 'code', string>>;
+
+/** The attributes of a request: those of the counter, and the fewer of the histogram. */
+interface Series {
+  readonly counted: CountedAttributes;
+  readonly timed: MetricAttributes;
+}
+
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const UNKNOWN = 'none';
 
@@ -22,7 +30,8 @@ export class RequestMetrics implements RequestFigures {
   readonly #counters: readonly Counter[];
   readonly #durations: readonly Histogram[];
   /** Made once for each combination: most requests are like one before. */
-  readonly #attributes = new Map<string, readonly [MetricAttributes, MetricAttributes]>();
+  readonly #series = new Map<string, Series>();
+  #last: Series = { counted: { operation: '', binding: '', version: '', code: '' }, timed: {} };
 
   constructor(meters: readonly Meter[]) {
     this.#counters = meters.map((meter) =>
@@ -44,14 +53,22 @@ export class RequestMetrics implements RequestFigures {
     this.requests++;
     if (request.status >= 500) this.errors++;
     const { operation = UNKNOWN, binding = UNKNOWN, version = UNKNOWN, code, seconds } = request;
+    const last = this.#last.counted;
+    const isSame =
+      last.operation === operation && last.binding === binding && last.version === version && last.code === code;
+    if (!isSame) this.#last = this.#seriesOf({ operation, binding, version, code });
+    const { counted, timed } = this.#last;
+    for (const counter of this.#counters) counter.add(1, counted);
+    for (const histogram of this.#durations) histogram.record(seconds, timed);
+  }
+
+  #seriesOf(counted: CountedAttributes): Series {
+    const { operation, binding, version, code } = counted;
     const key = `${operation} ${binding} ${version} ${code}`;
-    let attributes = this.#attributes.get(key);
-    if (attributes === undefined) {
-      const call = { operation, binding };
-      attributes = [{ ...call, version, code }, call];
-      this.#attributes.set(key, attributes);
-    }
-    for (const counter of this.#counters) counter.add(1, attributes[0]);
-    for (const histogram of this.#durations) histogram.record(seconds, attributes[1]);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const series = { counted, timed: { operation, binding } };
+    this.#series.set(key, series);
+    return series;
   }
 }
