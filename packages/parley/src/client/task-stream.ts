@@ -63,7 +63,9 @@ export interface SubscriptionPlace {
 /** How long an agent may take to close a stream that is over, before the connection is given up. */
 const CLOSING_MS = 1_000;
 const SILENCE_MS = 60_000;
+const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 const ATTEMPTS = 10;
+const nothing = (): void => {};
 /** Answers to a subscription that say no more than that there is nothing to follow. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'UNSUPPORTED_OPERATION',
@@ -82,7 +84,16 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 export class TaskStream implements AsyncIterableIterator<StreamResponse, undefined> {
   readonly #source: StreamSource;
   readonly #progress: StreamProgress;
+  /** What the caller reads: the events as they come, or what interceptors make of them. */
   #events: AsyncIterator<StreamResponse> | undefined;
+  #batches: AsyncGenerator<readonly ReceivedEvent[], undefined> | undefined;
+  /** What arrived together, and how much of it the caller has. */
+  #arrived: readonly ReceivedEvent[] = [];
+  #taken = 0;
+  /** Resolves when what is being waited for has come. */
+  #pending: Promise<unknown> | undefined;
+  /** Connections in a row that brought nothing new. */
+  #quiet = 0;
   #deadline: CallDeadline | undefined;
   #connection: AbortController | undefined;
   /** Since when an event is waited for; undefined while the caller has the last one. */
@@ -126,7 +137,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   }
 
   next(): Promise<IteratorResult<StreamResponse, undefined>> {
-    this.#events ??= this.#source.around(this.#run())[Symbol.asyncIterator]();
+    this.#events ??= this.#source.around(this.#direct())[Symbol.asyncIterator]();
     return this.#events.next();
   }
 
@@ -134,15 +145,55 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     this.#closed = true;
     this.#disconnect();
     await this.#events?.return?.();
-    return { value: undefined, done: true };
+    return END;
   }
 
-  async *#run(): AsyncGenerator<StreamResponse, undefined> {
+  /** The events without what stands around calls. */
+  #direct(): AsyncIterableIterator<StreamResponse, undefined> {
+    this.#batches = this.#run();
+    const events: AsyncIterableIterator<StreamResponse, undefined> = {
+      next: () => (this.#pending === undefined ? this.#next() : this.#pending.then(() => events.next())),
+      return: async () => {
+        await this.#batches?.return(undefined);
+        return END;
+      },
+      [Symbol.asyncIterator]: () => events,
+    };
+    return events;
+  }
+
+  /** Of what has arrived, the next event costs no waiting: streams may bring thousands of them a second. */
+  #next(): Promise<IteratorResult<StreamResponse, undefined>> {
+    for (;;) {
+      const received = this.#arrived[this.#taken];
+      if (received === undefined) return this.#more();
+      this.#taken += 1;
+      if (!this.#progress.take(received)) continue;
+      this.#quiet = 0;
+      return Promise.resolve({ value: received.event, done: false });
+    }
+  }
+
+  async #more(): Promise<IteratorResult<StreamResponse, undefined>> {
+    const more = this.#batches?.next();
+    const settled = Promise.resolve(more)
+      .then(nothing, nothing)
+      .then(() => {
+        if (this.#pending === settled) this.#pending = undefined;
+      });
+    this.#pending = settled;
+    const batch = await more;
+    if (batch === undefined || batch.done === true) return END;
+    this.#arrived = batch.value;
+    this.#taken = 0;
+    return this.#next();
+  }
+
+  async *#run(): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     const { attempts = ATTEMPTS } = this.#source.options;
     this.#deadline = this.#source.deadline();
     const { signal, release } = this.#deadline;
     let faults = 0;
-    let quiet = 0;
     try {
       let events = this.#source.open(this.#connect());
       for (;;) {
@@ -150,12 +201,8 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
         try {
           for await (const batch of events) {
             faults = 0;
-            for (const received of batch) {
-              if (!this.#progress.take(received)) continue;
-              quiet = 0;
-              this.#waitsSince = undefined;
-              yield received.event;
-            }
+            this.#waitsSince = undefined;
+            if (batch.length > 0) yield batch;
             if (this.#breaks > 0 && (await this.#isTurnOver())) return;
             if (this.#progress.isOver) this.#closeSoon();
             this.#waitsSince = this.#source.runtime.clock.monotonic();
@@ -172,9 +219,9 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
           continue;
         }
         faults += 1;
-        quiet += 1;
+        this.#quiet += 1;
         if (!isTransient(fault) || faults > attempts) throw fault;
-        events = await this.#again(quiet, fault);
+        events = await this.#again(this.#quiet, fault);
       }
     } finally {
       this.#disconnect();

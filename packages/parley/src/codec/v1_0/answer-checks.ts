@@ -12,49 +12,62 @@ export function members(value: unknown, path: string): Members {
 /** Checks a task as far as its reader relies on it: an id and a state; lists are lists. */
 export function checkTask(value: unknown, path: string): void {
   const task = members(value, path);
-  checkText(task.id, `${path}.id`);
+  checkText(task, 'id', path);
   checkStatus(task.status, `${path}.status`);
-  checkList(task.artifacts, `${path}.artifacts`, checkArtifact);
-  checkList(task.history, `${path}.history`, checkMessage);
+  checkList(task, 'artifacts', path, checkArtifact);
+  checkList(task, 'history', path, checkMessage);
 }
 
 /** A status has a state, of whatever name. */
 export function checkStatus(value: unknown, path: string): void {
   const status = members(value, path);
-  checkText(status.state, `${path}.state`);
+  checkText(status, 'state', path);
   if (status.message !== undefined && status.message !== null) checkMessage(status.message, `${path}.message`);
 }
 
 /** A message has an id and parts. */
 export function checkMessage(value: unknown, path: string): void {
   const message = members(value, path);
-  checkText(message.messageId, `${path}.messageId`);
+  checkText(message, 'messageId', path);
   checkParts(message, path);
 }
 
 /** An artifact has an id and parts. */
 export function checkArtifact(value: unknown, path: string): void {
   const artifact = members(value, path);
-  checkText(artifact.artifactId, `${path}.artifactId`);
+  checkText(artifact, 'artifactId', path);
   checkParts(artifact, path);
 }
 
 /** Checks each item of a list that may be absent. */
-export function checkList(value: unknown, path: string, check: (item: unknown, path: string) => void): void {
+export function checkList(
+  owner: Members,
+  name: string,
+  path: string,
+  check: (item: unknown, path: string) => void,
+): void {
+  const value = owner[name];
   if (value === undefined || value === null) return;
-  if (!Array.isArray(value)) throw wrong(path, value, 'a list');
-  for (let at = 0; at < value.length; at++) check(value[at], `${path}[${at}]`);
+  if (!Array.isArray(value)) throw wrong(`${path}.${name}`, value, 'a list');
+  for (let at = 0; at < value.length; at++) check(value[at], `${path}.${name}[${at}]`);
 }
 
-/** A text that is not empty. */
-export function checkText(value: unknown, path: string): asserts value is string {
-  if (typeof value !== 'string' || value === '') throw wrong(path, value, 'a text');
+/** A member that is a text and not empty. Its path is put together only where it is told: this is done for every event. */
+export function checkText(owner: Members, name: string, path: string): void {
+  const value = owner[name];
+  if (typeof value !== 'string' || value === '') throw wrong(`${path}.${name}`, value, 'a text');
 }
 
 /** Writers that leave out defaults leave out a list without items. */
 function checkParts(owner: Members, path: string): void {
-  if (owner.parts === undefined || owner.parts === null) owner.parts = [];
-  checkList(owner.parts, `${path}.parts`, members);
+  const { parts } = owner;
+  if (Array.isArray(parts) && parts.every(isObject)) return;
+  if (parts === undefined || parts === null) owner.parts = [];
+  else checkList(owner, 'parts', path, members);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The error of a value that is not what it has to be. */

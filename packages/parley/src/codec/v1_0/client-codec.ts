@@ -51,7 +51,7 @@ function decoded(operation: UnaryOperationName, value: unknown): unknown {
       return value;
     case 'listTasks': {
       const page = members(value, 'result');
-      checkList(page.tasks, 'tasks', checkTask);
+      checkList(page, 'tasks', 'result', checkTask);
       return Object.assign(page, {
         tasks: page.tasks ?? [],
         nextPageToken: page.nextPageToken ?? '',
@@ -61,11 +61,11 @@ function decoded(operation: UnaryOperationName, value: unknown): unknown {
     }
     case 'createTaskPushNotificationConfig':
     case 'getTaskPushNotificationConfig':
-      checkText(members(value, 'configuration').url, 'configuration.url');
+      checkText(members(value, 'configuration'), 'url', 'configuration');
       return value;
     case 'listTaskPushNotificationConfigs': {
       const page = members(value, 'result');
-      checkList(page.configs, 'configs', members);
+      checkList(page, 'configs', 'result', members);
       return Object.assign(page, { configs: page.configs ?? [], nextPageToken: page.nextPageToken ?? '' });
     }
     case 'deleteTaskPushNotificationConfig':
@@ -79,11 +79,11 @@ function decodeEvent(value: unknown): StreamResponse | undefined {
   const event = members(value, 'event');
   if (isThere(event.artifactUpdate)) {
     const update = members(event.artifactUpdate, 'artifactUpdate');
-    checkText(update.taskId, 'artifactUpdate.taskId');
+    checkText(update, 'taskId', 'artifactUpdate');
     checkArtifact(update.artifact, 'artifactUpdate.artifact');
   } else if (isThere(event.statusUpdate)) {
     const update = members(event.statusUpdate, 'statusUpdate');
-    checkText(update.taskId, 'statusUpdate.taskId');
+    checkText(update, 'taskId', 'statusUpdate');
     checkStatus(update.status, 'statusUpdate.status');
   } else if (isThere(event.task)) checkTask(event.task, 'task');
   else if (isThere(event.message)) checkMessage(event.message, 'message');
@@ -94,11 +94,11 @@ function decodeEvent(value: unknown): StreamResponse | undefined {
 /** Lists that writers leave out when they are empty are there; an interface without a version is of this one. */
 function decodeCard(value: unknown): AgentCard {
   const card = members(value, 'card');
-  checkText(card.name, 'card.name');
-  checkList(card.supportedInterfaces, 'card.supportedInterfaces', (item, path) => {
-    const { url, protocolBinding } = members(item, path);
-    checkText(url, `${path}.url`);
-    checkText(protocolBinding, `${path}.protocolBinding`);
+  checkText(card, 'name', 'card');
+  checkList(card, 'supportedInterfaces', 'card', (item, path) => {
+    const entry = members(item, path);
+    checkText(entry, 'url', path);
+    checkText(entry, 'protocolBinding', path);
   });
   const interfaces = (card.supportedInterfaces ?? []) as AgentCard['supportedInterfaces'];
   return {
