@@ -16,6 +16,10 @@ export interface Peer {
   stream(outgoing: Outgoing): AsyncIterable<JsonObject>;
   subscribe(id: string, signal?: AbortSignal): AsyncIterable<JsonObject>;
   task(id: string): Promise<JsonObject>;
+  /** The version it has chosen by itself; absent where it speaks only one. */
+  readonly version?: string;
+  /** What of a pattern its version can show; absent where that is all of it. */
+  visible?(pattern: Json): Json;
   /** Absent in versions that have no lists. */
   list?(filters: { readonly contextId: string; readonly includeArtifacts: boolean }): Promise<{
     readonly tasks: readonly JsonObject[];
@@ -39,17 +43,21 @@ export async function play(peer: Peer, scenario: Scenario, mode: Mode): Promise<
     expect(Date.now() - begun).toBeGreaterThanOrEqual(turn.atLeastMs ?? 0);
 
     if (turn.message !== undefined) {
-      expect(mismatches(peer.visible(turn.message), outcome.message)).toEqual([]);
+      expect(mismatches(shown(peer, turn.message), outcome.message)).toEqual([]);
       expect(outcome.message?.contextId).toBe(contextId);
       continue;
     }
     const id = idOf(outcome.task);
     task = await peer.task(id);
-    expect(mismatches(peer.visible(turn.task), task)).toEqual([]);
+    expect(mismatches(shown(peer, turn.task), task)).toEqual([]);
     expect(task.contextId).toBe(contextId);
     expectHistory(task, sent);
   }
-  if (task !== undefined && peer.version === '1.0') await expectListed(peer, task, contextId);
+  if (task !== undefined && (peer.version ?? '1.0') === '1.0') await expectListed(peer, task, contextId);
+}
+
+function shown(peer: Peer, pattern: Json): Json {
+  return peer.visible?.(pattern) ?? pattern;
 }
 
 interface Outcome {
@@ -63,7 +71,7 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
   async stream(peer, turn, outgoing) {
     const events: JsonObject[] = [];
     for await (const event of peer.stream(outgoing)) events.push(event);
-    expect(mismatches(peer.visible(turn.stream), events)).toEqual([]);
+    expect(mismatches(shown(peer, turn.stream), events)).toEqual([]);
     expect(new Set(events.map(taskIdOf)).size).toBe(1);
     expect(new Set(events.map(contextIdOf)).size).toBe(1);
     const first = events[0] ?? {};
@@ -72,7 +80,7 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
 
   async blocking(peer, turn, outgoing) {
     const answer = await peer.send(outgoing);
-    if (turn.task !== undefined) expect(mismatches(peer.visible(turn.task), answer.task)).toEqual([]);
+    if (turn.task !== undefined) expect(mismatches(shown(peer, turn.task), answer.task)).toEqual([]);
     return answer;
   },
 
