@@ -5,6 +5,7 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 # What a request meets on the server, and no schema can tell.
 STATES = {"TASK_NOT_CANCELABLE", "UNSUPPORTED_OPERATION", "TASK_NOT_FOUND"}
+NUMBERS = {-32001, -32002, -32004}
 FIELDS = {"pageToken", "message.contextId", "message.taskId"}
 # Codes of JSON-RPC for a request that is wrong by itself.
 WRONG = {-32700, -32600, -32602, -32005}
@@ -55,6 +56,9 @@ def error_of(response):
 
 def is_about_state(error):
     details = error.get("details") or error.get("data") or []
+    if not isinstance(details, list):
+        # A base server says only which of the errors it is.
+        return error.get("code") in NUMBERS
     if any(detail.get("reason") in STATES for detail in details):
         return True
     violations = [one for detail in details for one in detail.get("fieldViolations", [])]

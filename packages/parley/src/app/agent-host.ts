@@ -7,10 +7,11 @@ import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
-import { healthEndpoints } from './health-endpoints.js';
+import { describedHealth, healthEndpoints } from './health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
+import { describedMetrics } from './metrics-endpoint.js';
 import { openApiEndpoints } from './openapi/openapi-endpoints.js';
 import { describedListing, originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
@@ -79,8 +80,7 @@ export class AgentHost {
     const wrap = (exchange: Exchange) => wrapped(exchange, options, this.#metrics?.requests);
     const answer: Exchange = (request) => this.#answer(request);
     const others = wrap((request) => this.#onceStarted(answer, request));
-    const describers = [describedListing, ...this.#mounts.map((mount) => mount.describe)];
-    const documents = options.openapi === true ? openApiEndpoints({ describers, baseUrl: options.baseUrl }) : [];
+    const documents = options.openapi === true ? this.#documents(options) : [];
     const endpoints = new Map([
       ...(options.health ? healthEndpoints(this.#readiness) : []),
       ...(this.#metrics?.endpoints(undefined) ?? []),
@@ -136,6 +136,18 @@ export class AgentHost {
       process,
     };
     return new HostMetrics({ options: metrics, sources, storage, clock });
+  }
+
+  #documents({ health, metrics, baseServer, baseUrl }: AgentHostOptions): ReadonlyMap<string, Exchange> {
+    const mount = this.#mounts.find(({ path }) => path === baseServer?.path);
+    const describers = [
+      describedListing,
+      ...this.#mounts.map(({ describe }) => describe),
+      ...(baseServer && mount ? [baseServer.describe(mount)] : []),
+      ...(health ? [describedHealth] : []),
+      ...(metrics !== undefined && metrics.endpoint !== false ? [describedMetrics] : []),
+    ];
+    return openApiEndpoints({ describers, baseUrl });
   }
 
   #baseServer(options: AgentHostOptions, baseServer: HostedBaseServer): ReadonlyMap<string, Exchange> {

@@ -1,5 +1,7 @@
 import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
 import { errorAnswer, jsonAnswer } from './json-answer.js';
+import { jsonOf, OPERATING } from './openapi/described-answers.js';
+import type { Describe } from './openapi/server-document.js';
 import type { Readiness } from './readiness.js';
 
 /** For probes only the present counts. */
@@ -31,3 +33,41 @@ export function readOnly(exchange: Exchange): Exchange {
     return errorAnswer({ status: 405, message: 'This can only be read', headers: { allow } });
   };
 }
+
+/** The probes for a document. */
+export const describedHealth: Describe = () => {
+  const text = { type: 'string' };
+  const texts = { type: 'array', items: text };
+  const state = {
+    type: 'object',
+    required: ['status', 'required'],
+    properties: { status: { type: 'string', enum: ['ok', 'failing'] }, required: { type: 'boolean' } },
+  };
+  const report = {
+    type: 'object',
+    required: ['status', 'notReady', 'checks', 'durability', 'warnings'],
+    properties: {
+      status: { type: 'string', enum: ['ready', 'not ready', 'draining'] },
+      notReady: texts,
+      checks: { type: 'object', additionalProperties: state },
+      durability: text,
+      warnings: texts,
+    },
+  };
+  const alive = { type: 'object', required: ['status'], properties: { status: { const: 'alive' } } };
+  const probe = (operationId: string, summary: string) => ({ operationId, summary, tags: [OPERATING.name] });
+  return {
+    tag: OPERATING,
+    paths: {
+      '/healthz': {
+        get: { ...probe('healthz', 'Whether the process answers'), responses: { 200: jsonOf('It does', alive) } },
+      },
+      '/readyz': {
+        get: {
+          ...probe('readyz', 'Whether requests should be sent here'),
+          responses: { 200: jsonOf('They should', report), 503: jsonOf('They should not, and why', report) },
+        },
+      },
+    },
+  };
+};

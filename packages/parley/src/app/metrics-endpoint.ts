@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import { challengeHeaders } from '../auth/challenge.js';
+import { errorBodySchema } from '../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { accepted } from '../bindings/http/media-type.js';
 import { UnauthenticatedError } from '../errors/standard-errors.js';
@@ -7,6 +8,8 @@ import type { MetricRegistry } from '../telemetry/metric-registry.js';
 import { type MetricFormat, metricText } from '../telemetry/metric-text.js';
 import { varying } from './answer-headers.js';
 import { errorAnswer } from './json-answer.js';
+import { jsonOf, OPERATING, objectOf } from './openapi/described-answers.js';
+import type { Describe } from './openapi/server-document.js';
 
 /** What figures are shown, and to whom. */
 export interface MetricsEndpointOptions {
@@ -49,3 +52,33 @@ function refusal(authenticator: Authenticator): ExchangeResponse {
   const error = new UnauthenticatedError(authenticator.challenges);
   return errorAnswer({ status: 401, message: error.message, headers: challengeHeaders(error, authenticator) });
 }
+
+/** The figures for a document. */
+export const describedMetrics: Describe = (components) => {
+  const [text, count] = [{ type: 'string' }, { type: 'integer', minimum: 0 }];
+  const memory = objectOf({ rss: text, heapUsed: text, heapTotal: text });
+  const server = {
+    ...objectOf({ uptime: count, requests: count, errors: count, errorRate: text }),
+    properties: { uptime: count, requests: count, errors: count, errorRate: text, memory },
+  };
+  const cache = objectOf({ hits: count, misses: count, hitRate: text });
+  const figures = objectOf({ server, cache, timestamp: { type: 'string', format: 'date-time' } });
+  const get = {
+    operationId: 'metrics',
+    tags: [OPERATING.name],
+    summary: 'The figures of the server',
+    description: 'JSON unless `Accept` prefers the text form of OpenMetrics or Prometheus.',
+    responses: {
+      200: {
+        description: 'The figures',
+        content: {
+          'application/json': { schema: figures },
+          'application/openmetrics-text': { schema: text },
+          'text/plain': { schema: text },
+        },
+      },
+      401: jsonOf('Who may read the figures has to say who they are', errorBodySchema(components)),
+    },
+  };
+  return { tag: OPERATING, paths: { '/metrics': { get } } };
+};

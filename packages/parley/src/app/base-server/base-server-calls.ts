@@ -1,10 +1,14 @@
 import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { DescribedAgent } from '../../bindings/http/described-agent.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
 import { type JsonRpcDialect, SPECIFIED } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
+import { type DescribedDialect, jsonRpcPath } from '../../bindings/jsonrpc/jsonrpc-path.js';
+import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
 import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
 import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
+import type { Paths } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
 
 /** The version that base servers and their callers speak. */
@@ -71,3 +75,19 @@ function dialectAt(path: CallPath, codec: WireCodec, { clock }: AgentEndpoint): 
 function takes(path: CallPath, operation: OperationName): boolean {
   return (TAKEN[path] as readonly OperationName[]).includes(operation);
 }
+
+/** The two endpoints for a document. */
+export function describedCalls(agent: Omit<DescribedAgent, 'languages' | 'path'>, headers: Headers): Paths {
+  const text = { type: 'string' };
+  const errorData = { type: 'object', required: ['timestamp'], properties: { taskId: text, timestamp: text } };
+  const card = { ...agent.endpoint.card(), supportedInterfaces: [] };
+  const endpoint: AgentEndpoint = { ...agent.endpoint, card: () => card };
+  const { jsonRpc: schemas } = PROTOCOL_SCHEMAS['0.2.5'];
+  const paths = CALL_PATHS.map((path) => {
+    const languages = [{ codec: part(BASE_SERVER_VERSION, path), schemas }];
+    return [path, jsonRpcPath({ ...agent, endpoint, languages, path }, { errorData, headers })] as const;
+  });
+  return Object.fromEntries(paths);
+}
+
+type Headers = DescribedDialect['headers'];

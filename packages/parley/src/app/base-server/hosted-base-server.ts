@@ -8,9 +8,11 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { Compression } from '../compression.js';
+import type { Describe } from '../openapi/server-document.js';
 import type { ReadinessCheck, ReadinessReport } from '../readiness.js';
 import { BaseServer } from './base-server.js';
 import type { BaseServerOptions } from './base-server-options.js';
+import { describedBaseServer } from './described-base-server.js';
 
 /** What callers find below the address that the card gives, too: many put the name of an endpoint behind it. */
 const BELOW_THE_AGENT = ['/discover', '/communicate', '/delegate'] as const;
@@ -47,6 +49,8 @@ export interface HostedBaseServer {
   readonly checks: readonly ReadinessCheck[];
   /** How often its cache had what it was asked for. */
   cacheFigures(): CacheFigures;
+  /** Its endpoints for a document. */
+  describe(mount: AgentMount): Describe;
   /** Its endpoints, by path. */
   endpoints(surroundings: BaseServerSurroundings): ReadonlyMap<string, Exchange>;
 }
@@ -58,6 +62,7 @@ export function hostedBaseServer(setup: BaseServerSetup): HostedBaseServer {
     path,
     checks: cache.link === undefined ? [] : [cacheCheck(cache)],
     cacheFigures: () => texts.figures,
+    describe: (mount) => describedBaseServer(mount.endpoint()),
     endpoints: (surroundings) => endpointsOf(setup, surroundings),
   };
 }

@@ -20,6 +20,7 @@ const DESCRIPTION =
 export function serverDocument(describers: readonly Describe[], base: string): OpenApiDocument {
   const components = new Components();
   const groups = describers.map((describe) => describe(components));
+  const tags = groups.map(({ tag }) => tag);
   const paths: Record<string, PathItem> = {};
   for (const group of groups) {
     for (const [path, item] of Object.entries(group.paths)) paths[path] = { ...paths[path], ...item };
@@ -29,7 +30,7 @@ export function serverDocument(describers: readonly Describe[], base: string): O
     openapi: '3.1.1',
     info: { title: 'Agents', version: '1.0.0', description: DESCRIPTION },
     ...(base !== '' && { servers: [{ url: base }] }),
-    tags: groups.map(({ tag }) => tag),
+    tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
     paths,
     components: {
       schemas: components.schemas,

@@ -1,4 +1,4 @@
-import type { Answer, PathItem, Reference, Schema } from '../../openapi/document.js';
+import type { Answer, Header, PathItem, Reference, Schema } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
 import { isStreaming } from '../http/call.js';
 import {
@@ -25,8 +25,16 @@ interface Method {
   readonly language: WireLanguage;
 }
 
+/** What an interface older than the specification answers otherwise, for a document. */
+export interface DescribedDialect {
+  /** What goes with an error. */
+  readonly errorData: Schema;
+  /** The headers of every answer. */
+  readonly headers: Readonly<Record<string, Header>>;
+}
+
 /** The JSON-RPC endpoint of an agent as one operation with a request for every method that its card offers. */
-export function jsonRpcPath(agent: DescribedAgent): PathItem {
+export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): PathItem {
   const { endpoint, languages } = agent;
   const codecs = languages.map(({ codec }) => codec);
   const versions = [...offerOf(endpoint, 'JSONRPC', codecs)().codecs.keys()];
@@ -48,12 +56,12 @@ export function jsonRpcPath(agent: DescribedAgent): PathItem {
       summary: 'Call a method (JSON-RPC)',
       description: 'Whatever is wrong with a call is said by an `error` in an answer with status 200.',
       parameters: [
-        versionParameter(versions, false),
+        ...(dialect === undefined ? [versionParameter(versions, false)] : []),
         ...extensionParameters(endpoint),
         ...(streams ? [LAST_EVENT_ID] : []),
       ],
       requestBody: { required: true, content: { [JSON_TYPE]: { schema } } },
-      responses: answers(agent, methods),
+      responses: answers(agent, methods, dialect),
       ...securityOf('sendMessage', agent),
     },
   };
@@ -78,7 +86,11 @@ function callSchema({ name, operation, language }: Method, { endpoint, component
   });
 }
 
-function answers(agent: DescribedAgent, methods: readonly Method[]): Readonly<Record<string, Answer>> {
+function answers(
+  agent: DescribedAgent,
+  methods: readonly Method[],
+  dialect: DescribedDialect | undefined,
+): Readonly<Record<string, Answer>> {
   const { endpoint, components } = agent;
   const results = (streaming: boolean) =>
     unique(
@@ -86,12 +98,12 @@ function answers(agent: DescribedAgent, methods: readonly Method[]): Readonly<Re
         .filter(({ operation }) => isStreaming(operation) === streaming)
         .map(({ operation, language }) => language.schemas.response(operation, components)),
     );
-  const failure = { $ref: errorSchema(agent).$ref };
+  const failure = { $ref: errorSchema(agent, dialect).$ref };
   const [unary, events] = [results(false), results(true)];
   const response = (of: readonly Schema[]): Schema => ({ anyOf: [resultSchema(of), failure] });
   const failed = { content: { [JSON_TYPE]: { schema: failure } } };
   const version = methods.at(0)?.language.codec.version ?? '';
-  const headers = extensionHeaders(endpoint, version);
+  const headers = { ...extensionHeaders(endpoint, version), ...dialect?.headers };
   return {
     200: {
       description:
@@ -107,6 +119,7 @@ function answers(agent: DescribedAgent, methods: readonly Method[]): Readonly<Re
       403: { description: 'The caller may not do this', ...failed },
     }),
     413: { description: 'The body is too large', ...failed },
+    ...(dialect && { 500: { description: 'Something went wrong inside', ...failed } }),
     503: {
       description: 'No agent can be reached now',
       content: { [JSON_TYPE]: { schema: errorBodySchema(components) } },
@@ -127,7 +140,7 @@ function resultSchema(results: readonly Schema[]): Schema {
   };
 }
 
-function errorSchema({ components }: DescribedAgent): Reference {
+function errorSchema({ components }: DescribedAgent, dialect: DescribedDialect | undefined): Reference {
   const codes = [...new Set(Object.values(ERROR_NUMBERS))].sort((a, b) => b - a);
   const error = {
     type: 'object',
@@ -135,11 +148,11 @@ function errorSchema({ components }: DescribedAgent): Reference {
     properties: {
       code: { type: 'integer', enum: codes },
       message: { type: 'string' },
-      data: { type: 'array', items: errorDetailsSchema(components) },
+      data: dialect?.errorData ?? { type: 'array', items: errorDetailsSchema(components) },
     },
     additionalProperties: false,
   };
-  return components.add('JsonRpcError', {
+  return components.add(dialect === undefined ? 'JsonRpcError' : 'BaseServerError', {
     type: 'object',
     required: ['jsonrpc', 'id', 'error'],
     properties: { jsonrpc: { const: '2.0' }, id: { type: ['string', 'number', 'null'] }, error },

@@ -1,0 +1,128 @@
+import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import { errorBodySchema } from '../../bindings/http/error-schema.js';
+import type { Components } from '../../openapi/components.js';
+import type { Answer, DescribedOperation, PathItem, Schema } from '../../openapi/document.js';
+import { jsonOf, objectOf } from '../openapi/described-answers.js';
+import type { Describe } from '../openapi/server-document.js';
+import { describedCalls } from './base-server-calls.js';
+
+const TAG = 'Base server';
+const TEXT: Schema = { type: 'string' };
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const TIME: Schema = { type: 'string', format: 'date-time' };
+const FLAG: Schema = { type: 'boolean' };
+const TEXTS: Schema = { type: 'array', items: TEXT };
+const CONNECTIONS = objectOf({ active: COUNT, idle: COUNT, total: COUNT });
+const HITS = { hits: COUNT, misses: COUNT, hitRate: TEXT };
+const LINK: Schema = { type: 'string', enum: ['connected', 'disconnected', 'disabled'] };
+/** Of those that every answer has, the ones that say something about it. */
+const HEADERS = {
+  'X-A2A-Protocol': { description: 'Always 1.0.', required: true, schema: TEXT },
+  'X-Response-Time': { description: 'How long the answer took to make.', required: true, schema: TEXT },
+};
+
+/** The base-server interface of an agent for a document. */
+export function describedBaseServer(endpoint: AgentEndpoint): Describe {
+  return (components) => {
+    const get = (
+      name: string,
+      summary: string,
+      schema: Schema,
+      others: Readonly<Record<string, Answer>> = {},
+    ): PathItem => ({
+      get: operation(name, summary, { 200: jsonOf('What is asked for', schema), ...others }),
+    });
+    const lists = {
+      defaultInputModes: TEXTS,
+      defaultOutputModes: TEXTS,
+      skills: { type: 'array', items: { type: 'object' } },
+    };
+    const card = objectOf({
+      name: TEXT,
+      version: TEXT,
+      description: TEXT,
+      protocolVersion: TEXT,
+      url: TEXT,
+      ...lists,
+      capabilities: { type: 'object' },
+    });
+    const memory = objectOf({ rss: COUNT, heapUsed: COUNT, heapTotal: COUNT });
+    const health = objectOf({
+      status: { const: 'healthy' },
+      agent: objectOf({ name: TEXT, status: TEXT, uptime: COUNT }),
+      server: { type: 'object', required: ['uptime'], properties: { uptime: COUNT, memory, pid: COUNT } },
+      cache: objectOf({ status: LINK, health: TEXT, connections: CONNECTIONS, stats: objectOf(HITS) }),
+      timestamp: TIME,
+    });
+    const unhealthy = objectOf({ error: TEXT, status: { const: 'unhealthy' }, timestamp: TIME });
+    const info = objectOf({
+      server: TEXT,
+      version: TEXT,
+      agent: TEXT,
+      port: { type: ['integer', 'null'] },
+      protocol: TEXT,
+      features: objectOf({ redis_cache: FLAG, compression: FLAG, cache_warmup: FLAG }),
+      endpoints: objectOf({ core: TEXTS, cache: TEXTS, monitoring: TEXTS }),
+      uptime: COUNT,
+      timestamp: TIME,
+    });
+    const stats = objectOf({
+      cache: objectOf({ ...HITS, operations: COUNT }),
+      redis: objectOf({ status: LINK, connections: CONNECTIONS }),
+      timestamp: TIME,
+    });
+    const calls = describedCalls({ endpoint, tag: TAG, name: 'baseServer', components }, HEADERS);
+    return {
+      tag: { name: TAG, description: 'One agent behind endpoints of its own, in the words of A2A 0.2.5.' },
+      paths: {
+        '/discover': get('discover', 'Read the agent card', card),
+        '/agent.json': get('agentJson', 'Read the agent card', card),
+        ...calls,
+        '/health': get('health', 'Whether the agent works', health, { 500: jsonOf('It does not', unhealthy) }),
+        '/info': get('info', 'What the server is', info),
+        '/cache/stats': get('cacheStats', 'The figures of the cache', stats),
+        '/cache/invalidate': invalidation(components),
+        '/cache/warmup': warmup(components),
+      },
+    };
+  };
+}
+
+function invalidation(components: Components): PathItem {
+  const pattern = { type: 'string', minLength: 1, maxLength: 1024, examples: ['discover:*'] };
+  const content = { 'application/json': { schema: objectOf({ pattern }) } };
+  const done = objectOf({ success: FLAG, pattern: TEXT, invalidated: COUNT, timestamp: TIME });
+  const refused = jsonOf('The request is wrong', errorBodySchema(components));
+  const responses = { ...changes(components, done), 400: refused, 413: refused, 415: refused };
+  return {
+    post: {
+      ...operation('invalidateCache', 'Drop what is cached', responses),
+      requestBody: { required: true, content },
+    },
+  };
+}
+
+function warmup(components: Components): PathItem {
+  const done = objectOf({ success: FLAG, warmed: COUNT, timestamp: TIME });
+  return {
+    post: operation('warmCache', 'Make the cached answers before they are asked for', changes(components, done)),
+  };
+}
+
+/** Who may not change the cache is refused; without authentication everybody but programs on the same machine. */
+function changes(components: Components, done: Schema): Readonly<Record<string, Answer>> {
+  const refused = jsonOf('The caller may not do this', errorBodySchema(components));
+  return {
+    200: jsonOf('Done', done),
+    401: refused,
+    403: refused,
+    503: jsonOf('The cache cannot be reached now', done),
+  };
+}
+
+function operation(name: string, summary: string, responses: Readonly<Record<string, Answer>>): DescribedOperation {
+  const answers = Object.entries(responses).map(
+    ([status, answer]) => [status, { ...answer, headers: HEADERS }] as const,
+  );
+  return { operationId: `baseServer_${name}`, tags: [TAG], summary, responses: Object.fromEntries(answers) };
+}
