@@ -39,7 +39,8 @@ async function makeEnvironment({ folder, python, requirements }) {
   return undefined;
 }
 
-async function anyPython() {
+/** The name of a Python that is new enough; undefined where there is none. */
+export async function anyPython() {
   for (const name of ['python3', 'python']) {
     if ((await tried(name, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))'])).ok) return name;
   }

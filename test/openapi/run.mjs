@@ -1,16 +1,14 @@
 // Judges the description of the example server from outside, with tools from PyPI: both documents are validated, and schemathesis calls
 // what they describe. `node test/openapi/run.mjs`; the last line is `N passed, N failed`. In the long form all agents are called, with
 // another seed each time.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
 import { countLine, sum } from '../../scripts/suites.mjs';
+import { startExampleServer } from '../support/example-server.mjs';
 
 const folder = join(root, 'test/openapi');
 const long = process.env.TEST_LONG !== undefined;
@@ -26,7 +24,7 @@ process.exit(counts.failed === 0 ? 0 : 1);
 
 async function judge(python) {
   const temporary = await mkdtemp(join(tmpdir(), 'parley-openapi-'));
-  const server = await startServer();
+  const server = await startExampleServer();
   try {
     const results = [];
     for (const name of ['openapi.json', 'openapi-3.0.json']) {
@@ -38,7 +36,7 @@ async function judge(python) {
     results.push(await schemathesis({ python, url: server.url, report: join(temporary, 'report.xml') }));
     return sum(results);
   } finally {
-    server.child.kill('SIGTERM');
+    await server.stop();
     rmSync(temporary, { recursive: true, force: true });
   }
 }
@@ -57,30 +55,4 @@ async function schemathesis({ python, url, report }) {
   const cases = readFileSync(report, 'utf8').split('<testcase ').slice(1);
   const failed = cases.filter((one) => /<(?:failure|error)\b/.test(one)).length;
   return { passed: cases.length - failed, failed: failed === 0 && code !== 0 ? 1 : failed };
-}
-
-/** The example agents as `npm start` serves them, on a free port and in memory. */
-async function startServer() {
-  const port = await freePort();
-  const child = spawn(process.execPath, [join(root, 'examples/agents/dist/main.js')], {
-    env: { PATH: process.env.PATH, PORT: String(port), HOST: '127.0.0.1', DATABASE_URL: 'memory:', LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  let said = '';
-  for await (const chunk of child.stdout) {
-    said += chunk;
-    if (said.includes('"msg":"listening on')) break;
-  }
-  if (child.exitCode !== null) throw new Error(`The server did not start:\n${said}`);
-  return { url: `http://127.0.0.1:${port}`, child };
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
