@@ -15,7 +15,7 @@ const long = process.env.TEST_LONG !== undefined;
 const seed = long ? Date.now() % 1_000_000 : 1;
 /** The compliance agent thinks about every message for a while; the other agents answer at once and in the same languages. */
 const SLOW = ['--exclude-path-regex', '^/(a2a/|tck(/|$)|$)'];
-const CASES = long ? ['--max-examples', '50'] : ['--max-examples', '2', '--max-time', '60', ...SLOW];
+const CASES = long ? ['--max-examples', '50'] : ['--max-examples', '2', '--max-time', '45', ...SLOW];
 
 const python = await pythonWith(join(folder, 'requirements.txt'), 'The tests of test/openapi by tools from PyPI are');
 const counts = python === undefined ? { passed: 0, failed: 0 } : await judge(python);

@@ -42,7 +42,7 @@ ${operations.map((operation) => operationMarkup(document, operation))}
 <h1>${info.title}</h1>
 <p>${info.description}</p>
 <p>${servers?.[0] === undefined ? '' : html`Served at <code>${servers[0].url}</code>. `}For programs:
-<a href="openapi.json">OpenAPI 3.1</a>, <a href="openapi-3.0.json">OpenAPI 3.0</a>.</p>
+<a href="openapi.json">OpenAPI 3.1</a>, <a href="openapi-3.0.json">OpenAPI 3.0</a>. What has a star must be there.</p>
 ${sections}
 <section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>${schemas}</section>
 </main>

@@ -25,7 +25,9 @@ pre { background: var(--soft); padding: .8rem; border-radius: .4rem; overflow-x:
 b.get { color: var(--get); } b.post { color: var(--post); } b.delete { color: var(--delete); }
 summary b { display: inline-block; min-width: 4.5rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); }
+td:last-child { overflow-wrap: anywhere; width: 60%; }
+td code { white-space: nowrap; }
 dl { display: grid; grid-template-columns: minmax(8rem, max-content) minmax(0, 1fr); gap: .2rem 1rem; margin: .3rem 0 .3rem .2rem; padding-left: .8rem;
   border-left: 2px solid var(--line); }
 dt, dd { margin: 0; }
