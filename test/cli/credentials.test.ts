@@ -84,4 +84,27 @@ describe('credentials', () => {
     expect(stderr).toMatch(/CREDENTIALS ARE SENT/);
     expect(code).toBe(0);
   });
+
+  it('CARD_GET_003, AUTH_008: the extended card is asked for with credentials where the card declares a scheme, else without', async () => {
+    const capabilities = { extendedAgentCard: true };
+    const extended = {
+      name: 'More',
+      description: '',
+      version: '1',
+      supportedInterfaces: [],
+      capabilities,
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+    };
+    const answer: Answer = ({ headers }) =>
+      headers.authorization === 'Bearer tok' ? result(extended) : { status: 401, body: {} };
+    await using declared = await RecordingAgent.start({ card: { ...bearerScheme, capabilities }, answer });
+    const { stdout } = await parley(['card', 'get', '--extended', '-a', declared.url, '--bearer', 'tok']);
+    expect(stdout).toMatch(/^Name: More$/m);
+    await using silent = await RecordingAgent.start({ card: { capabilities }, answer });
+    const { code } = await parley(['card', 'get', '--extended', '-a', silent.url, '--bearer', 'tok']);
+    expect(code).toBe(4);
+    expect(silent.calls.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
 });

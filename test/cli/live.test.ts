@@ -251,6 +251,35 @@ describe.each(agentKinds())('against $name', ({ start }) => {
     }
   });
 
+  it('PUSH_001: webhooks are registered, shown, listed and removed, where the agent has them', async () => {
+    const { capabilities } = await json<{ capabilities: { pushNotifications?: boolean } }>('card', 'get');
+    const { id } = await sent('slow 600', '--async');
+    const hook = [
+      'task',
+      'push-config',
+      'create',
+      id,
+      '--url',
+      'http://127.0.0.1:9/hook',
+      '--id',
+      'h-1',
+      '--token',
+      'tok',
+    ];
+    if (capabilities.pushNotifications !== true) {
+      expect((await run(hook)).stderr).toMatch(/the card of the agent offers no push notifications/);
+      return;
+    }
+    expect(await json(...hook)).toMatchObject({ id: 'h-1', url: 'http://127.0.0.1:9/hook' });
+    expect(await json('task', 'push-config', 'get', id, 'h-1')).toMatchObject({ id: 'h-1' });
+    expect(await json('task', 'push-config', 'list', id)).toMatchObject({ configs: [{ id: 'h-1' }] });
+    expect((await run(['task', 'push-config', 'list', id])).stdout).toMatch(
+      /^Webhook: h-1\nURL: .*\nToken: <redacted>$/m,
+    );
+    expect(await json('task', 'push-config', 'delete', id, 'h-1')).toEqual({});
+    expect(await json('task', 'push-config', 'list', id)).toMatchObject({ configs: [] });
+  });
+
   it('INTERACT_005: nothing is kept from one call to the next', async () => {
     const first = await sent('hello');
     const second = await sent('hello');

@@ -12,12 +12,20 @@ export interface RecordedRequest {
 }
 
 /** What an agent of the test answers to a call; `undefined` leaves it without an answer. */
-export type Answer = (request: RecordedRequest) => { status?: number; headers?: Record<string, string>; body: unknown };
+export type Answer = (request: RecordedRequest) => {
+  status?: number;
+  headers?: Record<string, string>;
+  body: unknown;
+  events?: readonly object[];
+};
 
 const message = { messageId: 'answer', role: 'ROLE_AGENT', contextId: 'c-1', parts: [{ text: 'heard' }] };
 
 /** A JSON-RPC answer. */
 export const result = (value: unknown) => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
+
+/** A stream that is closed behind these events, whatever they say. */
+export const stream = (...events: readonly object[]) => ({ body: undefined, events });
 
 /** An agent that keeps what it is sent and answers what the test wants: what a tool sends can be seen nowhere else. */
 export class RecordingAgent implements AsyncDisposable {
@@ -37,11 +45,18 @@ export class RecordingAgent implements AsyncDisposable {
       };
       this.requests.push(recorded);
       const isCard = url.pathname === '/.well-known/agent-card.json';
-      const { status = 200, headers = {}, body } = isCard ? { body: card(this.url) } : answer(recorded);
+      const given = isCard ? { body: card(this.url) } : answer(recorded);
+      const { status = 200, headers = {}, body, events } = given as ReturnType<Answer>;
       const echoed = typeof body === 'object' && body !== null && 'jsonrpc' in body;
       const text = echoed
         ? JSON.stringify({ ...body, id: (recorded.body as { id?: unknown }).id })
         : JSON.stringify(body);
+      if (events !== undefined) {
+        const { id } = recorded.body as { id?: unknown };
+        const frames = events.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(frames.join(''));
+        return;
+      }
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
     });
   }

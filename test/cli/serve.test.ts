@@ -181,6 +181,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
+it('DEMO_SERVER_001: demo-server says where it is, and what its words do', async () => {
+  await using agent = await ServedAgent.start(['demo-server']);
+  const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as { skills: { id: string }[] };
+  const words = ['message', 'fail', 'reject', 'ask', 'auth', 'stream', 'slow', 'file', 'data', 'text'];
+  expect(card.skills.map(({ id }) => id)).toEqual(words);
+  expect(textsOf(await call(agent.url, 'text hello'))).toEqual(['You said: text hello']);
+  expect((await call(agent.url, 'message hi')).result?.message?.parts[0]?.text).toBe('You said: message hi');
+  const { stdout } = await agent.running.stop();
+  expect(stdout).toMatch(/^Agent: Demo\nURL: \S+\nCard: \S+\n$/);
+});
+
 describe('parley serve --proxy', () => {
   it('stands in for another agent and logs what passes, without secrets', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);

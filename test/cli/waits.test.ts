@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parley, RunningParley } from './parley.js';
-import { type Answer, RecordingAgent, result } from './recording-agent.js';
+import { type Answer, RecordingAgent, result, stream } from './recording-agent.js';
 
 describe('VER_003: a capability is looked at before it is used', () => {
   it('push configurations and extended cards are not asked for where the card has none', async () => {
@@ -115,4 +115,40 @@ it('TASK_POLL_002: Ctrl-C leaves the task running and says how to get back', asy
   expect(stderr).toContain(`the task goes on. Back to it: parley task get t-1 --wait --agent-card ${agent.url}`);
   expect(code).toBe(130);
   expect(agent.calls.map(({ body }) => body.method)).not.toContain('CancelTask');
+});
+
+describe('streams that break', () => {
+  const card = { capabilities: { streaming: true } };
+  const task = (state: string) => ({ id: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}` } });
+
+  it('TASK_POLL_004: a wait goes on by looking where the stream fails', async () => {
+    let looks = 0;
+    const answer: Answer = ({ body }) => {
+      if (body.method === 'SubscribeToTask') return { status: 500, body: 'broken' };
+      if (body.method !== 'GetTask') return result({ task: task('WORKING') });
+      looks++;
+      return result(task(looks < 3 ? 'WORKING' : 'COMPLETED'));
+    };
+    await using agent = await RecordingAgent.start({ card, answer });
+    const { stdout, code } = await parley(['send', '-a', agent.url, 'x', '--poll-interval', '50ms']);
+    expect(stdout).toMatch(/^State: COMPLETED$/m);
+    expect(agent.calls.map(({ body }) => body.method)).toContain('SubscribeToTask');
+    expect(code).toBe(0);
+  });
+
+  it('TASK_SUBSCRIBE_002: a stream that is cut is taken up again, and begins with the task', async () => {
+    const states = ['WORKING', 'COMPLETED'];
+    const answer: Answer = ({ body }) => {
+      if (body.method === 'SubscribeToTask') return stream({ task: task(states.shift() ?? 'COMPLETED') });
+      return result(task('COMPLETED'));
+    };
+    await using agent = await RecordingAgent.start({ card, answer });
+    const { stdout, code } = await parley(['task', 'subscribe', 't-1', '--stream', '-o', 'json', '-a', agent.url]);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { task: { status: { state: string } } });
+    expect(lines.map(({ task: { status } }) => status.state)).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+    expect(code).toBe(0);
+  });
 });

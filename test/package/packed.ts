@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 /** What run.mjs has prepared, as paths. */
 interface Suite {
   readonly tarball: string;
+  /** Of the command line. */
+  readonly cliTarball: string;
   /** A project with nothing installed but the package. */
   readonly project: string;
   /** Where the packages of tools/package.json are installed. */

@@ -29,18 +29,25 @@ try {
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
-/** The package, and a project that has nothing but it. */
+/** The package, a project that has nothing but it, and the command line. */
 async function packed() {
   const made = await runNpm(['pack', '-w', 'packages/parley', '--pack-destination', folder, '--loglevel=error'], {
     quiet: true,
   });
   if (made.code !== 0) throw new Error(`npm pack failed: ${made.output}`);
   const tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+  const commands = join(folder, 'commands');
+  mkdirSync(commands);
+  const cli = await runNpm(['pack', '-w', 'packages/cli', '--pack-destination', commands, '--loglevel=error'], {
+    quiet: true,
+  });
+  if (cli.code !== 0) throw new Error(`npm pack failed: ${cli.output}`);
+  const cliTarball = join(commands, readdirSync(commands)[0]);
   const project = join(folder, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
   await npm(['install', tarball, '--prefix', project, '--no-package-lock']);
-  return { tarball, project };
+  return { tarball, cliTarball, project };
 }
 
 async function tools() {

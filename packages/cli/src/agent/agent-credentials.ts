@@ -15,6 +15,8 @@ export class AgentCredentials implements CredentialProvider {
   #provider: Promise<CredentialProvider> | undefined;
   /** Whether any went out. */
   sent = false;
+  /** Whether an agent whose card declares no scheme gets none. */
+  onlyDeclared = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -31,6 +33,7 @@ export class AgentCredentials implements CredentialProvider {
   }
 
   async credentials(target: CredentialTarget): Promise<RequestCredentials> {
+    if (this.onlyDeclared && Object.keys(target.card.securitySchemes ?? {}).length === 0) return {};
     const given = await (await this.#source(target.url)).credentials(target);
     this.sent ||= Object.keys({ ...given.headers, ...given.query }).length > 0;
     return given;

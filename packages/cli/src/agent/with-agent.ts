@@ -3,7 +3,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { type Failure, failureOf } from '../failure/failure.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
 import { TaskThread } from '../task/task-thread.js';
-import { credentialHint } from './agent-credentials.js';
+import { type AgentCredentials, credentialHint } from './agent-credentials.js';
 import { agentFlags } from './agent-flags.js';
 import { agentOptions } from './agent-options.js';
 import { agentTarget } from './agent-target.js';
@@ -13,6 +13,7 @@ export interface CalledAgent {
   readonly client: Client;
   /** What is known of the task that the command is about. */
   readonly thread: TaskThread;
+  readonly credentials: AgentCredentials;
 }
 
 /**
@@ -31,7 +32,7 @@ export async function withAgent(
   let client: Client | undefined;
   try {
     client = await connect(target, options);
-    return await run({ client, thread });
+    return await run({ client, thread, credentials });
   } catch (error) {
     const failure = failureOf(error, {
       credentials: credentials.sent,

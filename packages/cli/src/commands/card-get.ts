@@ -10,9 +10,11 @@ import { CliError } from '../failure/cli-error.js';
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings } = invocation;
   if (settings.isOn('extended'))
-    return withAgent(invocation, async ({ client }) => {
+    return withAgent(invocation, async ({ client, credentials }) => {
       if (client.card.capabilities.extendedAgentCard !== true)
         throw new CliError('A2ACLI_ERR_USAGE', 'the card of the agent offers no extended card');
+      // Whoever asks for no credentials is shown none.
+      credentials.onlyDeclared = true;
       return show(invocation, await client.getExtendedAgentCard());
     });
   const { connect } = await agentOptions(invocation);

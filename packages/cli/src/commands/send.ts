@@ -37,10 +37,11 @@ async function returnAtOnce(
 }
 
 /** The task is named before it is waited for, so that nothing that happens then loses it. */
-async function sendAndWait(invocation: Invocation, { client, thread }: CalledAgent, request: Request): Promise<number> {
+async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
+  const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
     const { taskId } = request.message as { readonly taskId?: string };
-    if (taskId !== undefined) return continued(invocation, { client, thread }, { request, taskId, signal });
+    if (taskId !== undefined) return continued(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
     if (!('task' in first) || thread.isOver) return finish(invocation, thread, first);

@@ -27,6 +27,8 @@ export class Output {
   /** Whether everything is to be shown. */
   readonly verbose: boolean;
   readonly #sinks: OutputSinks;
+  /** Whether a line of progress stands. */
+  #drawn = false;
 
   constructor(sinks: OutputSinks, { format = 'text', verbose = false }: OutputOptions = {}) {
     this.format = format;
@@ -86,12 +88,15 @@ export class Output {
 
   /** A line that the next one takes the place of; only where a person reads it. */
   progress(text: string): void {
-    if (this.watched) this.#sinks.stderr.write(`\r${harmless(text).replaceAll('\n', ' ')}\x1b[K`);
+    if (!this.watched) return;
+    this.#drawn = true;
+    this.#sinks.stderr.write(`\r${harmless(text).replaceAll('\n', ' ')}\x1b[K`);
   }
 
   /** Takes the line of progress away. */
   endProgress(): void {
-    if (this.watched) this.#sinks.stderr.write('\r\x1b[K');
+    if (this.#drawn) this.#sinks.stderr.write('\r\x1b[K');
+    this.#drawn = false;
   }
 
   #colored(text: string, color: number): string {

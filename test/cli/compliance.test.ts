@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { idsIn, reportYaml } from './compliance/report.js';
+import { REQUIREMENTS } from './compliance/requirements.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const here = join(root, 'test/cli');
+const report = readFileSync(join(root, 'docs/cli-compliance.yaml'), 'utf8');
+const field = (id: string, name: string) =>
+  new RegExp(`^ {2}A2ACLI_${id}:\\n(?: {4}.*\\n)*? {4}${name}: (.*)$`, 'm').exec(report)?.[1];
+
+/** The files whose titles name an id. */
+const named = new Map<string, Set<string>>();
+for (const file of readdirSync(here).filter((name) => name.endsWith('.test.ts'))) {
+  for (const id of idsIn(readFileSync(join(here, file), 'utf8')))
+    named.set(id, (named.get(id) ?? new Set()).add(`test/cli/${file}`));
+}
+
+describe('the compliance report', () => {
+  it('has every requirement of the specification, in its tier', () => {
+    const tiers = Object.values(REQUIREMENTS).map(({ tier }) => tier);
+    expect([1, 2, 3].map((tier) => tiers.filter((one) => one === tier).length)).toEqual([39, 15, 12]);
+    for (const [id, { tier }] of Object.entries(REQUIREMENTS)) expect(field(id, 'tier'), id).toBe(String(tier));
+  });
+
+  it('is of the tests as they are: run test/cli/compliance/write.mjs', () => {
+    for (const [id, { status }] of Object.entries(REQUIREMENTS)) {
+      const files = [...(named.get(id) ?? [])].filter((file) => !file.endsWith('compliance.test.ts')).sort();
+      expect(field(id, 'evidence'), id).toBe(JSON.stringify(files.join(', ')));
+      expect(field(id, 'status'), id).toBe(status ?? (files.length > 0 ? 'pass' : 'not_measured'));
+    }
+  });
+
+  it('is of this version, and of three agents', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(report).toContain(`tool_version: "${version}"`);
+    expect(/agent_tested: "(.*)"/.exec(report)?.[1]?.split('; ')).toMatchObject(
+      [/Parley/, /a2a-js/, /Python/].map((one) => expect.stringMatching(one)),
+    );
+  });
+
+  it('passes nothing that no test shows, and nothing whose test fails', () => {
+    const of = (passed: boolean) =>
+      reportYaml({ tests: [{ title: 'SEND_001: sends', file: 'x', passed }], version: '1', date: 'd', agents: ['a'] });
+    expect(of(true)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){3} {4}status: pass/);
+    expect(of(false)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){3} {4}status: fail/);
+    expect(of(true)).toMatch(/A2ACLI_SEND_002:\n(?: {4}.*\n){3} {4}status: not_measured/);
+    expect(of(true)).toMatch(/tier_claimed: 0/);
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentKinds, type LiveAgent } from './agents/agents.js';
+import { parley, parleyJson } from './parley.js';
+import { RecordingAgent } from './recording-agent.js';
+
+interface Report {
+  readonly summary: { readonly pass: number; readonly fail: number; readonly skipped: number };
+  readonly checks: readonly {
+    readonly interface: string;
+    readonly requirement: string;
+    readonly status: string;
+    readonly evidence: string;
+  }[];
+}
+
+describe('CONFORM_001: conformance', () => {
+  let agent: LiveAgent;
+  beforeAll(async () => {
+    agent = (await agentKinds()[0]?.start()) as LiveAgent;
+  });
+  afterAll(() => agent[Symbol.asyncDispose]());
+
+  it('finds nothing wrong with our server, over every interface', async () => {
+    const { summary, checks } = await parleyJson<Report>(['conformance', '-a', agent.url]);
+    expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
+    expect(summary.pass).toBeGreaterThan(14);
+    const checked = checks.filter(({ status }) => status === 'pass').map((check) => check.interface);
+    expect(new Set(checked)).toEqual(new Set(['card', 'JSONRPC 1.0', 'HTTP+JSON 1.0']));
+    const { stdout, code } = await parley(['conformance', '-a', agent.url]);
+    expect(stdout).toMatch(/^PASS: JSONRPC 1\.0: SendMessage answers with a task or a message \(.+\)$/m);
+    expect(stdout).toMatch(/^Result: \d+ passed, 0 failed$/m);
+    expect(code).toBe(0);
+  });
+
+  it('finds what an agent does not do that its card says', async () => {
+    await using broken = await RecordingAgent.start({ card: { capabilities: { streaming: true }, version: 1 } });
+    const { stdout, code } = await parley(['conformance', '-a', broken.url, '-o', 'json', '--timeout', '10s']);
+    const { checks } = JSON.parse(stdout) as Report;
+    const failed = checks.filter(({ status }) => status === 'fail').map(({ requirement }) => requirement);
+    expect(failed).toContain('the card follows the schema');
+    expect(failed).toContain('GetTask of an unknown task is TaskNotFound');
+    expect(code).toBe(1);
+  });
+});
