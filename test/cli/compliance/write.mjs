@@ -3,10 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { reportMarkdown, reportYaml } from './report.ts';
+
+// Node.js runs TypeScript as it is, and looks for the files that imports name.
+registerHooks({ resolve: (path, context, next) => next(path.replace(/^(\..*)\.js$/, '$1.ts'), context) });
+const { reportMarkdown, reportYaml } = await import('./report.ts');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const requirements = join(root, 'test/cli/agents/requirements.txt');
