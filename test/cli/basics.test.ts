@@ -154,7 +154,8 @@ describe('CLI_002: completion', () => {
   }
 
   it('bash completes commands, groups and flags', () => {
-    expect(completed('parley se')).toEqual(['serve']);
+    expect(completed('parley se')).toEqual(['send', 'serve']);
+    expect(completed('parley task push-config ')).toEqual(expect.arrayContaining(['create', 'get', 'list', 'delete']));
     expect(completed('parley db ')).toEqual(expect.arrayContaining(['status', 'migrate', 'vacuum', 'retention']));
     expect(completed('parley db vacuum --da')).toEqual(['--database']);
     expect(completed('parley serve --host 127.0.0.1 --ec')).toEqual(['--echo']);

@@ -42,6 +42,20 @@ describe('EXIT_001, OUT_004: failures', () => {
     expect(agent.calls).toHaveLength(1);
   });
 
+  it('VER_002: an extension that the agent requires is named, and declared where that is asked for', async () => {
+    const uri = 'https://example.com/ext/v1';
+    const card = { capabilities: { extensions: [{ uri, required: true }] } };
+    const refuses = failing(-32008, 'EXTENSION_SUPPORT_REQUIRED');
+    const message = { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'heard' }] };
+    const answer: Answer = (request) =>
+      request.headers['a2a-extensions'] === uri ? result({ message }) : refuses(request);
+    await using agent = await RecordingAgent.start({ card, answer });
+    const { code, stderr } = await parley(['send', '-a', agent.url, 'x']);
+    expect(stderr).toMatch(/ExtensionSupportRequiredError.*\nhint: .*--extension https:\/\/example\.com\/ext\/v1/);
+    expect(code).toBe(1);
+    expect((await parley(['send', '-a', agent.url, 'x', '--extension', uri])).code).toBe(0);
+  });
+
   it('nobody there, or no card there, ends with 3', async () => {
     const nobody = await parley(['card', 'get', 'http://127.0.0.1:9', '-o', 'json']);
     expect(nobody.code).toBe(3);

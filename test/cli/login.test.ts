@@ -17,15 +17,21 @@ class AuthorizationServer implements AsyncDisposable {
     const form = Object.fromEntries(new URLSearchParams(text));
     this.requests.push({ path: request.url ?? '', authorization: request.headers.authorization ?? '', ...form });
     const { status = 200, ...body } =
-      request.url === '/device'
+      request.url === '/.well-known/openid-configuration'
         ? {
-            device_code: 'device-1',
-            user_code: 'ABCD-EFGH',
-            verification_uri: `${this.url}/activate`,
-            expires_in: 60,
-            interval: 0.05,
+            issuer: this.url,
+            token_endpoint: `${this.url}/token`,
+            device_authorization_endpoint: `${this.url}/device`,
           }
-        : (this.answers.shift() ?? { status: 400, error: 'invalid_grant' });
+        : request.url === '/device'
+          ? {
+              device_code: 'device-1',
+              user_code: 'ABCD-EFGH',
+              verification_uri: `${this.url}/activate`,
+              expires_in: 60,
+              interval: 0.05,
+            }
+          : (this.answers.shift() ?? { status: 400, error: 'invalid_grant' });
     response.writeHead(status as number, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 
@@ -116,10 +122,27 @@ describe('auth login', () => {
     expect(readFileSync(join(home.path, '.config', 'a2a-cli', 'logins.json'), 'utf8')).not.toContain('very-secret');
   });
 
+  it('AUTH_010: by OpenID Connect, whose endpoints are discovered', async () => {
+    using home = new EmptyFolder();
+    const env = { HOME: home.path };
+    await using authorization = await new AuthorizationServer([token('known')]).listen();
+    const openIdConnectUrl = `${authorization.url}/.well-known/openid-configuration`;
+    const card = {
+      securitySchemes: { oidc: { openIdConnectSecurityScheme: { openIdConnectUrl } } },
+      securityRequirements: [{ schemes: { oidc: { list: ['openid'] } } }],
+    };
+    await using agent = await RecordingAgent.start({ card });
+    const { code, stderr } = await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url], { env });
+    expect(stderr).toMatch(/enter the code ABCD-EFGH/);
+    expect(code).toBe(0);
+    await parley(['send', '-a', agent.url, 'x'], { env });
+    expect(agent.calls.at(-1)?.headers.authorization).toBe('Bearer known');
+  });
+
   it('says what a card offers that has nothing to sign in with', async () => {
     await using agent = await RecordingAgent.start();
     const { code, stderr } = await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url]);
-    expect(stderr).toMatch(/the card has no OAuth scheme/);
+    expect(stderr).toMatch(/the card has no OAuth or OpenID Connect scheme/);
     expect(code).toBe(2);
   });
 });

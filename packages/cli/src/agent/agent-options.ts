@@ -40,6 +40,7 @@ export async function agentOptions({ settings, output }: Invocation): Promise<Ag
       credentials,
       version,
       prefer: preferredBindings(settings.list('transport')),
+      extensions: settings.list('extension'),
       headers: serviceParameters(settings.list('svc-param')),
       ...(tenant !== undefined && { tenant }),
       ...(timeoutMs !== undefined && { timeoutMs }),

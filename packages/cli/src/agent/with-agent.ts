@@ -2,6 +2,7 @@ import { type Client, connect } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { type Failure, failureOf } from '../failure/failure.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
+import { shellWord } from '../task/shell-word.js';
 import { TaskThread } from '../task/task-thread.js';
 import { type AgentCredentials, credentialHint } from './agent-credentials.js';
 import { agentFlags } from './agent-flags.js';
@@ -66,9 +67,18 @@ function hintFor({ failure: { code }, client, thread, flags, path }: HintContext
     case 'UnsupportedOperationError':
       if (path === 'task subscribe') return `a task that is over cannot be followed: ${thread.follow}`;
       return '--debug shows the exchange; parley card get --verbose shows what the agent offers';
+    case 'ExtensionSupportRequiredError':
+      return client === undefined ? undefined : extensionHint(client);
     case 'VersionNotSupportedError':
       return `parley card get${flags} shows which versions the agent speaks; --a2a-version 0.3 asks for an old one`;
     default:
       return '--debug shows the exchange';
   }
+}
+
+/** The flags that declare what the card requires. */
+function extensionHint({ card }: Client): string | undefined {
+  const required = (card.capabilities.extensions ?? []).filter((extension) => extension.required === true);
+  const flags = required.map(({ uri = '' }) => `--extension ${shellWord(uri)}`);
+  return flags.length === 0 ? undefined : `where that is meant: ${flags.join(' ')}`;
 }

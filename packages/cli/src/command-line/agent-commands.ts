@@ -11,6 +11,7 @@ const AGENT: readonly FlagName[] = [
   'api-key',
   'auth',
   'svc-param',
+  'extension',
   'insecure',
 ];
 const WAITING: readonly FlagName[] = ['poll-interval', 'timeout'];

@@ -56,6 +56,7 @@ export const FLAGS = {
   'api-key': text('key', 'API key, sent where the card says', secret),
   auth: text('value', 'the value of the header Authorization, as it is', secret),
   'svc-param': text('key:value', 'service parameter (an HTTP header)', { repeats: true, ...configurable }),
+  extension: text('uri', 'declare a protocol extension that the agent asks for', { repeats: true, ...configurable }),
   insecure: onOff('do not verify TLS certificates', configurable),
   config: text('path', 'this .env file instead of the local one'),
   output: text('format', 'text or json', {

@@ -1,4 +1,4 @@
-import type { AgentCard, OAuthFlows } from 'parley-a2a';
+import type { AgentCard, OAuthFlows, SecurityScheme } from 'parley-a2a';
 import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
 import type { Invocation } from '../command-line/invocation.js';
@@ -48,9 +48,18 @@ interface LoginWish {
   readonly target: string;
 }
 
+/** A scheme that tokens are for: of OAuth with its flow, or of OpenID Connect with its issuer. */
 interface Offer {
   readonly scheme: string;
-  readonly flows: OAuthFlows;
+  readonly flows?: OAuthFlows;
+  readonly issuer?: string;
+}
+
+function offersOf(scheme: string, described: SecurityScheme): Offer[] {
+  if ('oauth2SecurityScheme' in described) return [{ scheme, flows: described.oauth2SecurityScheme.flows }];
+  if (!('openIdConnectSecurityScheme' in described)) return [];
+  const { openIdConnectUrl } = described.openIdConnectSecurityScheme;
+  return [{ scheme, issuer: openIdConnectUrl.replace(/\/\.well-known\/openid-configuration$/, '') }];
 }
 
 function loginFor(card: AgentCard, { settings, target }: LoginWish): Login {
@@ -58,20 +67,21 @@ function loginFor(card: AgentCard, { settings, target }: LoginWish): Login {
   if (clientId === undefined) throw usageError('--client-id names the client that the authorization server knows');
   const wanted = settings.text('scheme');
   const offers = Object.entries(card.securitySchemes ?? {}).flatMap(([scheme, described]) =>
-    'oauth2SecurityScheme' in described && (wanted === undefined || wanted === scheme)
-      ? [{ scheme, flows: described.oauth2SecurityScheme.flows }]
-      : [],
+    wanted === undefined || wanted === scheme ? offersOf(scheme, described) : [],
   );
   const hasSecret = settings.setting('client-secret') !== undefined;
   const login = offers.map((offer) => loginBy(offer, clientId, hasSecret)).find((one) => one !== undefined);
   if (login === undefined) {
-    const offered = offers.map(({ scheme, flows }) => `${scheme} (${Object.keys(flows).join(', ')})`).join(', ');
+    const offered = offers.map(({ scheme, flows = {} }) => `${scheme} (${Object.keys(flows).join(', ')})`).join(', ');
     const hint = offered === '' ? undefined : `the card has ${offered}; a client secret is for clientCredentials`;
-    throw usageError('the card has no OAuth scheme for a device code or for client credentials', hint);
+    throw usageError(
+      'the card has no OAuth or OpenID Connect scheme for a device code or for client credentials',
+      hint,
+    );
   }
   const issuer = settings.text('issuer') ?? login.issuer;
   // A card must not be able to have a secret sent anywhere.
-  if (hasSecret && settings.setting('issuer') === undefined && issuer !== new URL(target).origin)
+  if (hasSecret && settings.setting('issuer') === undefined && new URL(issuer).origin !== new URL(target).origin)
     throw usageError(
       `the card sends its callers to ${issuer} for tokens, which is not its own origin`,
       `--issuer ${issuer} says that this is where your client secret belongs`,
@@ -81,7 +91,12 @@ function loginFor(card: AgentCard, { settings, target }: LoginWish): Login {
   return { ...login, issuer, scopes };
 }
 
-function loginBy({ scheme, flows }: Offer, clientId: string, hasSecret: boolean): Omit<Login, 'scopes'> | undefined {
+function loginBy(
+  { scheme, flows = {} as OAuthFlows, issuer }: Offer,
+  clientId: string,
+  hasSecret: boolean,
+): Omit<Login, 'scopes'> | undefined {
+  if (issuer !== undefined) return { flow: hasSecret ? 'clientCredentials' : 'deviceCode', scheme, clientId, issuer };
   if ('clientCredentials' in flows && hasSecret) {
     const { tokenUrl: token } = flows.clientCredentials;
     return { flow: 'clientCredentials', scheme, clientId, issuer: new URL(token).origin, endpoints: { token } };

@@ -21,11 +21,11 @@ export function loginCredentials(login: Login, { store, clientSecret, show }: Lo
   const { issuer, endpoints, clientId, scopes, scheme } = login;
   const options = {
     issuer,
-    endpoints,
     clientId,
     scopes,
     scheme,
     store,
+    ...(endpoints !== undefined && { endpoints }),
     ...(clientSecret !== undefined && { clientSecret }),
   };
   if (login.flow === 'clientCredentials') return clientCredentials(options);

@@ -8,7 +8,8 @@ export interface Login {
   readonly flow: 'deviceCode' | 'clientCredentials';
   readonly scheme: string;
   readonly issuer: string;
-  readonly endpoints: OAuthEndpoints;
+  /** Absent: they are discovered. */
+  readonly endpoints?: OAuthEndpoints;
   readonly clientId: string;
   readonly scopes: readonly string[];
 }
