@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-compliance-'));
 try {
   const file = join(folder, 'report.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const arguments_ = [vitest, 'run', 'test/cli', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const arguments_ = [vitest, 'run', 'test/cli/', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   spawnSync(process.execPath, arguments_, { cwd: root, stdio: 'inherit' });
   const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
   const tests = testResults.flatMap(({ name, assertionResults }) =>

@@ -10,6 +10,8 @@ export interface ExecAgentOptions {
   readonly chunk: string | undefined;
 }
 
+/** How long a program may take to end when it is told to. */
+const FORCE_MS = 4_000;
 /** An answer that is not streamed is held whole. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 
@@ -24,6 +26,8 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
       await events.working();
       const child = started(options.command, context);
       const ended = once(child, 'close');
+      // Looked at below; until then nobody listens.
+      ended.catch(() => {});
       const stop = () => endGroup(child);
       context.signal.addEventListener('abort', stop, { once: true });
       try {
@@ -90,9 +94,17 @@ async function relay({
 
 function endGroup(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  signalGroup(child, 'SIGTERM');
+  const force = setTimeout(() => signalGroup(child, 'SIGKILL'), FORCE_MS);
+  force.unref();
+  child.once('exit', () => clearTimeout(force));
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
   try {
-    process.kill(-child.pid, 'SIGTERM');
+    process.kill(-child.pid, signal);
   } catch {
-    child.kill();
+    child.kill(signal);
   }
 }

@@ -30,6 +30,13 @@ const HOP_BY_HOP = new Set([
 ]);
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
+/** Who waits for the answer; the signal is aborted when nobody does any more. */
+interface Caller {
+  readonly path: string;
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
+}
+
 /** Passes one request on, and its answer back as it comes. */
 export class ProxiedExchange {
   readonly #options: ProxiedExchangeOptions;
@@ -62,7 +69,7 @@ export class ProxiedExchange {
         signal: gone.signal,
         ...(body.length > 0 && method !== 'GET' && method !== 'HEAD' && { body: new Uint8Array(body) }),
       });
-      await this.#pass(answer, path, response);
+      await this.#pass(answer, { path, response, signal: gone.signal });
     } catch (error) {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       log({ exchange, what: 'error', head: gone.signal.aborted ? 'the caller has gone' : String(cause) });
@@ -71,7 +78,7 @@ export class ProxiedExchange {
     }
   }
 
-  async #pass(answer: Response, path: string, response: ServerResponse): Promise<void> {
+  async #pass(answer: Response, { path, response, signal }: Caller): Promise<void> {
     const { number: exchange, log } = this.#options;
     const type = answer.headers.get('content-type') ?? '';
     const head = `${answer.status} ${type}`.trim();
@@ -96,7 +103,7 @@ export class ProxiedExchange {
     const decoder = new TextDecoder();
     for await (const chunk of answer.body ?? []) {
       log({ exchange, what: 'event', head: 'stream', body: decoder.decode(chunk, { stream: true }) });
-      if (!response.write(chunk)) await once(response, 'drain');
+      if (!response.write(chunk)) await once(response, 'drain', { signal });
     }
     log({ exchange, what: 'end', head: 'stream ended' });
     response.end();

@@ -94,6 +94,8 @@ function withFile(path: string, work: (db: DatabaseSync) => void): void {
 }
 
 function isInUse(path: string): boolean {
+  // Looking must not leave anything behind.
+  if (statSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined) return false;
   try {
     lockFile(path).lock.release();
     return false;
