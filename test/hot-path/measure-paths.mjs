@@ -7,6 +7,7 @@ import { agent, createAgentHandler } from 'parley-a2a/server';
 const CALLS = 2000;
 const CHUNKS = { few: 20, many: 220 };
 const STREAMS = 50;
+const ROUNDS = 5;
 
 // A timestamp is made once per millisecond: how many calls that serves must not depend on how fast the machine is.
 let now = Date.parse('2026-01-01T00:00:00Z');
@@ -80,6 +81,26 @@ function checked(text) {
 /** Per call, after as many that warm it up: bytes on the heap with no collection in between, and promises. */
 async function costOf(call, calls) {
   for (let index = 0; index < calls; index++) await step(call);
+  const bytes = await bytesOf(call, calls);
+  let promises = 0;
+  const stop = promiseHooks.onInit(() => {
+    promises++;
+  });
+  for (let index = 0; index < calls; index++) await step(call);
+  stop();
+  return { bytes, promises: promises / calls };
+}
+
+/** On a machine that is slow the collector comes by itself now and then: such a round says nothing, and the next one is looked at. */
+async function bytesOf(call, calls) {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { bytes, collections } = await measured(call, calls);
+    if (collections === 0) return bytes;
+  }
+  throw new Error('a collection runs in between each time: the young generation is too small for the figures');
+}
+
+async function measured(call, calls) {
   let collections = 0;
   const observer = new PerformanceObserver((list) => {
     collections += list.getEntries().length;
@@ -93,15 +114,7 @@ async function costOf(call, calls) {
   const bytes = (process.memoryUsage().heapUsed - before) / calls;
   await new Promise((resolve) => setTimeout(resolve, 5));
   observer.disconnect();
-  if (collections > 0)
-    throw new Error('a collection ran in between: the young generation is too small for the figures');
-  let promises = 0;
-  const stop = promiseHooks.onInit(() => {
-    promises++;
-  });
-  for (let index = 0; index < calls; index++) await step(call);
-  stop();
-  return { bytes, promises: promises / calls };
+  return { bytes, collections };
 }
 
 async function step(call) {

@@ -76,8 +76,9 @@ describe('the cost of validation', () => {
     expect(ms * 1000).toBeLessThan(1000);
   });
 
-  test('10 MB of base64 take tens of ms at most', () => {
-    const large = 'QUJD'.repeat(2_500_000);
-    expect(best(5, () => isBase64(large))).toBeLessThan(100);
+  // In rounds so short that a busy machine leaves some of them alone.
+  test('base64 takes less than 10 ms for 1 MB', () => {
+    const large = 'QUJD'.repeat(250_000);
+    expect(best(50, () => isBase64(large))).toBeLessThan(10);
   });
 });
