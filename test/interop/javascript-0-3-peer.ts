@@ -8,7 +8,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from 'a2a-js-sdk-0.3/client';
-import type { Binding, JsonObject, Outgoing } from './javascript-peer.js';
+import { type Binding, type JsonObject, type Outgoing, without } from './javascript-peer.js';
 import { isArray, type Json } from './scenarios.js';
 
 /**
@@ -16,7 +16,11 @@ import { isArray, type Json } from './scenarios.js';
  * every client plays; what a 0.3 client alone sees is checked on the way.
  */
 export class JavaScript03Peer {
-  private constructor(readonly client: Client) {}
+  readonly version = '0.3';
+  private constructor(
+    readonly client: Client,
+    private readonly binding: Binding,
+  ) {}
 
   static async connect(url: string, binding: Binding, fetchImpl: typeof fetch): Promise<JavaScript03Peer> {
     const factory = new ClientFactory(
@@ -26,9 +30,13 @@ export class JavaScript03Peer {
         cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
       }),
     );
-    return new JavaScript03Peer(
-      await factory.createFromUrl(`${url.replace(/\/$/, '')}/.well-known/agent-card.json`, ''),
-    );
+    const card = `${url.replace(/\/$/, '')}/.well-known/agent-card.json`;
+    return new JavaScript03Peer(await factory.createFromUrl(card, ''), binding);
+  }
+
+  /** Over HTTP+JSON the client drops the names of files, and `append`. */
+  visible(pattern: Json): Json {
+    return this.binding === 'JSONRPC' ? pattern : without(pattern, ['filename', 'append']);
   }
 
   async send(outgoing: Outgoing): Promise<{ readonly task?: JsonObject; readonly message?: JsonObject }> {

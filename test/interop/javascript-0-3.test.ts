@@ -19,17 +19,13 @@ const MOUNTS = [
   { mount: '/', agent: '/' },
 ] as const;
 
-/**
- * The client cannot say over HTTP+JSON that it does not want to wait: ProtoJSON has no false. What it does not get back it cannot check:
- * over HTTP+JSON it drops `append`, and names of files.
- */
-const playable = (name: string, mode: string, binding: string) =>
-  binding === 'JSONRPC' || (mode !== 'immediate' && !/streaming|chunked|file|data-types/.test(name));
+/** The client cannot say over HTTP+JSON that it does not want to wait: its ProtoJSON has no false. */
+const playable = (mode: string, binding: string) => mode !== 'immediate' || binding === 'JSONRPC';
 
 const PLAYS = MOUNTS.flatMap(({ mount, agent }) =>
   SCENARIOS.filter(({ agents, once }) => agents.includes(agent) && once !== true).flatMap((scenario) =>
     BINDINGS.flatMap((binding) =>
-      MODES.filter((mode) => playable(scenario.name, mode, binding)).map((mode) => ({
+      MODES.filter((mode) => playable(mode, binding)).map((mode) => ({
         title: `${mount} ${scenario.name}, ${binding}, ${mode}`,
         mount,
         scenario,

@@ -127,7 +127,8 @@ function requestOf({ message, configuration }: Outgoing): SendMessageRequest {
   });
 }
 
-function without(pattern: Json, names: readonly string[]): Json {
+/** The pattern without what these members say, at any depth. */
+export function without(pattern: Json, names: readonly string[]): Json {
   if (isArray(pattern)) return pattern.map((item) => without(item, names));
   if (typeof pattern !== 'object' || pattern === null) return pattern;
   const kept = Object.entries(pattern).filter(([name]) => !names.includes(name));
