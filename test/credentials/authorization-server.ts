@@ -47,15 +47,17 @@ for (const level of ['info', 'warn'] as const) {
 /** Starts one. Access tokens live for `lifeS` seconds. */
 export async function startAuthorizationServer({
   lifeS = 3_600,
+  deviceCodeS = 600,
   clientKey,
 }: {
   readonly lifeS?: number;
+  readonly deviceCodeS?: number;
   readonly clientKey?: object;
 } = {}): Promise<AuthorizationServer> {
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const provider = new Provider(issuer, await configurationOf(lifeS, clientKey));
+  const provider = new Provider(issuer, await configurationOf({ lifeS, deviceCodeS, clientKey }));
   const tokenRequests: TokenRequest[] = [];
   const issued: IssuedToken[] = [];
   provider.on('access_token.saved', (token) => issued.push(token));
@@ -91,7 +93,15 @@ export async function closed(server: Pick<Server, 'close' | 'closeAllConnections
   await ended;
 }
 
-async function configurationOf(lifeS: number, clientKey: object | undefined): Promise<Configuration> {
+async function configurationOf({
+  lifeS,
+  deviceCodeS,
+  clientKey,
+}: {
+  readonly lifeS: number;
+  readonly deviceCodeS: number;
+  readonly clientKey: object | undefined;
+}): Promise<Configuration> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const person = {
     redirect_uris: [REDIRECT_URI],
@@ -150,7 +160,7 @@ async function configurationOf(lifeS: number, clientKey: object | undefined): Pr
     ttl: {
       AccessToken: lifeS,
       ClientCredentials: lifeS,
-      DeviceCode: 600,
+      DeviceCode: deviceCodeS,
       RefreshToken: 3_600,
       Grant: 3_600,
       Session: 3_600,

@@ -1,12 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportJWK, generateKeyPair } from 'jose';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../packages/parley/src/exports/client.js';
 import {
   authorizationCode,
   clientCredentials,
   deviceCode,
   type SchemeCredentials,
+  type SigningKey,
 } from '../../packages/parley/src/exports/credentials.js';
 import type { SecurityScheme } from '../../packages/parley/src/exports/index.js';
+import { loopbackRedirect } from '../../packages/parley/src/exports/node-credentials.js';
 import {
   type AuthorizationServer,
   CLIENT_SECRET,
@@ -17,10 +20,15 @@ import { Person } from './person.js';
 import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 let idp: AuthorizationServer;
+let key: SigningKey;
 let agents: Readonly<Record<keyof ReturnType<typeof schemesOf>, ProtectedAgent>>;
 
 beforeAll(async () => {
-  idp = await startAuthorizationServer();
+  const pair = await generateKeyPair('ES256');
+  key = pair.privateKey as SigningKey;
+  idp = await startAuthorizationServer({
+    clientKey: { ...(await exportJWK(pair.publicKey)), kid: 'c1', alg: 'ES256' },
+  });
   const started = await Promise.all(
     Object.entries(schemesOf(idp.issuer)).map(async ([name, scheme]) => {
       const agent = await startProtectedAgent({
@@ -77,6 +85,23 @@ describe('a client that speaks for itself', () => {
     expect(await callerOf('machine', credentials)).toBe(`called by ${clientId} / read`);
   });
 
+  it('gets a token by its private key', async () => {
+    const authentication = { method: 'private-key', key, kid: 'c1' } as const;
+    const credentials = clientCredentials({ issuer: idp.issuer, clientId: 'keyed', authentication, scopes: ['read'] });
+    expect(await callerOf('machine', credentials)).toBe('called by keyed / read');
+  });
+
+  it('takes the endpoints that it is told, also where nothing can be discovered', async () => {
+    idp.interfere((path) => (path.includes('/.well-known/') ? { status: 404, body: '{}' } : undefined));
+    const client = { issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET, scopes: ['read'] };
+    // By the card, and by the caller.
+    const byCard = await callerOf('machine', clientCredentials(client));
+    const endpoints = { token: `${idp.issuer}/token` };
+    const byCaller = await callerOf('openId', clientCredentials({ ...client, endpoints }));
+    idp.interfere(undefined);
+    expect([byCard, byCaller]).toEqual(['called by machine / read', 'called by machine / read']);
+  });
+
   it('finds the authorization server by OpenID Connect', async () => {
     const credentials = clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET });
     expect(await callerOf('openId', credentials)).toBe('called by machine');
@@ -103,6 +128,17 @@ describe('a client that speaks for a person', () => {
     expect(asked).toMatchObject({ code_challenge_method: 'S256', response_type: 'code', scope: 'openid read' });
     expect(asked.state).toMatch(/^.{40,}$/);
     expect(asked.code_challenge).toMatch(/^.{43}$/);
+  });
+
+  it('gets a token by a browser that comes back to this machine', async () => {
+    const visits: Promise<Response>[] = [];
+    const { redirectUri, authorize, close } = await loopbackRedirect({
+      open: async (url) => void visits.push(fetch(await new Person().agree(url))),
+    });
+    onTestFinished(close);
+    const options = { issuer: idp.issuer, clientId: 'browser', redirectUri, authorize, scopes: ['openid'] };
+    expect(await callerOf('browser', authorizationCode(options))).toBe('called by browser / ada / openid');
+    expect((await Promise.all(visits)).map(({ status }) => status)).toEqual([200]);
   });
 
   it('gets a token by another device', async () => {
