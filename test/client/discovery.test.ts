@@ -187,7 +187,7 @@ describe('a card is kept', () => {
 
 describe('of several interfaces', () => {
   const interfaces = (url: string) => [
-    { url: 'grpc.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' },
+    { url: '127.0.0.1:443', protocolBinding: 'GRPC', protocolVersion: '1.0' },
     { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0.1', tenant: 'a b' },
     { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'c' },
   ];

@@ -57,8 +57,9 @@ function challengesOf(error: unknown): readonly string[] | undefined {
   return error.challenges.some((challenge) => challenge.includes('insufficient_scope')) ? error.challenges : undefined;
 }
 
-/** The names of this machine for itself are one. */
+/** The names of this machine for itself are one. What is no url, such as an address of gRPC, stands for itself. */
 function originOf(url: string): string {
+  if (!URL.canParse(url)) return url;
   const { origin, protocol, hostname, port } = new URL(url);
   return LOOPBACK.test(hostname) ? `${protocol}//localhost:${port}` : origin;
 }
