@@ -1,0 +1,28 @@
+import { type Meter as OpenTelemetryMeter, metrics } from '@opentelemetry/api';
+import { expect, it } from 'vitest';
+import { LoadMetrics } from './load-metrics.js';
+import type { Meter } from './meter.js';
+import { RequestMetrics } from './request-metrics.js';
+
+it('a meter of OpenTelemetry is one: by its types, and by what is done with it', () => {
+  const theirs: OpenTelemetryMeter = metrics.getMeter('parley');
+  const meter: Meter = theirs;
+  const requests = new RequestMetrics([meter]);
+  const load = new LoadMetrics([meter], {
+    runningTurns: () => [],
+    openStreams: { count: 0 },
+    waiting: async () => 0,
+    cache: () => ({ hits: 0, misses: 0, operations: 0 }),
+  });
+  requests.answered({
+    operation: 'getTask',
+    binding: 'JSONRPC',
+    version: '1.0',
+    code: 'OK',
+    status: 200,
+    seconds: 0.1,
+  });
+  load.committed(3);
+  load.close();
+  expect(requests.requests).toBe(1);
+});
