@@ -1,4 +1,4 @@
-import { type Meter as OpenTelemetryMeter, metrics } from '@opentelemetry/api';
+import { metrics, type Meter as OpenTelemetryMeter } from '@opentelemetry/api';
 import { expect, it } from 'vitest';
 import { LoadMetrics } from './load-metrics.js';
 import type { Meter } from './meter.js';
