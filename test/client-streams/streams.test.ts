@@ -20,11 +20,13 @@ const SEED = Number(process.env.STREAMS_SEED ?? 1) * 100_000;
 const RETRIES = { attempts: 20, firstMs: 1, longestMs: 4 };
 
 describe.each([
-  { withIds: true, binding: 'JSONRPC' },
-  { withIds: true, binding: 'HTTP+JSON' },
-  { withIds: false, binding: 'JSONRPC' },
-  { withIds: false, binding: 'HTTP+JSON' },
-])('streams through a proxy that breaks them, over $binding, numbered: $withIds', ({ withIds, binding }) => {
+  { withIds: true, binding: 'JSONRPC', version: '1.0' },
+  { withIds: true, binding: 'HTTP+JSON', version: '1.0' },
+  { withIds: false, binding: 'JSONRPC', version: '1.0' },
+  { withIds: false, binding: 'HTTP+JSON', version: '1.0' },
+  { withIds: true, binding: 'JSONRPC', version: '0.3' },
+])('streams through a proxy that breaks them, over $binding in $version, numbered: $withIds', (row) => {
+  const { withIds, binding, version } = row;
   const proxy = new BreakingProxy({ withoutIds: !withIds });
   const server = createA2AServer({ agent: talkativeAgent, idempotency: { anonymous: true } });
   const count = STREAMS / 4;
@@ -65,6 +67,7 @@ describe.each([
   async function play(seed: number): Promise<void> {
     const client = await connect(card, {
       binding,
+      version,
       headers: { 'x-luck': String(seed) },
       retry: RETRIES,
       resume: RETRIES,

@@ -9,6 +9,7 @@ import type { PromptFunction, PromptRunner } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DEFAULT_LIMITS as ENGINE_LIMITS, type EngineLimits } from '../server/engine-limits.js';
 import type { IdempotencyOptions } from '../server/idempotency.js';
+import type { ServerInterceptor } from '../server/intercepted-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 
 /** What every agent can have. */
@@ -26,6 +27,8 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined;
   /** A message sent again leads to the outcome of the first one: how long, and for whom. */
   readonly idempotency?: IdempotencyOptions;
+  /** What stands around every call, the first one outermost; requests are valid by then, and callers known. */
+  readonly interceptors?: readonly ServerInterceptor[];
   /** Limits of requests and of the engine that differ from the defaults. */
   readonly limits?: Partial<RequestLimits & EngineLimits>;
   /** The protocol versions that are offered; default `1.0` and `0.3`. */
@@ -73,6 +76,7 @@ export const agentOptionsShape = {
   idempotency: z
     .strictObject({ anonymous: z.boolean().optional(), windowMs: z.number().positive().optional() })
     .optional(),
+  interceptors: z.array(func).optional(),
   limits: z.strictObject({ ...numbers(REQUEST_LIMITS), ...numbers(ENGINE_LIMITS) }).optional(),
   versions: versionsSchema,
   versionWhenAbsent: z

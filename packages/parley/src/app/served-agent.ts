@@ -7,6 +7,7 @@ import type { StrayErrors } from '../runtime/stray-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
+import { interceptedHandler } from '../server/intercepted-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -77,9 +78,7 @@ export class ServedAgent {
     const { logger, clock, heartbeatMs, openStreams } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_LIMITS, ...limits };
     return {
-      handler: this.#capabilities.extendedAgentCard
-        ? handlerAt(card.supportedInterfaces, this.#handler)
-        : this.#handler,
+      handler: this.#handlerAt(card),
       card: () => card,
       ...(authenticator && { authenticator }),
       logger,
@@ -89,6 +88,14 @@ export class ServedAgent {
       openStreams,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
     };
+  }
+
+  #handlerAt({ supportedInterfaces }: AgentCard): RequestHandler {
+    const { interceptors = [] } = this.#options;
+    const handler = this.#capabilities.extendedAgentCard
+      ? handlerAt(supportedInterfaces, this.#handler)
+      : this.#handler;
+    return interceptors.length === 0 ? handler : interceptedHandler(handler, interceptors);
   }
 
   /** Takes over what an earlier process left behind. */

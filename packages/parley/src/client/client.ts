@@ -240,7 +240,7 @@ export class Client {
 
   /** One call through the interceptors. */
   #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
-    const outcome = intercepted<ClientCallContext>(
+    const outcome = intercepted<ClientCallContext, StreamResponse>(
       this.#parts.interceptors,
       (last) => this.#calls.unary(last as AgentCall<Name>) as CallOutcome,
     )(call);

@@ -37,6 +37,7 @@ export type { Cache, CacheConnections, CacheLink } from '../cache/cache.js';
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
 export type { AgentCard } from '../model/agent-card.js';
+export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';
 export type { StrayErrors, StrayScope } from '../runtime/stray-errors.js';
@@ -47,6 +48,7 @@ export { DefaultRequestHandler, type DefaultRequestHandlerOptions } from '../ser
 export type { EngineLimits } from '../server/engine-limits.js';
 export type { ArtifactContent, ArtifactInfo, EventQueue, StatusContent, StatusInfo } from '../server/event-queue.js';
 export type { IdempotencyOptions } from '../server/idempotency.js';
+export type { ServerInterceptor } from '../server/intercepted-handler.js';
 export type { RequestContext } from '../server/request-context.js';
 export type { RequestHandler } from '../server/request-handler.js';
 export type { RetentionPolicy } from '../server/retention-sweeper.js';

@@ -1,3 +1,4 @@
+import type { StreamResponse } from '../model/stream-response.js';
 import type { OperationName, OperationTypes, StreamingOperationName } from './operations.js';
 
 /** One call of an operation, on either side. */
@@ -7,27 +8,28 @@ export interface InterceptedCall<Context, Name extends OperationName = Operation
   readonly context: Context;
 }
 
-/** What a call comes to: a promise of the response, or the events of a stream. */
-export type CallOutcome<Name extends OperationName = OperationName> = Name extends StreamingOperationName
-  ? AsyncIterable<OperationTypes[Name]['response']>
-  : Promise<OperationTypes[Name]['response']>;
+/** What a call comes to: a promise of the response, or the events of a stream. A server's events carry their number too. */
+export type CallOutcome<
+  Name extends OperationName = OperationName,
+  Event = StreamResponse,
+> = Name extends StreamingOperationName ? AsyncIterable<Event> : Promise<OperationTypes[Name]['response']>;
 
 /**
  * Stands around every call. May look at it, change it (`next({ ...call, … })`), answer in its place, or watch what comes of it: the promise
  * or the events that `next` gives are to be given back, or others in their place. A client's context says what is sent along, a server's
  * who calls.
  */
-export type Interceptor<Context> = (
+export type Interceptor<Context, Event = StreamResponse> = (
   call: InterceptedCall<Context>,
-  next: (call: InterceptedCall<Context>) => CallOutcome,
-) => CallOutcome;
+  next: (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event>,
+) => CallOutcome<OperationName, Event>;
 
 /** A call through all interceptors; the first of them is the outermost. */
-export function intercepted<Context>(
-  interceptors: readonly Interceptor<Context>[],
-  last: (call: InterceptedCall<Context>) => CallOutcome,
-): (call: InterceptedCall<Context>) => CallOutcome {
-  return interceptors.reduceRight<(call: InterceptedCall<Context>) => CallOutcome>(
+export function intercepted<Context, Event>(
+  interceptors: readonly Interceptor<Context, Event>[],
+  last: (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event>,
+): (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event> {
+  return interceptors.reduceRight<(call: InterceptedCall<Context>) => CallOutcome<OperationName, Event>>(
     (next, interceptor) => (call) => interceptor(call, next),
     last,
   );

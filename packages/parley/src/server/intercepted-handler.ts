@@ -1,0 +1,28 @@
+import { type CallOutcome, type InterceptedCall, type Interceptor, intercepted } from '../operations/interceptor.js';
+import { OPERATIONS, type OperationName } from '../operations/operations.js';
+import type { StreamItem } from '../task/stream-item.js';
+import type { RequestHandler } from './request-handler.js';
+import type { ServerCallContext } from './server-call-context.js';
+
+/**
+ * What stands around the calls of a server. An item of a stream may carry its event as JSON already: whoever puts another event in its
+ * place leaves that out.
+ */
+export type ServerInterceptor = Interceptor<ServerCallContext, StreamItem>;
+
+/** A handler with interceptors around each of its operations; the first of them is the outermost. */
+export function interceptedHandler(
+  handler: RequestHandler,
+  interceptors: readonly ServerInterceptor[],
+): RequestHandler {
+  const run = intercepted(interceptors, ({ operation, request, context }: InterceptedCall<ServerCallContext>) => {
+    const answer = handler[operation] as (request: unknown, context: ServerCallContext) => unknown;
+    return answer.call(handler, request, context) as CallOutcome<OperationName, StreamItem>;
+  });
+  const operations = (Object.keys(OPERATIONS) as OperationName[]).map((operation) => [
+    operation,
+    (request: InterceptedCall<ServerCallContext>['request'], context: ServerCallContext) =>
+      run({ operation, request, context }),
+  ]);
+  return Object.fromEntries(operations) as RequestHandler;
+}
