@@ -139,7 +139,10 @@ export class OAuthCredentials implements CredentialKind {
     const now = this.#runtime.clock.now();
     return {
       accessToken,
-      ...(life !== undefined && { renewAt: now + life - Math.min(life * MARGIN, LONGEST_MARGIN_MS) }),
+      ...(life !== undefined && {
+        renewAt: now + life - Math.min(life * MARGIN, LONGEST_MARGIN_MS),
+        expiresAt: now + life,
+      }),
       ...(refreshToken !== undefined && { refreshToken }),
     };
   }

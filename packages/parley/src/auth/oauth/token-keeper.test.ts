@@ -121,6 +121,31 @@ describe('tokens that are kept', () => {
     expect(await next).toBe('t1');
   });
 
+  it('that cannot be renewed do until they expire, and are asked for again meanwhile', async () => {
+    const { clock, requests, keeper, given } = keeperWorld();
+    const first = keeper.current(undefined);
+    await settled();
+    given(0).answer({ accessToken: 't1', renewAt: clock.now() + 1_000, expiresAt: clock.now() + 4_000 });
+    await first;
+    await clock.advance(1_000);
+    const second = keeper.current(undefined);
+    await settled();
+    given(1).fail(new Error('down'));
+    expect(await second).toBe('t1');
+    await clock.advance(999);
+    expect(await keeper.current(undefined)).toBe('t1');
+    expect(requests).toHaveLength(2);
+    await clock.advance(2_001);
+    const late = keeper.current(undefined);
+    await settled();
+    given(2).fail(new Error('still down'));
+    await expect(late).rejects.toThrow('still down');
+    const refused = keeper.renew('t1', undefined);
+    await settled();
+    given(3).fail(new Error('refused, so no longer good'));
+    await expect(refused).rejects.toThrow('refused, so');
+  });
+
   it('that another process has renewed are taken from the store', async () => {
     const { clock } = keeperWorld();
     let stored: Tokens | undefined = { ...tokens('t0', clock, -1), refreshToken: 'r0' };

@@ -15,6 +15,9 @@ export interface TokenKeeperOptions {
 /** A token that took the place of a refused one and is refused so soon is not the problem; more of them would only load the authorization server. */
 const SETTLING_MS = 1_000;
 
+/** When a renewal that failed is tried again, as long as there is time. */
+const AGAIN_MS = 1_000;
+
 /** Tokens for one purpose: got when first needed, renewed shortly before they expire or when one is refused, by one request for all who wait. */
 export class TokenKeeper {
   readonly #options: TokenKeeperOptions;
@@ -41,7 +44,7 @@ export class TokenKeeper {
     if (!this.#renewal.isRunning) {
       if (this.#tokens?.accessToken !== refused) return true;
       if (clock.monotonic() - this.#replacedAt < SETTLING_MS) return false;
-      this.#tokens = { ...this.#tokens, renewAt: Number.NEGATIVE_INFINITY };
+      this.#tokens = { ...this.#tokens, renewAt: Number.NEGATIVE_INFINITY, expiresAt: Number.NEGATIVE_INFINITY };
     }
     const { accessToken } = await this.#renewal.join(signal);
     this.#replacedAt = clock.monotonic();
@@ -53,13 +56,25 @@ export class TokenKeeper {
   }
 
   async #renewed(signal: AbortSignal): Promise<Tokens> {
-    const { obtain, store, key } = this.#options;
+    const { store, key } = this.#options;
     const stored = await store?.load(key);
     // Another process may have renewed them.
     const isNew = stored !== undefined && stored.accessToken !== this.#tokens?.accessToken;
-    const tokens = isNew && this.#isGood(stored) ? stored : await obtain(isNew ? stored : this.#tokens, signal);
+    const had = isNew ? stored : this.#tokens;
+    const tokens = isNew && this.#isGood(had) ? had : await this.#obtained(had, signal);
     this.#tokens = tokens;
     if (tokens !== stored) await store?.save(key, tokens);
     return tokens;
+  }
+
+  /** Tokens are renewed before they expire: where that fails, they do for what is left of their time. */
+  async #obtained(had: Tokens | undefined, signal: AbortSignal): Promise<Tokens> {
+    const { obtain, clock } = this.#options;
+    try {
+      return await obtain(had, signal);
+    } catch (error) {
+      if (had?.expiresAt === undefined || had.expiresAt <= clock.now()) throw error;
+      return { ...had, renewAt: clock.now() + AGAIN_MS };
+    }
   }
 }

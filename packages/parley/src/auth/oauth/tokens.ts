@@ -3,6 +3,8 @@ export interface Tokens {
   readonly accessToken: string;
   /** From when on it is renewed before it is used, shortly before it expires; absent: when it is refused. */
   readonly renewAt?: number;
+  /** Until when it is good; absent: until it is refused. */
+  readonly expiresAt?: number;
   readonly refreshToken?: string;
 }
 
