@@ -7,13 +7,12 @@ import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
-import { describedHealth, healthEndpoints } from './health-endpoints.js';
+import { healthEndpoints } from './health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
-import { describedMetrics } from './metrics-endpoint.js';
-import { openApiEndpoints } from './openapi/openapi-endpoints.js';
-import { describedListing, originListing } from './origin-listing.js';
+import type { hostDescription } from './openapi/host-description.js';
+import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { Readiness, type ReadinessCheck } from './readiness.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
@@ -35,8 +34,8 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   readonly health: boolean;
   /** What readiness depends on beside agents and storage. */
   readonly checks?: readonly ReadinessCheck[];
-  /** Whether the server describes itself. */
-  readonly openapi?: boolean;
+  /** How the server describes itself; absent: not at all. */
+  readonly description?: typeof hostDescription | undefined;
   /** What is measured; absent: nothing. */
   readonly metrics?: MetricsOptions | undefined;
   /** The figures of the process, where there is one. */
@@ -80,7 +79,7 @@ export class AgentHost {
     const wrap = (exchange: Exchange) => wrapped(exchange, options, this.#metrics?.requests);
     const answer: Exchange = (request) => this.#answer(request);
     const others = wrap((request) => this.#onceStarted(answer, request));
-    const documents = options.openapi === true ? this.#documents(options) : [];
+    const documents = this.#documents(options);
     const endpoints = new Map([
       ...(options.health ? healthEndpoints(this.#readiness) : []),
       ...(this.#metrics?.endpoints(undefined) ?? []),
@@ -138,16 +137,9 @@ export class AgentHost {
     return new HostMetrics({ options: metrics, sources, storage, clock });
   }
 
-  #documents({ health, metrics, baseServer, baseUrl }: AgentHostOptions): ReadonlyMap<string, Exchange> {
-    const mount = this.#mounts.find(({ path }) => path === baseServer?.path);
-    const describers = [
-      describedListing,
-      ...this.#mounts.map(({ describe }) => describe),
-      ...(baseServer && mount ? [baseServer.describe(mount)] : []),
-      ...(health ? [describedHealth] : []),
-      ...(metrics !== undefined && metrics.endpoint !== false ? [describedMetrics] : []),
-    ];
-    return openApiEndpoints({ describers, baseUrl });
+  #documents({ description, health, metrics, baseServer, baseUrl }: AgentHostOptions): ReadonlyMap<string, Exchange> {
+    const measured = metrics !== undefined && metrics.endpoint !== false;
+    return description?.({ mounts: this.#mounts, baseServer, health, metrics: measured, baseUrl }) ?? new Map();
   }
 
   #baseServer(options: AgentHostOptions, baseServer: HostedBaseServer): ReadonlyMap<string, Exchange> {

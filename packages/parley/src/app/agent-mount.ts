@@ -1,20 +1,11 @@
 import type { AgentEndpoint } from '../bindings/http/agent-endpoint.js';
-import { operationId } from '../bindings/http/described-agent.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
-import { httpJsonPaths } from '../bindings/http-json/http-json-paths.js';
 import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
-import { jsonRpcPath } from '../bindings/jsonrpc/jsonrpc-path.js';
-import { PROTOCOL_SCHEMAS } from '../codec/protocol-schemas.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
-import type { Paths, Schema } from '../openapi/document.js';
-import { isLegacy } from '../operations/versions.js';
-import { agentCardOperation } from './agent-card-endpoint.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { errorAnswer } from './json-answer.js';
-import { describedSchemes } from './openapi/security-schemes.js';
-import type { Describe } from './openapi/server-document.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
@@ -37,7 +28,7 @@ export interface AgentMountOptions {
 }
 
 /** Where below the origin one agent answers. */
-interface MountPaths {
+export interface MountPaths {
   readonly card: string;
   readonly oldCard: string;
   readonly jsonRpc: string;
@@ -94,34 +85,15 @@ export class AgentMount {
     return this.#view(base).exchange;
   }
 
-  /** The card and both bindings for a document. */
-  readonly describe: Describe = (components) => {
-    const card = this.#options.agent.card([]);
-    const endpoint = this.#options.agent.endpoint(card);
-    const { name, description } = card;
-    const tag = `${name} at ${this.path}`;
-    const id = this.path === '/' ? 'root' : this.path;
-    const agent = { endpoint, tag, name: id, components };
-    const { card: cardPath, oldCard, jsonRpc, httpJson } = this.#paths;
-    const call = (path: string) => jsonRpcPath({ ...agent, path, languages: this.#languages('jsonRpc') });
-    const cards = this.#languages('jsonRpc').map(({ schemas }) => schemas.card(components));
-    const cardAt = (path: string, forms: readonly Schema[]) => ({
-      get: agentCardOperation({
-        id: operationId(id, 'card', path.endsWith('agent.json') ? 'old' : ''),
-        tag,
-        forms,
-        components,
-      }),
-    });
-    const paths: Paths = {
-      [cardPath]: cardAt(cardPath, cards),
-      ...(this.#versions.some(isLegacy) && { [oldCard]: cardAt(oldCard, cards.slice(-1)) }),
-      [jsonRpc]: call(jsonRpc),
-      ...(this.path === '/' && { '/': call('/') }),
-      ...httpJsonPaths({ ...agent, path: httpJson, languages: this.#languages('httpJson') }),
-    };
-    return { tag: { name: tag, description }, paths, securitySchemes: describedSchemes(card, id) };
-  };
+  /** Where it answers, for its description. */
+  get paths(): MountPaths {
+    return this.#paths;
+  }
+
+  /** The versions it is offered in, the newest first. */
+  get versions(): readonly ProtocolVersionName[] {
+    return this.#versions;
+  }
 
   #view(base: string): View {
     const known = this.#views.get(base);
@@ -148,13 +120,6 @@ export class AgentMount {
           : undefined,
     });
     return { card, exchange };
-  }
-
-  #languages(binding: 'jsonRpc' | 'httpJson') {
-    return this.#versions.map((name) => ({
-      codec: PROTOCOL_VERSIONS[name][binding],
-      schemas: PROTOCOL_SCHEMAS[name][binding],
-    }));
   }
 
   #codecs(binding: 'jsonRpc' | 'httpJson') {

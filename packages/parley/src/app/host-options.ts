@@ -45,8 +45,6 @@ export interface HostOptions {
    * an agent is put behind another host.
    */
   readonly health?: boolean;
-  /** Whether the server describes itself, at `/openapi.json`, `/openapi-3.0.json` and, for people, `/docs`; default false. */
-  readonly openapi?: boolean;
   /**
    * What is measured and who gets to see it. Default: everything, at `/metrics`, by a server with a socket of its own; nothing
    * where an agent is put behind another host.
@@ -86,7 +84,6 @@ export const hostOptionsShape = {
   nosniff: z.boolean().optional(),
   compression: compressionSchema.optional(),
   health: z.boolean().optional(),
-  openapi: z.boolean().optional(),
   metrics: metricsSchema.optional(),
   logRequests: z.boolean().optional(),
 };

@@ -18,6 +18,8 @@ export interface HttpServerTimes {
 
 /** What a server with a socket of its own can be told. */
 export interface ServerOptions extends HostOptions {
+  /** Whether the server describes itself, at `/openapi.json`, `/openapi-3.0.json` and, for people, `/docs`; default false. */
+  readonly openapi?: boolean;
   /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
@@ -35,6 +37,7 @@ const ms = z.number().positive().optional();
 /** The members of ServerOptions, for use in the schema of a whole set of options. */
 export const serverOptionsShape = {
   ...hostOptionsShape,
+  openapi: z.boolean().optional(),
   allowAnonymous: z.boolean().optional(),
   baseServer: baseServerOptionsSchema.optional(),
   strayErrors: z.enum(['task', 'process']).optional(),

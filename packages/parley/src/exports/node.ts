@@ -6,6 +6,7 @@ import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-se
 import { type HostedBaseServer, hostedBaseServer } from '../app/base-server/hosted-base-server.js';
 import { checkHost, checkPlacedAgent, compressionOf, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
 import type { HostedAgents } from '../app/hosted-agents.js';
+import { hostDescription } from '../app/openapi/host-description.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
@@ -119,7 +120,7 @@ function serverOf(subject: string, agents: HostedAgents, options: ServerOptions)
     nosniff: options.nosniff,
     compression: compressionOf(options.compression ?? true, nodeCompressor),
     health: options.health ?? true,
-    ...(options.openapi !== undefined && { openapi: options.openapi }),
+    description: options.openapi === true ? hostDescription : undefined,
     metrics: metricsOf(options.metrics, true),
     logRequests: options.logRequests ?? true,
     baseServer: baseServerOf(subject, agents, options),

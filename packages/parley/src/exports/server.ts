@@ -109,7 +109,6 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     nosniff: options.nosniff,
     compression: compressionOf(options.compression ?? false, webCompressor),
     health: options.health ?? false,
-    ...(options.openapi !== undefined && { openapi: options.openapi }),
     metrics: metricsOf(options.metrics, false),
     logRequests: options.logRequests ?? false,
     baseUrl: baseUrlOf({

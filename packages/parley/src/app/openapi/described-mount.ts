@@ -1,0 +1,45 @@
+import { operationId } from '../../bindings/http/described-agent.js';
+import { httpJsonPaths } from '../../bindings/http-json/http-json-paths.js';
+import { jsonRpcPath } from '../../bindings/jsonrpc/jsonrpc-path.js';
+import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
+import { PROTOCOL_VERSIONS } from '../../codec/protocol-versions.js';
+import type { Paths, Schema } from '../../openapi/document.js';
+import { isLegacy } from '../../operations/versions.js';
+import { agentCardOperation } from '../agent-card-endpoint.js';
+import type { AgentMount } from '../agent-mount.js';
+import { describedSchemes } from './security-schemes.js';
+import type { Describe } from './server-document.js';
+
+/** The card and both bindings of an agent for a document. */
+export function describedMount(mount: AgentMount): Describe {
+  return (components) => {
+    const endpoint = mount.endpoint();
+    const card = endpoint.card();
+    const tag = `${card.name} at ${mount.path}`;
+    const name = mount.path === '/' ? 'root' : mount.path;
+    const agent = { endpoint, tag, name, components };
+    const { card: cardPath, oldCard, jsonRpc, httpJson } = mount.paths;
+    const call = (path: string) => jsonRpcPath({ ...agent, path, languages: languages(mount, 'jsonRpc') });
+    const cards = languages(mount, 'jsonRpc').map(({ schemas }) => schemas.card(components));
+    const cardAt = (path: string, forms: readonly Schema[]) => {
+      const id = operationId(name, 'card', path === oldCard ? 'old' : '');
+      return { get: agentCardOperation({ id, tag, forms, components }) };
+    };
+    const paths: Paths = {
+      [cardPath]: cardAt(cardPath, cards),
+      ...(mount.versions.some(isLegacy) && { [oldCard]: cardAt(oldCard, cards.slice(-1)) }),
+      [jsonRpc]: call(jsonRpc),
+      ...(mount.path === '/' && { '/': call('/') }),
+      ...httpJsonPaths({ ...agent, path: httpJson, languages: languages(mount, 'httpJson') }),
+    };
+    const { description } = card;
+    return { tag: { name: tag, description }, paths, securitySchemes: describedSchemes(card, name) };
+  };
+}
+
+function languages({ versions }: AgentMount, binding: 'jsonRpc' | 'httpJson') {
+  return versions.map((name) => ({
+    codec: PROTOCOL_VERSIONS[name][binding],
+    schemas: PROTOCOL_SCHEMAS[name][binding],
+  }));
+}
