@@ -20,6 +20,7 @@ const RUNTIMES: Readonly<Record<string, readonly [program: string, ...args: stri
   deno: [bin('deno'), 'run', '--allow-net=127.0.0.1', '--allow-env', '--no-prompt', script('program')],
   bun: [bin('bun'), script('program')],
   workerd: [process.execPath, script('workerd')],
+  ...(process.env.CHROMIUM !== undefined && { chromium: [process.execPath, script('chromium')] as const }),
 };
 
 const agent: AgentExecutor = {
@@ -36,6 +37,7 @@ describe.each(Object.entries(RUNTIMES))('the client on %s', (runtime, [program, 
       name: 'Talker',
       agent,
       idempotency: { anonymous: true },
+      cors: { origins: '*', allowedHeaders: ['x-luck'] },
       logger: silentLogger,
     });
     const [through, { url }] = await Promise.all([proxy.listen(), server.listen(0)]);
@@ -73,11 +75,11 @@ describe.each(Object.entries(RUNTIMES))('the client on %s', (runtime, [program, 
         expect(events).toEqual(framesOf(await answer.text()).map(({ data }) => data));
       }
       expect(told.JSONRPC.breaks + told['HTTP+JSON'].breaks).toBeGreaterThan(0);
-      // A worker does not tell whether there was a connection.
+      // Workers and pages are not told whether there was a connection.
       expect(told.nowhere).toMatchObject({
         name: 'ConnectionError',
         code: 'UNAVAILABLE',
-        ...(runtime !== 'workerd' && { sent: false }),
+        ...(runtime !== 'workerd' && runtime !== 'chromium' && { sent: false }),
       });
       expect(told.found).toBe('Talker');
     } finally {

@@ -25,7 +25,14 @@ const files = ['--config', 'test/hosts/vitest.config.ts', ...process.argv.slice(
 const nginx = { command: ['nginx', '-v'], debianPackage: 'nginx-light', leftOut: 'The tests behind nginx are' };
 if (!(await hasProgram(nginx))) files.push('--exclude=test/hosts/nginx.test.ts');
 
-const counts = await runVitest(files);
+const chromium = {
+  command: ['chromium', '--version'],
+  debianPackage: 'chromium',
+  leftOut: 'The client in a browser is',
+};
+const env = (await hasProgram(chromium)) ? { CHROMIUM: '1' } : {};
+
+const counts = await runVitest(files, env);
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
