@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { EmptyFolder, parley, parleyJson } from './parley.js';
+import { EmptyFolder, parley, parleyJson, ServedAgent } from './parley.js';
 import { type Answer, plainCard, type RecordedRequest, RecordingAgent, result } from './recording-agent.js';
 
 const folder = new EmptyFolder();
@@ -216,6 +216,22 @@ describe('which agent', () => {
       expect((await parley(['send', '-a', agent.url, 'x', ...flags])).code).toBe(0);
     expect(agent.calls.map(({ path }) => path)).toEqual(['/rest/message:send', '/rpc', '/rpc', '/rest/message:send']);
     expect((await parley(['send', '-a', agent.url, 'x', '--transport', 'carrier-pigeon'])).code).toBe(2);
+  });
+
+  it('VER_001: it speaks an older version where that is asked for', async () => {
+    await using agent = await ServedAgent.start(['demo-server']);
+    const { stdout, stderr, code } = await parley([
+      'send',
+      '-a',
+      agent.url,
+      'hello',
+      '--a2a-version',
+      '0.3',
+      '--debug',
+    ]);
+    expect(stderr).toMatch(/> .*"method":"message\/send"/);
+    expect(stdout).toMatch(/^State: COMPLETED$/m);
+    expect(code).toBe(0);
   });
 
   it('VER_001: it never goes below 1.0 by itself', async () => {
