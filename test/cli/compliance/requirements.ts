@@ -81,7 +81,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   CHAT_001: three('chat carries context and task'),
   TX_005: three('gRPC', missing('not there')),
   AUTH_008: three('No credential for a card endpoint that declared no scheme for it'),
-  AUTH_009: three('Mutual TLS', missing('no client certificate can be given; the library has it')),
+  AUTH_009: three('Mutual TLS'),
   AUTH_010: three('OpenID Connect'),
   AUTH_011: three('Resolve an in-task AUTH_REQUIRED', missing('reported with the command to resume, not resolved')),
   DEMO_SERVER_001: three('demo-server'),

@@ -4,6 +4,7 @@ import type {
   CredentialRefusal,
   CredentialTarget,
   RequestCredentials,
+  SchemeCredentials,
 } from 'parley-a2a/credentials';
 import type { Settings } from '../settings/settings.js';
 
@@ -12,14 +13,17 @@ const NAMES = ['auth', 'bearer', 'api-key'] as const;
 /** The credentials that the settings hold, put where the card says. */
 export class AgentCredentials implements CredentialProvider {
   readonly #settings: Settings;
+  readonly #certificate: SchemeCredentials | undefined;
   #provider: Promise<CredentialProvider> | undefined;
   /** Whether any went out. */
   sent = false;
   /** Whether an agent whose card declares no scheme gets none. */
   onlyDeclared = false;
 
-  constructor(settings: Settings) {
+  /** `certificate`: what the connections show by themselves. */
+  constructor(settings: Settings, certificate?: SchemeCredentials) {
     this.#settings = settings;
+    this.#certificate = certificate;
   }
 
   /** Whether there are any at all. */
@@ -51,9 +55,10 @@ export class AgentCredentials implements CredentialProvider {
   async #load(url: string): Promise<CredentialProvider> {
     const [auth, bearer, key] = NAMES.map((name) => this.#settings.text(name));
     if (auth !== undefined) return { credentials: async () => ({ headers: { authorization: auth } }) };
-    if (bearer === undefined && key === undefined) return this.#login(url);
+    if (bearer === undefined && key === undefined && this.#certificate === undefined) return this.#login(url);
     const { apiKey, bearerToken, combinedCredentials } = await import('parley-a2a/credentials');
     return combinedCredentials(
+      ...(this.#certificate === undefined ? [] : [this.#certificate]),
       ...(bearer === undefined ? [] : [bearerToken(bearer)]),
       ...(key === undefined ? [] : [apiKey(key)]),
     );
@@ -77,7 +82,7 @@ export function credentialHint(card: AgentCard, agentFlags: string): string | un
     if ('apiKeySecurityScheme' in scheme) return '--api-key <key> (or A2ACLI_API_KEY)';
     if ('oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme)
       return `parley auth login${agentFlags}`;
-    if ('mtlsSecurityScheme' in scheme) return 'a client certificate, which this tool cannot send';
+    if ('mtlsSecurityScheme' in scheme) return '--client-cert <path> --client-key <path>';
     if (/^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme)) return '--bearer <token> (or A2ACLI_BEARER)';
     return `--auth "${scheme.httpAuthSecurityScheme.scheme} …" (or A2ACLI_AUTH)`;
   });

@@ -1,7 +1,10 @@
 import type { ConnectOptions, Fetch } from 'parley-a2a/client';
+import type { MutualTls } from 'parley-a2a/node-credentials';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import type { Settings } from '../settings/settings.js';
 import { AgentCredentials } from './agent-credentials.js';
+import type { AgentTarget } from './agent-target.js';
 
 /** Bindings by every spelling that is taken, in lower case. */
 const BINDINGS: Readonly<Record<string, string>> = {
@@ -26,14 +29,16 @@ export interface AgentOptions {
  * What the settings say about calling an agent.
  * @throws CliError A2ACLI_ERR_USAGE
  */
-export async function agentOptions({ settings, output }: Invocation): Promise<AgentOptions> {
-  const credentials = new AgentCredentials(settings);
+export async function agentOptions({ settings, output }: Invocation, target: AgentTarget): Promise<AgentOptions> {
+  const certificate = await certificateFor(settings, target);
+  const credentials = new AgentCredentials(settings, certificate?.credentials);
   if (settings.isOn('insecure')) await trustAnybody(output.warn.bind(output), credentials.present);
   const version = settings.text('a2a-version') ?? DEFAULT_VERSION;
   if (!/^\d+\.\d+(?:\.\d+)?$/.test(version)) throw usageError(`--a2a-version is such as 1.0, not "${version}"`);
   const tenant = settings.text('tenant');
   const timeoutMs = settings.duration('timeout');
-  const fetch = settings.isOn('debug') ? await traced(output, credentials) : undefined;
+  const send = certificate?.fetch;
+  const fetch = settings.isOn('debug') ? await traced({ output, credentials, send }) : send;
   return {
     credentials,
     connect: {
@@ -69,9 +74,23 @@ function serviceParameters(pairs: readonly string[]): Record<string, string> {
   return headers;
 }
 
-async function traced(output: Invocation['output'], credentials: AgentCredentials): Promise<Fetch> {
+interface Traced {
+  readonly output: Invocation['output'];
+  readonly credentials: AgentCredentials;
+  readonly send: Fetch | undefined;
+}
+
+async function traced({ output, credentials, send }: Traced): Promise<Fetch> {
   const { tracedFetch } = await import('./wire-trace.js');
-  return tracedFetch({ output, secrets: credentials.secrets });
+  return tracedFetch({ output, secrets: credentials.secrets, ...(send !== undefined && { send }) });
+}
+
+/** Loaded only where somebody has certificates. */
+async function certificateFor(settings: Settings, target: AgentTarget): Promise<MutualTls | undefined> {
+  const named = (['client-cert', 'client-key', 'ca-cert'] as const).some(
+    (name) => settings.setting(name) !== undefined,
+  );
+  return named ? (await import('./client-certificate.js')).clientCertificate(settings, target) : undefined;
 }
 
 async function trustAnybody(warn: (text: string) => void, withCredentials: boolean): Promise<void> {

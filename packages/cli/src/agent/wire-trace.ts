@@ -9,10 +9,12 @@ export interface WireTraceOptions {
   readonly output: Output;
   /** Values that are blanked out wherever they stand. */
   readonly secrets: readonly string[];
+  /** Absent: that of the platform. */
+  readonly send?: Fetch;
 }
 
 /** A `fetch` that shows on stderr what is sent and received, event by event, without credentials. */
-export function tracedFetch({ output, secrets }: WireTraceOptions): Fetch {
+export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions): Fetch {
   const shown = (text: string) => secrets.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
   let requests = 0;
   return async (url, init) => {
@@ -24,7 +26,7 @@ export function tracedFetch({ output, secrets }: WireTraceOptions): Fetch {
     writeHeaders(output, '>', new Headers(init.headers), shown);
     if (typeof init.body === 'string') output.note(shown(`> ${init.body}`));
     try {
-      const response = await fetch(url, init);
+      const response = await send(url, init);
       output.note(`< #${number} ${response.status} after ${after()}`);
       writeHeaders(output, '<', response.headers, shown);
       return traced(response, (text) => output.note(shown(`< #${number} ${text}`)));

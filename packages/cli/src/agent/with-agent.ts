@@ -26,8 +26,8 @@ export async function withAgent(
   run: (agent: CalledAgent) => Promise<number>,
   taskId?: string,
 ): Promise<number> {
-  const { connect: options, credentials } = await agentOptions(invocation);
   const target = agentTarget(invocation);
+  const { connect: options, credentials } = await agentOptions(invocation, target);
   const flags = agentFlags(invocation);
   const thread = new TaskThread(flags, taskId);
   let client: Client | undefined;

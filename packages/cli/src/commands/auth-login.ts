@@ -10,8 +10,8 @@ import type { Settings } from '../settings/settings.js';
 /** Signs in by OAuth, with a code on another device or with a client secret, and keeps the token for later calls. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
-  const { connect } = await agentOptions(invocation);
   const target = agentTarget(invocation);
+  const { connect } = await agentOptions(invocation, target);
   if (typeof target !== 'string') throw usageError('auth login needs the URL of the agent, not a file or an endpoint');
   const { fetchAgentCard } = await import('parley-a2a/client');
   const card = await fetchAgentCard(target, connect);

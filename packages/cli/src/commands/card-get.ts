@@ -17,8 +17,8 @@ export async function run(invocation: Invocation): Promise<number> {
       credentials.onlyDeclared = true;
       return show(invocation, await client.getExtendedAgentCard());
     });
-  const { connect } = await agentOptions(invocation);
   const target = agentTarget(invocation, args[0]);
+  const { connect } = await agentOptions(invocation, target);
   const onDocument = settings.isOn('validate') ? await validator(invocation) : undefined;
   const { fetchAgentCard } = await import('parley-a2a/client');
   const card = await fetchAgentCard(target, { ...connect, ...(onDocument !== undefined && { onDocument }) });

@@ -16,8 +16,8 @@ interface Row extends Finding {
 /** Checks from outside that an agent does what its card says, over every interface that this tool speaks. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
-  const { connect: options } = await agentOptions(invocation);
   const target = agentTarget(invocation);
+  const { connect: options } = await agentOptions(invocation, target);
   const { connect, fetchAgentCard } = await import('parley-a2a/client');
   let document: unknown;
   const onDocument = (found: unknown) => {

@@ -51,8 +51,9 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
   const card = chain.find((one) => one.name === 'AgentCardError');
   if (card !== undefined) return cardFailure(card);
   const protocol = chain.find((one) => typeof one.code === 'string' && isProtocolCode(one.code));
-  if (protocol !== undefined) return protocolFailure(protocol, { credentials, binding });
   const network = chain.find((one) => typeof one.code === 'string' && NETWORK_CODES.test(one.code));
+  if (protocol?.code === 'UNAVAILABLE') return local('A2ACLI_ERR_UNREACHABLE', protocol.message, tlsHint(network));
+  if (protocol !== undefined) return protocolFailure(protocol, { credentials, binding });
   if (network !== undefined) return unreachable(network);
   const [first] = chain;
   if (first?.name === 'TimeoutError') return local('A2ACLI_ERR_TIMEOUT', 'the time is up', undefined);
@@ -99,7 +100,6 @@ function protocolFailure(error: Thrown, { credentials, binding }: CallFacts): Fa
     return local('A2ACLI_ERR_CREDENTIALS_MISSING', message, undefined);
   if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')
     return local('A2ACLI_ERR_AUTH_FAILED', message, undefined);
-  if (code === 'UNAVAILABLE') return local('A2ACLI_ERR_UNREACHABLE', message, undefined);
   const violations = error.details?.violations?.map(({ field, description }) => `${field}: ${description}`) ?? [];
   return {
     code: PROTOCOL_NAMES[code] ?? 'InternalError',
@@ -118,11 +118,13 @@ function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
   return local(fault === 'invalid' ? 'A2ACLI_ERR_CARD_INVALID' : 'A2ACLI_ERR_CARD_NOT_FOUND', message, undefined);
 }
 
-function unreachable({ code, message }: Thrown): Failure {
-  const hint = TLS_CODES.test(String(code))
-    ? '--insecure goes on without verifying; only where that is meant'
-    : undefined;
-  return local('A2ACLI_ERR_UNREACHABLE', message || String(code), hint);
+function unreachable(error: Thrown): Failure {
+  return local('A2ACLI_ERR_UNREACHABLE', error.message || String(error.code), tlsHint(error));
+}
+
+function tlsHint(error: Thrown | undefined): string | undefined {
+  if (!TLS_CODES.test(String(error?.code))) return undefined;
+  return '--ca-cert trusts who signed the certificate; --insecure goes on without verifying';
 }
 
 function local(code: LocalCode, message: string, hint: string | undefined): Failure {
