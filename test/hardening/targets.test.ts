@@ -98,6 +98,7 @@ describe('what a caller wrote comes back in JSON only, never in a header:', () =
     'x-accel-buffering',
     'transfer-encoding',
     'allow',
+    'x-request-id',
   ]);
 
   it.each([
@@ -113,6 +114,7 @@ describe('what a caller wrote comes back in JSON only, never in a header:', () =
     'host',
     'content-type',
     'authorization',
+    'x-request-id',
   ])('the header %s', async (name) => {
     const message = { messageId: EVIL, contextId: EVIL, role: 'ROLE_USER', parts: [{ text: 'ask' }] };
     for (const answer of [
