@@ -57,10 +57,12 @@ const isPeer = (module: string) => peers.some((peer) => module === peer || modul
 /** The public paths that ask for none of the optional peers, neither when they run nor for their types. */
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
-/** The public paths that name no host and no driver: those must do without Node. */
+/** The public paths that name no host, no driver and no library that writes logs: those must do without Node. */
 export const hostless = subpaths.filter(
   ({ files }) =>
-    !files.some((file) => /^dist\/(?:adapters\/(?!fetch\/)|(?:store|cache)\/(?!memory\/)\w+\/)/.test(file)),
+    !files.some((file) =>
+      /^dist\/(?:adapters\/(?!fetch\/)|(?:store|cache)\/(?!memory\/)\w+\/|telemetry\/\w+\/)/.test(file),
+    ),
 );
 
 /** Follows static imports from one file of the package; what is imported lazily is loaded only by who asks for it. */
