@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { following, started, taskOf, textOf } from './said.js';
-import type { Stage } from './test-peer.js';
+import { hasFault, type Stage } from './test-peer.js';
 
 /** Calls that are answered once. */
 export function testCalls(stage: Stage): void {
@@ -16,7 +16,8 @@ export function testCalls(stage: Stage): void {
       const sent = { contextId: randomUUID(), messageId: randomUUID(), parts: [{ text: 'task some text' }] };
       const { id, ...task } = taskOf(await client.sendMessage({ message: sent }));
       expect(task).toMatchObject({ contextId: sent.contextId, status: { state: 'TASK_STATE_COMPLETED' } });
-      const read = await client.getTask(id);
+      // Some give no history unless they are asked for it.
+      const read = await client.getTask({ id, historyLength: 100 });
       expect(read.artifacts?.map((artifact) => [artifact.artifactId, textOf(artifact)])).toEqual([
         ['result', 'some text'],
       ]);
@@ -38,7 +39,7 @@ export function testCalls(stage: Stage): void {
       expect(textOf(asked.status.message)).toBe('What else?');
       const answered = taskOf(await client.sendMessage(following(asked, 'nothing more')));
       expect(answered).toMatchObject({ id: asked.id, status: { state: 'TASK_STATE_COMPLETED' } });
-      const { history = [], artifacts = [] } = await client.getTask(asked.id);
+      const { history = [], artifacts = [] } = await client.getTask({ id: asked.id, historyLength: 100 });
       expect(history.filter(({ role }) => role === 'ROLE_USER').map(textOf)).toEqual(['ask', 'nothing more']);
       expect(artifacts.map(textOf)).toEqual(['nothing more']);
     });
@@ -59,10 +60,9 @@ export function testCalls(stage: Stage): void {
       const waiting = client.waitFor(id);
       await client.sendMessage(`saw ${gate}-2`);
       const task = await waiting;
-      expect([task.status.state, task.artifacts?.map(textOf).join('')]).toEqual([
-        'TASK_STATE_COMPLETED',
-        'chunk 1 chunk 2 ',
-      ]);
+      const content = hasFault(stage, 'stores watched chunks twice') ? /chunk 1 .*chunk 2 $/ : /^chunk 1 chunk 2 $/;
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(task.artifacts?.map(textOf).join('')).toMatch(content);
       expect(taskOf(await client.sendAndWait('task x')).status.state).toBe('TASK_STATE_COMPLETED');
     });
 

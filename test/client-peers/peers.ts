@@ -5,7 +5,22 @@ export interface Peer {
   /** Undefined where it cannot be run. */
   readonly command: readonly [program: string | undefined, ...args: string[]];
   readonly version: '1.0' | '0.3';
+  /** What the server itself gets wrong, so that no client could show it. */
+  readonly faults?: readonly Fault[];
 }
+
+/** What a server does not do as it should. */
+export type Fault =
+  /** A chunk that two connections watch is stored twice. */
+  | 'stores watched chunks twice'
+  /** A subscription shows neither the task nor what was before it. */
+  | 'subscribes without a snapshot'
+  /** Streams do not learn that their task is canceled. */
+  | 'hides cancelling from streams'
+  /** Over HTTP+JSON what is wrong with a stream is not said: the connection ends, or there is an internal error. */
+  | 'breaks off refused streams'
+  /** Webhooks are found by their task only; over HTTP+JSON they are neither listed nor removed. */
+  | 'confuses webhooks';
 
 const server = (name: string) => fileURLToPath(new URL(`servers/${name}`, import.meta.url));
 const { PYTHON_1_0, PYTHON_0_3 } = process.env;
@@ -13,8 +28,22 @@ const { PYTHON_1_0, PYTHON_0_3 } = process.env;
 /** The servers by what they run on. */
 export const PEERS = {
   'JavaScript SDK': { command: [process.execPath, server('javascript.mjs')], version: '1.0' },
-  'JavaScript SDK 0.3': { command: [process.execPath, server('javascript-0-3.mjs')], version: '0.3' },
+  'JavaScript SDK 0.3': {
+    command: [process.execPath, server('javascript-0-3.mjs')],
+    version: '0.3',
+    faults: ['breaks off refused streams'],
+  },
   'Python SDK': { command: [PYTHON_1_0, server('python.py')], version: '1.0' },
-  'Python SDK 0.3': { command: [PYTHON_0_3, server('python_0_3.py')], version: '0.3' },
+  'Python SDK 0.3': {
+    command: [PYTHON_0_3, server('python_0_3.py')],
+    version: '0.3',
+    faults: [
+      'stores watched chunks twice',
+      'subscribes without a snapshot',
+      'hides cancelling from streams',
+      'breaks off refused streams',
+      'confuses webhooks',
+    ],
+  },
 } as const satisfies Readonly<Record<string, Peer>>;
 export type PeerName = keyof typeof PEERS;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Webhook } from '../support/webhook.js';
 import { started, taskOf } from './said.js';
-import type { Stage } from './test-peer.js';
+import { hasFault, type Stage } from './test-peer.js';
 
 /** Webhooks of tasks. */
 export function testPush(stage: Stage): void {
@@ -14,6 +14,7 @@ export function testPush(stage: Stage): void {
       expect(await client.createTaskPushNotificationConfig(wanted)).toMatchObject(wanted);
       await client.createTaskPushNotificationConfig({ ...wanted, id: 'second' });
       expect(await client.getTaskPushNotificationConfig({ taskId, id: 'first' })).toMatchObject(wanted);
+      if (hasFault(stage, 'confuses webhooks')) return;
       const ids = async () => {
         const { configs } = await client.listTaskPushNotificationConfigs({ taskId });
         return configs.map(({ id }) => id).sort();

@@ -3,7 +3,7 @@ import { connect } from 'parley-a2a/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HostProcess } from '../hosts/host-process.js';
 import { testCalls } from './calls.js';
-import { PEERS, type Peer, type PeerName } from './peers.js';
+import { type Fault, PEERS, type Peer, type PeerName } from './peers.js';
 import { testPush } from './push.js';
 import { testRefusals } from './refusals.js';
 import { testStreams } from './streams.js';
@@ -14,7 +14,14 @@ const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 export interface Stage {
   readonly peer: Peer;
   readonly url: string;
+  readonly binding: (typeof BINDINGS)[number];
   readonly client: Client;
+}
+
+/** Whether the server has this fault, over this binding. */
+export function hasFault({ peer, binding }: Pick<Stage, 'peer' | 'binding'>, fault: Fault): boolean {
+  if (fault === 'breaks off refused streams' && binding === 'JSONRPC') return false;
+  return peer.faults?.includes(fault) === true;
 }
 
 /** The whole matrix of scenarios against one server. */
@@ -29,7 +36,7 @@ export function testPeer(name: PeerName): void {
     afterAll(() => host[Symbol.asyncDispose]());
 
     describe.each(BINDINGS)('over %s', (binding) => {
-      const stage = { peer } as { peer: Peer; url: string; client: Client };
+      const stage = { peer, binding } as { -readonly [Name in keyof Stage]: Stage[Name] };
       beforeAll(async () => {
         stage.url = host.url;
         stage.client = await connect(host.url, { binding });

@@ -88,7 +88,10 @@ export function writeRequest<Name extends OperationName>(
     }
     case 'createTaskPushNotificationConfig': {
       const config = request as TaskPushNotificationConfig;
-      return { taskId: config.taskId, ...writeTaskPushNotificationConfig(dialect, config) };
+      const { taskId, id: configId = DEFAULT_CONFIG_ID } = config;
+      const written = writeTaskPushNotificationConfig(dialect, config);
+      // The proto has the configuration as body; the servers of that time read the whole request there.
+      return dialect.kinds ? { taskId, ...written } : { taskId, parent: `tasks/${taskId}`, configId, config: written };
     }
     case 'getTaskPushNotificationConfig':
     case 'listTaskPushNotificationConfigs':
