@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { following, started, taskOf, textOf } from './said.js';
-import { hasFault, type Stage } from './test-peer.js';
+import { hasFault, type Stage } from './stage.js';
 
 /** Calls that are answered once. */
 export function testCalls(stage: Stage): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Webhook } from '../support/webhook.js';
 import { started, taskOf } from './said.js';
-import { hasFault, type Stage } from './test-peer.js';
+import { hasFault, type Stage } from './stage.js';
 
 /** Webhooks of tasks. */
 export function testPush(stage: Stage): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { A2AError } from 'parley-a2a/client';
 import { describe, expect, it } from 'vitest';
 import { following, taskOf } from './said.js';
-import { hasFault, type Stage } from './test-peer.js';
+import { hasFault, type Stage } from './stage.js';
 
 const VAGUE = ['INTERNAL_ERROR', 'UNAVAILABLE'];
 

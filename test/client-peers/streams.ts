@@ -3,7 +3,7 @@ import { type Client, connect, type TaskStream } from 'parley-a2a/client';
 import { describe, expect, it } from 'vitest';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { following, started, taskOf, textOf } from './said.js';
-import { hasFault, type Stage } from './test-peer.js';
+import { hasFault, type Stage } from './stage.js';
 
 type Event = TaskStream extends AsyncIterable<infer One> ? One : never;
 

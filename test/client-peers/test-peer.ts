@@ -1,28 +1,12 @@
-import type { Client } from 'parley-a2a/client';
 import { connect } from 'parley-a2a/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HostProcess } from '../hosts/host-process.js';
 import { testCalls } from './calls.js';
-import { type Fault, PEERS, type Peer, type PeerName } from './peers.js';
+import { PEERS, type Peer, type PeerName } from './peers.js';
 import { testPush } from './push.js';
 import { testRefusals } from './refusals.js';
+import { BINDINGS, type Stage } from './stage.js';
 import { testStreams } from './streams.js';
-
-const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
-
-/** What the scenarios are played on; there once the tests run. */
-export interface Stage {
-  readonly peer: Peer;
-  readonly url: string;
-  readonly binding: (typeof BINDINGS)[number];
-  readonly client: Client;
-}
-
-/** Whether the server has this fault, over this binding. */
-export function hasFault({ peer, binding }: Pick<Stage, 'peer' | 'binding'>, fault: Fault): boolean {
-  if (fault === 'breaks off refused streams' && binding === 'JSONRPC') return false;
-  return peer.faults?.includes(fault) === true;
-}
 
 /** The whole matrix of scenarios against one server. */
 export function testPeer(name: PeerName): void {

@@ -18,6 +18,8 @@ export interface AgentCall<Name extends OperationName> {
   readonly operation: Name;
   readonly request: OperationTypes[Name]['request'];
   readonly context: ClientCallContext;
+  /** Told once a stream has begun, before its first event. */
+  readonly opened?: () => void;
 }
 
 /** What calls are made with. */
@@ -72,7 +74,7 @@ export class AgentCalls {
   }
 
   #placed<Name extends OperationName, T>(
-    { operation, request, context }: AgentCall<Name>,
+    { operation, request, context, opened }: AgentCall<Name>,
     run: (transport: ClientTransport, call: TransportCall<Name>) => Promise<T>,
   ): Promise<T> {
     const { connection, guard, runtime } = this.#options;
@@ -91,6 +93,7 @@ export class AgentCalls {
             ...(query && { query }),
             signal,
             lastEventId,
+            opened,
           }),
         );
         runtime.logger.debug('called', {

@@ -22,6 +22,8 @@ export interface TransportCall<Name extends OperationName = OperationName> {
   readonly signal?: AbortSignal | undefined;
   /** The last event seen of the stream that is asked for again. */
   readonly lastEventId?: string | undefined;
+  /** Told once the agent has begun an event stream, before its first event. */
+  readonly opened?: (() => void) | undefined;
 }
 
 /** An event as it arrived. */

@@ -21,6 +21,7 @@ import type {
 import { isInterrupted, isTerminal } from '../model/task-state.js';
 import { type CallOutcome, type Interceptor, intercepted } from '../operations/interceptor.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../operations/operations.js';
+import { isLegacy } from '../operations/versions.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { AgentConnection } from './agent-connection.js';
 import { callDeadline } from './call-deadline.js';
@@ -28,6 +29,7 @@ import { type CallDefaults, type CallOptions, type ClientCallContext, callContex
 import type { ClientRuntime } from './client-runtime.js';
 import type { ReceivedEvent } from './client-transport.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
+import { snapshotFirst } from './snapshot-first.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { type WaitOptions, waitForTask } from './task-waiting.js';
 
@@ -282,13 +284,25 @@ export class Client {
         })(call) as AsyncIterable<StreamResponse>,
       open: (signal) => {
         if (isMessage && !this.#hasStreams) return this.#single(call.request as SendMessageRequest, within(signal));
-        return this.#calls.stream({ ...call, context: within(signal, { lastEventId }) });
+        const opening = { ...call, context: within(signal, { lastEventId }) };
+        return isMessage ? this.#calls.stream(opening) : this.#subscription(opening);
       },
       subscribe: (id, place) => {
         const context = within(place.signal, { lastEventId: place.lastEventId });
-        return this.#calls.stream({ operation: 'subscribeToTask', request: { id }, context });
+        return this.#subscription({ operation: 'subscribeToTask', request: { id }, context });
       },
       task: (id, signal) => this.#calls.unary({ operation: 'getTask', request: { id }, context: within(signal) }),
+    });
+  }
+
+  #subscription(call: AgentCall<StreamingOperationName>): AsyncIterable<readonly ReceivedEvent[]> {
+    const isBare = isLegacy(this.agentInterface.protocolVersion) && call.context.lastEventId === undefined;
+    if (!isBare) return this.#calls.stream(call);
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    return snapshotFirst({
+      events: this.#calls.stream({ ...call, opened: resolve }),
+      opened,
+      task: () => this.#calls.unary({ ...call, operation: 'getTask', request: call.request as SubscribeToTaskRequest }),
     });
   }
 

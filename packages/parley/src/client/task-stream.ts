@@ -99,7 +99,8 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   /** Since when an event is waited for; undefined while the caller has the last one. */
   #waitsSince: number | undefined;
   #stopTimer: (() => void) | undefined;
-  #looking = false;
+  /** Since the last connection. */
+  #looked = false;
   #breaks = 0;
   #closed = false;
 
@@ -214,7 +215,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
         if (this.#closed || this.#progress.isOver) return;
         signal?.throwIfAborted();
         if (await this.#isTurnOver()) return;
-        if (this.#breaks > 0 && fault instanceof A2AError && REFUSALS.has(fault.code) && !this.#looking) {
+        if (this.#mayLook(fault, faults)) {
           events = this.#look();
           continue;
         }
@@ -227,6 +228,13 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
       this.#disconnect();
       release();
     }
+  }
+
+  /** Whether the task is to be looked at, once for a connection: there is nothing to follow, or a connection brought nothing. */
+  #mayLook(fault: unknown, faults: number): boolean {
+    if (this.#breaks === 0 || this.#looked || this.#progress.taskId === undefined) return false;
+    if (fault instanceof A2AError && REFUSALS.has(fault.code)) return true;
+    return faults > 0 && !this.#source.resumable;
   }
 
   /** Whether a stream that the agent has closed is whole (STR-5): agents differ in what they close at a question. */
@@ -269,6 +277,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     const ms = Math.max(this.#waitMs(number), fault.details.retryAfterMs ?? 0);
     await pause(runtime.clock, ms, this.#deadline?.signal);
     this.#breaks += 1;
+    this.#looked = false;
     runtime.logger.info('resuming a stream', { taskId, lastEventId, attempt: number, fault: fault.message });
     this.#progress.reconnect();
     const connected = this.#connect();
@@ -276,17 +285,13 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return this.#source.subscribe(taskId, { lastEventId: resumable ? lastEventId : undefined, signal: connected });
   }
 
-  /** Where there is nothing to follow: what has become of the task. */
+  /** Where nothing can be followed: what has become of the task. */
   async *#look(): AsyncGenerator<readonly ReceivedEvent[], void> {
     this.#disconnect();
     this.#progress.reconnect();
-    this.#looking = true;
-    try {
-      const task = await this.#source.task(this.#progress.taskId as string, this.#connect());
-      yield [{ event: { task } }];
-    } finally {
-      this.#looking = false;
-    }
+    this.#looked = true;
+    const task = await this.#source.task(this.#progress.taskId as string, this.#connect());
+    yield [{ event: { task } }];
   }
 
   #connect(): AbortSignal {

@@ -50,6 +50,7 @@ export class HttpJsonTransport implements ClientTransport {
       response,
       caller: this.#caller,
       signal: call.signal,
+      opened: call.opened,
       decode: (text) => this.#codec.decodeEvent(contentOf(response, text)),
     });
   }

@@ -9,6 +9,8 @@ export interface ReceivedStream {
   readonly response: Response;
   readonly caller: HttpCaller;
   readonly signal: AbortSignal | undefined;
+  /** Told that the stream has begun. */
+  readonly opened: (() => void) | undefined;
   /** The event that a frame or a whole body holds; undefined for one to be skipped. Throws what an error frame says. */
   decode(text: string): StreamResponse | undefined;
 }
@@ -18,6 +20,7 @@ export async function* receivedEvents({
   response,
   caller,
   signal,
+  opened,
   decode,
 }: ReceivedStream): AsyncGenerator<readonly ReceivedEvent[], void> {
   const { body } = response;
@@ -26,6 +29,7 @@ export async function* receivedEvents({
     if (event !== undefined) yield [{ event }];
     return;
   }
+  opened?.();
   for await (const frames of readEvents({ body, limit: caller.eventBytes, signal })) {
     const events: ReceivedEvent[] = [];
     try {

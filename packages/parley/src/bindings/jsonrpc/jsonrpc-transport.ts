@@ -46,6 +46,7 @@ export class JsonRpcTransport implements ClientTransport {
       response,
       caller: this.#caller,
       signal: call.signal,
+      opened: call.opened,
       decode: (text) => this.#codec.decodeEvent(resultOf(response, text)),
     });
   }

@@ -1,0 +1,19 @@
+import type { Client } from 'parley-a2a/client';
+import type { Fault, Peer } from './peers.js';
+
+/** The bindings that every server has. */
+export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
+
+/** What the scenarios are played on; there once the tests run. */
+export interface Stage {
+  readonly peer: Peer;
+  readonly url: string;
+  readonly binding: (typeof BINDINGS)[number];
+  readonly client: Client;
+}
+
+/** Whether the server has this fault, over this binding. */
+export function hasFault({ peer, binding }: Pick<Stage, 'peer' | 'binding'>, fault: Fault): boolean {
+  if (fault === 'breaks off refused streams' && binding === 'JSONRPC') return false;
+  return peer.faults?.includes(fault) === true;
+}
