@@ -1,4 +1,5 @@
 import { measureChunks } from './probes/chunks.js';
+import { measureClientCost } from './probes/client-cost.js';
 import { measureFanOut } from './probes/fan-out.js';
 import { measureHeap } from './probes/heap.js';
 import { measureOperationsCost } from './probes/operations-cost.js';
@@ -7,7 +8,17 @@ import { measureStalledReader } from './probes/stalled-reader.js';
 import { measureStart } from './probes/start.js';
 import type { SubjectName } from './subjects.js';
 
-export const PROBE_NAMES = ['chunks', 'fan-out', 'stalled', 'stalled-1mb', 'heap', 'start', 'operations'] as const;
+export const PROBE_NAMES = [
+  'chunks',
+  'fan-out',
+  'stalled',
+  'stalled-1mb',
+  'heap',
+  'start',
+  'operations',
+  'client',
+  'client-stream',
+] as const;
 export type ProbeName = (typeof PROBE_NAMES)[number];
 
 /** What has to be true of a figure, itself or as a ratio to that of another subject. */
@@ -86,5 +97,19 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['memory'],
     measure: { alone: measureOperationsCost },
     targets: { memory: { atMost: 1.08 } },
+  },
+  client: {
+    title: 'our client against bare `fetch` and JSON, one call at a time: CPU time per call',
+    unit: '×',
+    subjects: ['ceiling'],
+    measure: { alone: (core) => measureClientCost('call', core) },
+    targets: { ceiling: { atMost: 1.3 } },
+  },
+  'client-stream': {
+    title: 'the same with streams of 50 chunks: CPU time per event',
+    unit: '×',
+    subjects: ['ceiling'],
+    measure: { alone: (core) => measureClientCost('stream', core) },
+    targets: { ceiling: { atMost: 1.3 } },
   },
 };
