@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AgentCard, SendMessageRequest } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { connect } from 'parley-a2a/client';
+import { median } from '../report/summary.js';
 import { ChildProgram } from '../run/child-program.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
 import { CHUNKS, QUESTION } from '../workloads.js';
@@ -13,9 +14,9 @@ export type ClientWork = 'call' | 'stream';
 /** One way to call an agent: resolves with how many answers or events it has had. */
 type Caller = () => Promise<number>;
 
-const ROUNDS = 40;
-const WARM_UP_ROUNDS = 8;
-const BATCH: { readonly [Work in ClientWork]: number } = { call: 250, stream: 20 };
+const ROUNDS = 120;
+const WARM_UP_ROUNDS = 25;
+const BATCH: { readonly [Work in ClientWork]: number } = { call: 80, stream: 6 };
 const METHODS: { readonly [Work in ClientWork]: string } = { call: 'SendMessage', stream: 'SendStreamingMessage' };
 /** The task, WORKING and COMPLETED stand around the chunks. */
 const EVENTS = CHUNKS + 3;
@@ -28,46 +29,41 @@ export async function measureClientCost(work: ClientWork, core: number | undefin
   await using server = new ChildProgram<SubjectMessage>({ program: 'subjects/ceiling', args: [work], core });
   const url = `http://127.0.0.1:${(await server.next('ready')).port}/`;
   const callers = { raw: rawCaller(url, work), ours: await ourCaller(url, work), peer: await peerCaller(url, work) };
-  const used = { raw: NOTHING, ours: NOTHING, peer: NOTHING };
+  const batches: { readonly [Name in keyof typeof callers]: Cost[] } = { raw: [], ours: [], peer: [] };
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
     for (const name of ['raw', 'ours', 'peer'] as const) {
       const batch = await measured(callers[name], BATCH[work]);
-      if (round >= 0) used[name] = sum(used[name], batch);
+      if (round >= 0) batches[name].push(batch);
     }
   }
-  const [raw, ours, peer] = [used.raw, used.ours, used.peer].map(({ cpu, ms, count }) => ({
-    cpu: cpu / count,
-    ms: (ms * 1000) / count,
-  })) as [Cost, Cost, Cost];
+  const [raw, ours, peer] = [middle(batches.raw), middle(batches.ours), middle(batches.peer)];
   const share = (ours.cpu - raw.cpu) / (peer.cpu - raw.cpu);
-  const told = [raw, ours, peer].map(({ cpu, ms }) => `${cpu.toFixed(1)} (${ms.toFixed(1)})`).join(', ');
+  const told = [raw, ours, peer].map(({ cpu, time }) => `${cpu.toFixed(1)} (${time.toFixed(1)})`).join(', ');
   const detail = `µs of CPU (of time): ${told} of fetch, ours, the official client; ${share.toFixed(2)} of its overhead`;
   return { value: ours.cpu / raw.cpu, detail };
 }
 
-/** Of CPU time and of time. */
+/** Microseconds of CPU time and of time for one answer or event. */
 interface Cost {
   readonly cpu: number;
-  readonly ms: number;
+  readonly time: number;
 }
 
-interface Used extends Cost {
-  readonly count: number;
+/** The batch in the middle: what else the machine does falls on some of them only. */
+function middle(batches: readonly Cost[]): Cost {
+  return {
+    cpu: median(batches.map(({ cpu }) => cpu)) ?? Number.NaN,
+    time: median(batches.map(({ time }) => time)) ?? Number.NaN,
+  };
 }
 
-const NOTHING: Used = { cpu: 0, ms: 0, count: 0 };
-
-function sum(one: Used, other: Used): Used {
-  return { cpu: one.cpu + other.cpu, ms: one.ms + other.ms, count: one.count + other.count };
-}
-
-async function measured(caller: Caller, times: number): Promise<Used> {
+async function measured(caller: Caller, times: number): Promise<Cost> {
   const began = performance.now();
   const before = process.cpuUsage();
   let count = 0;
   for (let time = 0; time < times; time++) count += await caller();
   const { user, system } = process.cpuUsage(before);
-  return { cpu: user + system, ms: performance.now() - began, count };
+  return { cpu: (user + system) / count, time: ((performance.now() - began) * 1000) / count };
 }
 
 /** A message as each of the three sends it. */
