@@ -101,7 +101,7 @@ describe('the example agents with a Redis', () => {
       (await (await fetch(`${server.url}${path}`, init)).json()) as Record<string, Record<string, unknown>>;
     expect((await json(one, '/info')).features).toMatchObject({ redis_cache: true });
     const card = await json(one, '/discover');
-    expect(card).toMatchObject({ name: 'HelloWorld Agent', url: 'http://agents.example/hello' });
+    expect(card).toMatchObject({ name: 'HelloWorld Agent', url: 'http://agents.example/hello/' });
     // Writing is waited for by nobody.
     const hitsOfOther = async () => {
       await json(other, '/discover');

@@ -190,7 +190,7 @@ describe('JSON-RPC envelopes', () => {
     '',
     'listtasks',
     'ListTasks ',
-    'message/send',
+    'message/Send',
     '__proto__',
     'constructor',
     'toString',

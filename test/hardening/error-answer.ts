@@ -50,13 +50,28 @@ export function readError(answer: HttpAnswer, { echoes = false } = {}): ErrorSai
   const { status, text, headers } = answer;
   expect(headers.get('content-type'), text).toMatch(/^application\/(a2a\+)?json$/);
   const wire = JSON.parse(text) as Wire;
-  const { error } = wire;
+  const error = wire.error ?? oldError(wire);
   if (error === undefined) throw new Error(`no error in ${text.slice(0, 400)}`);
   assertNoInternals(
     echoes ? JSON.stringify(wire, (name, value: unknown) => (ECHOES.includes(name) ? '' : value)) : text,
   );
   expect(error.message).toMatch(/^\w/);
-  return wire.jsonrpc === undefined ? ofHttp(status, error) : ofJsonRpc(status, wire, error);
+  if (wire.jsonrpc !== undefined) return ofJsonRpc(status, wire, error);
+  return wire.error === undefined ? ofOldHttp(status, error) : ofHttp(status, error);
+}
+
+/** The form that HTTP+JSON had in 0.3: the number of JSON-RPC, and nothing around it. */
+function oldError(wire: Wire & Partial<NonNullable<Wire['error']>>): Wire['error'] {
+  const { code, message, data } = wire;
+  if (code === undefined || message === undefined) return undefined;
+  return { code, message, ...(data && { data }) };
+}
+
+function ofOldHttp(status: number, error: NonNullable<Wire['error']>): ErrorSaid {
+  expect(STATUSES).toContain(status);
+  const details = readDetails(error.data);
+  expect(error.code).toBe(ERROR_NUMBERS[details.reason as keyof typeof ERROR_NUMBERS]);
+  return { status, code: error.code, message: error.message, ...details };
 }
 
 function ofHttp(status: number, error: NonNullable<Wire['error']>): ErrorSaid {

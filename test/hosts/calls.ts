@@ -11,10 +11,13 @@ export function testCalls(stage: Stage, { interfaces }: Host): void {
       const below = interfaces === 'below the mount';
       for (const { mount, card } of [stage.open, stage.guarded]) {
         const own = below || (interfaces === 'open at the mount' && card.name === 'Guarded');
-        expect(card.supportedInterfaces).toMatchObject([
-          { url: own ? `${mount}/a2a/jsonrpc` : mount, protocolBinding: 'JSONRPC' },
-          { url: own ? `${mount}/a2a/rest` : mount, protocolBinding: 'HTTP+JSON' },
-        ]);
+        const [jsonRpc, httpJson] = own ? [`${mount}/a2a/jsonrpc`, `${mount}/a2a/rest`] : [mount, mount];
+        expect(card.supportedInterfaces).toEqual(
+          ['1.0', '0.3'].flatMap((protocolVersion) => [
+            { url: jsonRpc, protocolBinding: 'JSONRPC', protocolVersion },
+            { url: httpJson, protocolBinding: 'HTTP+JSON', protocolVersion },
+          ]),
+        );
         const forwarded = { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' };
         const again = await stage.open.wire.send(`${mount}/.well-known/agent-card.json`, { headers: forwarded });
         expect(again.body).toEqual(card);

@@ -66,10 +66,7 @@ describe('cards behind nginx', () => {
 
   it('tell the address bound where the proxy is not trusted', async () => {
     const { card } = await through(ROUTES.untrusted);
-    expect(card.supportedInterfaces).toMatchObject([
-      { url: `${upstream.url}/agents/open` },
-      { url: `${upstream.url}/agents/open` },
-    ]);
+    expect(new Set(card.supportedInterfaces.map(({ url }) => url))).toEqual(new Set([`${upstream.url}/agents/open`]));
   });
 
   it('tell nothing that a client has made up, through the proxy', async () => {

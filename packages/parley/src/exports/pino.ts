@@ -13,5 +13,14 @@ export type PinoLoggerOptions =
 
 /** A logger of the library that writes JSON lines by pino. Credentials are left out, wherever in the fields they stand. */
 export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
-  return steadyLogger(toPino(options.pino ?? pino({ level: options.level ?? 'info' })));
+  return steadyLogger(toPino(options.pino ?? pino({ level: options.level ?? 'info' }, standardOutput())));
 }
+
+/** As Node.js writes it: pino's own way tries for ever, and keeps the process from its end, where nobody reads any more. */
+function standardOutput(): NodeJS.WriteStream {
+  if (!process.stdout.listeners('error').includes(goOn)) process.stdout.on('error', goOn);
+  return process.stdout;
+}
+
+/** A server outlives who reads its log. */
+function goOn(): void {}

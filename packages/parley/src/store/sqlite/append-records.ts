@@ -61,6 +61,7 @@ export function isRepeat(tables: WriteTables, head: TaskHead, operation: AppendO
     `SELECT turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`,
     head.pk,
     after,
+    head.pk,
   );
   const fields = found.flatMap(({ turn, event, history, metadata }) => [turn, event, history, metadata]);
   return fields.length === records.length && fields.every((field, at) => field === records[at]);

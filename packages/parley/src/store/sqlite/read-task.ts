@@ -61,7 +61,7 @@ export function readTask(
 export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   if (row.ended !== null) return parseTask(row);
   const base = snapshotOf(tables, row);
-  const records = tables.all<RecordRow>(RECORDS, row.pk, base?.seq ?? 0).map(recordOf);
+  const records = tables.all<RecordRow>(RECORDS, row.pk, base?.seq ?? 0, row.pk).map(recordOf);
   if (base !== undefined) return TaskBuilder.fold(base.task, records);
   const [first, ...rest] = records;
   // Without a snapshot nothing of the log is gone, and the log begins with the task.
@@ -84,7 +84,7 @@ export function readRecords(
     if (row === undefined) return { records: [], floor: 1, last: 0 };
     const records: LogRecord[] = [];
     let bytes = 0;
-    for (const record of tables.each<RecordRow>(RECORDS, row.pk, after)) {
+    for (const record of tables.each<RecordRow>(RECORDS, row.pk, after, row.pk)) {
       bytes += record.event.length;
       if (bytes > maxBytes && records.length > 0) break;
       records.push(recordOf(record));

@@ -7,11 +7,13 @@ export const RECORD_KEY = '(? << 31) | ?';
 /** The sequence number in a key. */
 export const SEQ_OF_KEY = 'key & 0x7fffffff';
 
-/** Records of the task `?1`. */
-export const OF_TASK = 'key >= ?1 << 31 AND key < (?1 + 1) << 31';
+// Node.js 22 binds no numbered parameters, so a task is given twice.
 
-/** Records of the task `?1` after the sequence number `?2`. */
-export const AFTER_SEQ = 'key > (?1 << 31) | ?2 AND key < (?1 + 1) << 31';
+/** Records of a task; takes the task, and the task again. */
+export const OF_TASK = 'key >= ? << 31 AND key < (? + 1) << 31';
 
-/** Records of the task `?1` below the sequence number `?2`. */
-export const BELOW_SEQ = 'key >= ?1 << 31 AND key < (?1 << 31) | ?2';
+/** Records of a task after a sequence number; takes the task, the number, and the task again. */
+export const AFTER_SEQ = 'key > (? << 31) | ? AND key < (? + 1) << 31';
+
+/** Records of a task below a sequence number; takes the task, the task again, and the number. */
+export const BELOW_SEQ = 'key >= ? << 31 AND key < (? << 31) | ?';

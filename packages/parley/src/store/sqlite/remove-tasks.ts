@@ -84,7 +84,7 @@ function sweepFinished(tables: WriteTables, before: number, limit: number): numb
 }
 
 function remove(tables: WriteTables, task: Removable): void {
-  tables.run(`DELETE FROM task_record WHERE ${OF_TASK}`, task.pk);
+  tables.run(`DELETE FROM task_record WHERE ${OF_TASK}`, task.pk, task.pk);
   for (const table of ['snapshot', 'execution', 'push_config']) {
     tables.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
   }

@@ -22,7 +22,7 @@ export function dropTail(tables: WriteTables, { pk, seq, floor, bytes }: Tail, l
   const count = Math.min(seq - floor + 1, limit);
   if (count <= 0) return 0;
   const freed = count === seq - floor + 1 ? bytes : Math.min(bytes, bytesBelow(tables, pk, floor + count));
-  tables.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, pk, floor + count);
+  tables.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, pk, pk, floor + count);
   tables.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor + count, bytes - freed, pk);
   tables.changeTails(-freed);
   return count;
@@ -53,6 +53,7 @@ export function trimLog(tables: WriteTables, head: TaskHead): void {
   const sizes = tables.each<{ seq: number; bytes: number }>(
     `SELECT ${SEQ_OF_KEY} AS seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE ${OF_TASK} ORDER BY key`,
     head.pk,
+    head.pk,
   );
   for (const { seq, bytes } of sizes) {
     if (seq >= head.seq || freed >= head.bytes / 2) break;
@@ -61,7 +62,7 @@ export function trimLog(tables: WriteTables, head: TaskHead): void {
   }
   if (floor === 0) return;
   head.bytes = Math.max(0, head.bytes - freed);
-  tables.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, head.pk, floor);
+  tables.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, head.pk, head.pk, floor);
   tables.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor, head.bytes, head.pk);
 }
 
@@ -69,5 +70,5 @@ const RECORD_BYTES = 'octet_length(event) + coalesce(octet_length(history), 0) +
 
 function bytesBelow(tables: WriteTables, pk: number, floor: number): number {
   const sql = `SELECT sum(${RECORD_BYTES}) AS sum FROM task_record WHERE ${BELOW_SEQ}`;
-  return tables.get<{ sum: number | null }>(sql, pk, floor)?.sum ?? 0;
+  return tables.get<{ sum: number | null }>(sql, pk, pk, floor)?.sum ?? 0;
 }
