@@ -1,5 +1,6 @@
-import { METHODS } from '../../packages/parley/src/codec/v1_0/methods.js';
-import { ROUTES } from '../../packages/parley/src/codec/v1_0/routes.js';
+import type { ClientCodec } from '../../packages/parley/src/codec/client-codec.js';
+import { clientV1_0 } from '../../packages/parley/src/codec/v1_0/client-codec.js';
+import type { WireRoute } from '../../packages/parley/src/codec/wire-codec.js';
 import { OPERATIONS, type OperationName } from '../../packages/parley/src/operations/operations.js';
 
 /** Path of the attacked agent: JSON-RPC on it, HTTP+JSON below it. */
@@ -50,17 +51,20 @@ export function httpJsonBytes(
   return requestBytes(method, BASE + path, body === undefined ? undefined : JSON.stringify(body), headers);
 }
 
-/** The JSON-RPC method of an operation. */
-export function methodOf(operation: OperationName): string {
-  for (const [method, name] of METHODS) if (name === operation) return method;
-  throw new Error(`no method for ${operation}`);
-}
+/** How a version names operations; the request is in its own form already. */
+type Names = Pick<ClientCodec, 'version' | 'methodOf' | 'routes'>;
 
 /** The request of an operation over one binding; over HTTP+JSON the members go where the route wants them. */
-export function callBytes(operation: OperationName, binding: Binding, request: Members): Buffer {
-  if (binding === 'JSON-RPC') return rpcBytes(methodOf(operation), request);
-  const { method, target, body } = routed(operation, request);
-  return requestBytes(method, target, body);
+export function callBytes(
+  operation: OperationName,
+  binding: Binding,
+  request: Members,
+  { version, methodOf, routes }: Names = clientV1_0,
+): Buffer {
+  const headers = { 'a2a-version': version };
+  if (binding === 'JSON-RPC') return rpcBytes(methodOf[operation] ?? operation, request, headers);
+  const { method, target, body } = routed(routeOf(operation, routes), request);
+  return requestBytes(method, target, body, headers);
 }
 
 /** The members of a request that an operation's route takes from its path. */
@@ -73,17 +77,16 @@ export function hasBody(operation: OperationName): boolean {
   return routeOf(operation).body !== 'none';
 }
 
-function routeOf(operation: OperationName) {
-  const route = ROUTES.find((one) => one.operation === operation);
+function routeOf(operation: OperationName, routes: readonly WireRoute[] = clientV1_0.routes) {
+  const route = routes.find((one) => one.operation === operation);
   if (route === undefined) throw new Error(`no route for ${operation}`);
   return route;
 }
 
 function routed(
-  operation: OperationName,
+  { method, path, body }: WireRoute,
   request: Members,
 ): { method: string; target: string; body: string | undefined } {
-  const { method, path } = routeOf(operation);
   const rest: Record<string, unknown> = { ...request };
   const segments = path.map((segment) =>
     segment.replace(/^\{(\w+)\}/, (_, name: string) => {
@@ -93,7 +96,7 @@ function routed(
     }),
   );
   const target = [BASE, ...segments].join('/');
-  if (hasBody(operation)) return { method, target, body: JSON.stringify(rest) };
+  if (body !== 'none') return { method, target, body: JSON.stringify(rest) };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(rest)) {
     for (const item of Array.isArray(value) ? value : [value]) query.append(name, textOf(item));

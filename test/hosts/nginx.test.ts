@@ -66,7 +66,7 @@ describe('cards behind nginx', () => {
 
   it('tell the address bound where the proxy is not trusted', async () => {
     const { card } = await through(ROUTES.untrusted);
-    expect(new Set(card.supportedInterfaces.map(({ url }) => url))).toEqual(new Set([`${upstream.url}/agents/open`]));
+    expect(card.supportedInterfaces).toMatchObject(Array(4).fill({ url: `${upstream.url}/agents/open` }));
   });
 
   it('tell nothing that a client has made up, through the proxy', async () => {

@@ -1,3 +1,5 @@
+import { clientV0_3HttpJson, clientV0_3JsonRpc } from '../../../packages/parley/src/codec/v0_3/client-codec.js';
+import { clientV1_0 } from '../../../packages/parley/src/codec/v1_0/client-codec.js';
 import { OPERATIONS } from '../../../packages/parley/src/operations/operations.js';
 import { Random } from '../../support/random.js';
 import { BINDINGS, callBytes, OPERATION_NAMES } from '../calls.js';
@@ -8,9 +10,11 @@ import { chunked, mutatedBytes, mutatedHeaders, mutatedTarget, mutatedValue } fr
 export type FuzzInput = readonly Buffer[];
 
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'TRACE', 'PATCH'];
+/** What a server has beside its agents. */
+const ORIGIN = ['/', '/healthz', '/readyz', '/metrics'];
 const TEXTS = ['hello', 'ask', 'chunks 5', 'large 100000', ''];
 
-/** The input that a seed stands for: one to three requests of any operation over any binding, most of them not quite right. */
+/** The input that a seed stands for: one to three requests of any operation over any binding in 1.0 or 0.3, most of them not quite right. */
 export function fuzzInput(seed: number, taskIds: readonly string[]): FuzzInput {
   const random = new Random(seed);
   if (random.oneIn(30)) return [random.bytes(random.below(400))];
@@ -23,13 +27,18 @@ export function fuzzInput(seed: number, taskIds: readonly string[]): FuzzInput {
 
 function fuzzRequest(random: Random, taskIds: readonly string[]): Buffer {
   const operation = random.pick(OPERATION_NAMES);
-  let request = soundRequest(random, OPERATIONS[operation].request, taskIds);
+  const binding = random.pick(BINDINGS);
+  const old = binding === 'JSON-RPC' ? clientV0_3JsonRpc : clientV0_3HttpJson;
+  const codec = operation !== 'listTasks' && random.oneIn(3) ? old : clientV1_0;
+  const sound = soundRequest(random, OPERATIONS[operation].request, taskIds);
+  let request: Record<string, unknown> = { ...codec.encodeRequest(operation, sound as never) };
   while (random.oneIn(2)) request = mutatedMembers(random, request);
-  const call = split(callBytes(operation, random.pick(BINDINGS), request));
+  const call = split(callBytes(operation, binding, request, codec));
   if (random.oneIn(5)) call.body = mutatedBytes(random, call.body);
   // What was changed in the body changes its length, too; a wrong length is one of the mutations.
   call.headers = call.headers.map((line) => line.replace(/^(content-length: ).*/, `$1${call.body.length}`));
   if (random.oneIn(4)) call.target = mutatedTarget(random, call.target);
+  if (random.oneIn(20)) call.target = random.pick(ORIGIN);
   if (random.oneIn(12)) call.method = random.pick(METHODS);
   if (random.oneIn(5)) {
     call.body = chunked(random, call.body);
