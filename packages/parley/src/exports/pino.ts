@@ -1,3 +1,4 @@
+import { stdout } from 'node:process';
 import { type Logger as Pino, pino } from 'pino';
 import type { Logger } from '../telemetry/logger.js';
 import { toPino } from '../telemetry/pino/pino-logger.js';
@@ -18,8 +19,8 @@ export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
 
 /** As Node.js writes it: pino's own way tries for ever, and keeps the process from its end, where nobody reads any more. */
 function standardOutput(): NodeJS.WriteStream {
-  if (!process.stdout.listeners('error').includes(goOn)) process.stdout.on('error', goOn);
-  return process.stdout;
+  if (!stdout.listeners('error').includes(goOn)) stdout.on('error', goOn);
+  return stdout;
 }
 
 /** A server outlives who reads its log. */
