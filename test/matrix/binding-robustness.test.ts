@@ -173,7 +173,7 @@ describe('whatever a peer sends', () => {
     );
     expect(agent.log).toEqual([]);
     expect(agent.clock.pendingTimers).toBe(0);
-    expect(new Set(agent.handler.calls.map(({ operation }) => operation)).size).toBeGreaterThan(5);
+    expect(new Set(agent.handler.calls.map(({ operation }) => operation)).size).toBeGreaterThan(3);
   });
 
   it('to the HTTP+JSON binding, too', async () => {
@@ -186,7 +186,7 @@ describe('whatever a peer sends', () => {
     );
     expect(agent.log).toEqual([]);
     expect(agent.clock.pendingTimers).toBe(0);
-    expect(new Set(agent.handler.calls.map(({ operation }) => operation)).size).toBeGreaterThan(5);
+    expect(new Set(agent.handler.calls.map(({ operation }) => operation)).size).toBeGreaterThan(3);
   });
 
   it('nested too deeply is refused, and only then', async () => {
