@@ -20,6 +20,8 @@ export class AgentConnection {
   readonly #options: AgentConnectionOptions;
   #at = 0;
   readonly #transports = new Map<number, Promise<ClientTransport>>();
+  /** Those that are there. */
+  readonly #ready: ClientTransport[] = [];
 
   constructor(options: AgentConnectionOptions) {
     this.#options = options;
@@ -36,7 +38,7 @@ export class AgentConnection {
     for (let tried = 1; ; tried++) {
       const at = this.#at;
       try {
-        return await call(await this.#transport(at));
+        return await call(this.#ready[at] ?? (await this.#transport(at)));
       } catch (error) {
         if (!isOfInterface(error) || interfaces.length === 1) throw error;
         if (this.#at === at) this.#at = (at + 1) % interfaces.length;
@@ -51,8 +53,13 @@ export class AgentConnection {
     const known = this.#transports.get(at);
     if (known !== undefined) return known;
     const made = this.#options.transports(this.#options.interfaces[at] as AgentInterface);
-    // What could not be loaded may be there the next time.
-    made.catch(() => this.#transports.delete(at));
+    made.then(
+      (transport) => {
+        this.#ready[at] = transport;
+      },
+      // What could not be loaded may be there the next time.
+      () => this.#transports.delete(at),
+    );
     this.#transports.set(at, made);
     return made;
   }

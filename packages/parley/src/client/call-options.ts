@@ -32,10 +32,17 @@ export type CallDefaults = Pick<CallOptions, 'extensions' | 'headers'>;
 /** The context of a call made with these options. */
 export function callContext(options: CallOptions, defaults: CallDefaults): ClientCallContext {
   const headers: Record<string, string> = {};
-  for (const source of [defaults.headers, options.headers]) {
-    for (const [name, value] of Object.entries(source ?? {})) headers[name.toLowerCase()] = value;
-  }
+  addLowered(headers, defaults.headers);
+  addLowered(headers, options.headers);
   if (options.traceparent !== undefined) headers.traceparent = options.traceparent;
-  const extensions = new Set([...(defaults.extensions ?? []), ...(options.extensions ?? [])]);
-  return { extensions: [...extensions], headers, signal: options.signal };
+  return { extensions: joined(defaults.extensions, options.extensions), headers, signal: options.signal };
+}
+
+function addLowered(headers: Record<string, string>, more: CallOptions['headers']): void {
+  for (const name in more) headers[name.toLowerCase()] = more[name] as string;
+}
+
+/** Each of them once. */
+function joined(one: readonly string[] = [], other: readonly string[] = []): readonly string[] {
+  return one.length + other.length === 0 ? one : [...new Set([...one, ...other])];
 }

@@ -226,24 +226,23 @@ export class Client {
     }
   }
 
-  async #unary<Name extends UnaryOperationName>(
+  #unary<Name extends UnaryOperationName>(
     operation: Name,
     request: OperationTypes[Name]['request'],
     options: CallOptions,
   ): Promise<OperationTypes[Name]['response']> {
-    const deadline = callDeadline(this.#parts.runtime.clock, options);
-    const context = { ...callContext(options, this.#parts.defaults), signal: deadline.signal };
-    try {
-      return await this.#answer({ operation, request, context });
-    } finally {
-      deadline.release();
-    }
+    const context = callContext(options, this.#parts.defaults);
+    if (options.timeoutMs === undefined) return this.#answer({ operation, request, context });
+    const { signal, release } = callDeadline(this.#parts.runtime.clock, options);
+    return this.#answer({ operation, request, context: { ...context, signal } }).finally(release);
   }
 
   /** One call through the interceptors. */
-  #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
+  async #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
+    const { interceptors } = this.#parts;
+    if (interceptors.length === 0) return this.#calls.unary(call);
     const outcome = intercepted<ClientCallContext, StreamResponse>(
-      this.#parts.interceptors,
+      interceptors,
       (last) => this.#calls.unary(last as AgentCall<Name>) as CallOutcome,
     )(call);
     return outcome as Promise<OperationTypes[Name]['response']>;

@@ -13,6 +13,12 @@ export interface CredentialGuardOptions {
   readonly logger: Logger;
 }
 
+/** Where a call goes. */
+interface CalledPlace {
+  readonly url: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const NOTHING: RequestCredentials = Object.freeze({});
 
@@ -27,12 +33,17 @@ export class CredentialGuard {
   }
 
   /** Makes a call to a url with what the provider gives. */
-  async call<T>(
-    { url, signal }: { readonly url: string; readonly signal: AbortSignal | undefined },
+  call<T>(place: CalledPlace, attempt: (credentials: RequestCredentials) => Promise<T>): Promise<T> {
+    const { provider } = this.#options;
+    return provider === undefined ? attempt(NOTHING) : this.#guarded(provider, place, attempt);
+  }
+
+  async #guarded<T>(
+    provider: CredentialProvider,
+    { url, signal }: CalledPlace,
     attempt: (credentials: RequestCredentials) => Promise<T>,
   ): Promise<T> {
-    const { provider, card, logger } = this.#options;
-    if (provider === undefined) return attempt(NOTHING);
+    const { card, logger } = this.#options;
     if (!this.#origins.has(originOf(url))) {
       logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
       return attempt(NOTHING);

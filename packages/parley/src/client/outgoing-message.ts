@@ -18,8 +18,9 @@ export type SendInput =
 /** The request of what is to be sent; metadata of the call goes over that of the request. */
 export function sendRequestOf(input: SendInput, ids: IdSource, metadata: JsonObject | undefined): SendMessageRequest {
   const request = typeof input === 'string' ? { message: input } : input;
-  const said = typeof request.message === 'string' ? { parts: [{ text: request.message }] } : request.message;
-  const message: Message = { messageId: ids.random(), role: 'ROLE_USER', ...said };
+  const said: OutgoingMessage =
+    typeof request.message === 'string' ? { parts: [{ text: request.message }] } : request.message;
+  const message: Message = { ...said, messageId: said.messageId ?? ids.random(), role: said.role ?? 'ROLE_USER' };
   const own = 'metadata' in request ? request.metadata : undefined;
   const all = own === undefined ? metadata : { ...own, ...metadata };
   return { ...request, message, ...(all !== undefined && { metadata: all }) };

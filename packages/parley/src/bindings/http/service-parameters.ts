@@ -14,6 +14,7 @@ export function serviceHeaders(
 
 /** A url with further query parameters. */
 export function withQuery(url: string, parameters: Readonly<Record<string, string>> | undefined): string {
+  if (parameters === undefined) return url;
   const query = new URLSearchParams(parameters).toString();
   return query === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${query}`;
 }

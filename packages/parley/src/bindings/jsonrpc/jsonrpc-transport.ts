@@ -37,7 +37,8 @@ export class JsonRpcTransport implements ClientTransport {
 
   async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
     const response = await this.#send(call, JSON_TYPE);
-    return this.#codec.decodeResponse(call.operation, await this.#result(response, call.signal));
+    const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal: call.signal });
+    return this.#codec.decodeResponse(call.operation, resultOf(response, text));
   }
 
   async *stream(call: TransportCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
@@ -51,10 +52,6 @@ export class JsonRpcTransport implements ClientTransport {
     });
   }
 
-  async #result(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
-    return resultOf(response, await readAnswer(response, { limit: this.#caller.answerBytes, signal }));
-  }
-
   #send(call: TransportCall, accept: string): Promise<Response> {
     const { url, protocolVersion } = this.agentInterface;
     const { operation, request, query, signal } = call;
@@ -64,7 +61,9 @@ export class JsonRpcTransport implements ClientTransport {
       method: this.#method(operation),
       params: this.#codec.encodeRequest(operation, request),
     });
-    const headers = { ...serviceHeaders(protocolVersion, call), 'content-type': JSON_TYPE, accept };
+    const headers = serviceHeaders(protocolVersion, call);
+    headers['content-type'] = JSON_TYPE;
+    headers.accept = accept;
     return sendRequest(this.#caller, {
       url: withQuery(url, query),
       method: 'POST',
