@@ -1,6 +1,7 @@
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { isObject } from '../model/json.js';
 import type { CachedDocuments } from './cached-documents.js';
 
 /** A card and where it was found. */
@@ -103,7 +104,7 @@ export class AgentCardResolver {
     }
     try {
       const value: unknown = JSON.parse(text);
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+      if (isObject(value)) return value;
     } catch {
       // Not JSON, so no card.
     }

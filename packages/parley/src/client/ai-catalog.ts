@@ -1,4 +1,5 @@
 import { AgentCardError } from '../errors/agent-card-error.js';
+import { isObject } from '../model/json.js';
 
 /** Where a catalog says that a card is, or the card itself. */
 export type CatalogEntry = { readonly url: string } | { readonly data: object };
@@ -58,8 +59,8 @@ async function listedAgents(catalog: object, path: readonly string[], read: Cata
   }
   const listed: Listed[] = [];
   for (const item of Array.isArray(entries) ? (entries as unknown[]) : []) {
-    if (typeof item !== 'object' || item === null) continue;
-    const { identifier, type, mediaType, url, data, version, updatedAt } = item as Record<string, unknown>;
+    if (!isObject(item)) continue;
+    const { identifier, type, mediaType, url, data, version, updatedAt } = item;
     const kind = type ?? mediaType;
     const target = typeof url === 'string' ? new URL(url, path.at(-1)).href : undefined;
     if (kind === CATALOG_TYPE && path.length < NESTING) {
@@ -85,8 +86,4 @@ function newest(listed: readonly Listed[]): Listed[] {
 function isNewer(item: Listed, other: Listed): boolean {
   const order = item.version.localeCompare(other.version, 'en', { numeric: true });
   return order === 0 ? item.updatedAt > other.updatedAt : order > 0;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { AgentCard } from '../model/agent-card.js';
+import { isObject } from '../model/json.js';
 import type { ClientCodec } from './client-codec.js';
 import { clientV1_0 } from './v1_0/client-codec.js';
 
@@ -54,8 +55,4 @@ function hasOldSchemes(card: unknown): boolean {
     (scheme) =>
       isObject(scheme) && 'type' in scheme && !Object.keys(scheme).some((name) => /SecurityScheme$/.test(name)),
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

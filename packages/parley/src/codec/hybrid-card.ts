@@ -1,5 +1,5 @@
 import type { AgentCard } from '../model/agent-card.js';
-import { isObject } from './v0_3/members.js';
+import { isObject } from '../model/json.js';
 import { v1_0 } from './v1_0/wire-codec.js';
 import type { WireCodec } from './wire-codec.js';
 

@@ -5,3 +5,8 @@ export type JsonValue = string | number | boolean | null | JsonObject | readonly
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
+
+/** Whether a value of which nothing is known is an object with members: neither null nor a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,4 +1,5 @@
 import { isBase64 } from './base64.js';
+import { isObject } from './json.js';
 import { jsonFault, NOT_UNICODE } from './json-fault.js';
 import { isTimestamp } from './timestamp.js';
 import type { TypeRow, ValueForm } from './type-row.js';
@@ -132,8 +133,4 @@ const PLAIN_NAME = /^[A-Za-z_$][\w$-]{0,63}$/;
 function memberOf({ path, found }: Place, name: string): Place {
   if (!PLAIN_NAME.test(name)) return { path: `${path}[${JSON.stringify(name.slice(0, 64))}]`, found };
   return { path: path === '' ? name : `${path}.${name}`, found };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { type A2AError, ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
+import { isObject } from '../../model/json.js';
 import { codeOfNumber } from '../http/error-numbers.js';
-import { answeredError, isObject, saidDetails } from '../http/received-answer.js';
+import { answeredError, saidDetails } from '../http/received-answer.js';
 
 /** Statuses that say which error it is where no reason does, in this version of the protocol or an earlier one. */
 const BY_STATUS = new Map<number, ErrorCode>([

@@ -1,5 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { isObject } from '../../model/json.js';
 
 /** The members of a request before the codec has read it. */
 export type RequestMembers = Record<string, unknown>;
@@ -26,7 +27,7 @@ export function queryMembers(query: string): RequestMembers {
  * @throws A2AError INVALID_PARAMS unless it is an object.
  */
 export function bodyMembers(body: unknown): RequestMembers {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as RequestMembers;
+  if (isObject(body)) return body;
   throw new A2AError('INVALID_PARAMS', 'The request body must be an object');
 }
 

@@ -1,6 +1,7 @@
 import { receivedChallenges } from '../../auth/challenge.js';
 import { type A2AError, ERROR_CODES, type ErrorCode, type ErrorDetails } from '../../errors/a2a-error.js';
 import { receivedError } from '../../errors/received-error.js';
+import { isObject } from '../../model/json.js';
 import { essence } from './media-type.js';
 
 /** What an error body says in the details that all bindings share (spec §3.3.2). */
@@ -87,11 +88,6 @@ export function tryJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a value of the wire is an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function statusOf({ status, statusText }: Response): string {

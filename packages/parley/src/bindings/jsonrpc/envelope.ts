@@ -1,4 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
+import { isObject } from '../../model/json.js';
 import { endOfString } from '../http/json-body.js';
 
 /** A JSON-RPC request. */
@@ -10,8 +11,8 @@ export interface Envelope {
 
 /** The id of a request as JSON, to be echoed; `null` where none can be read. */
 export function idOf(value: unknown, text: string): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, 'id')) return 'null';
-  const { id } = value as { id: unknown };
+  if (!isObject(value) || !Object.hasOwn(value, 'id')) return 'null';
+  const { id } = value;
   if (typeof id === 'string') return JSON.stringify(id);
   if (typeof id !== 'number') return 'null';
   return Number.isInteger(id) && !Number.isSafeInteger(id) ? literalId(text) : JSON.stringify(id);
@@ -23,8 +24,8 @@ export function idOf(value: unknown, text: string): string {
  */
 export function readEnvelope(value: unknown): Envelope {
   if (Array.isArray(value)) throw invalid('Batches are not supported');
-  if (typeof value !== 'object' || value === null) throw invalid('The request is not an object');
-  const { jsonrpc, method, id, params } = value as Record<string, unknown>;
+  if (!isObject(value)) throw invalid('The request is not an object');
+  const { jsonrpc, method, id, params } = value;
   if (jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0"');
   if (typeof method !== 'string') throw invalid('method must be a string');
   if (id === undefined) throw invalid('Notifications are not supported: id is missing');

@@ -2,6 +2,7 @@ import type { ClientTransport, ReceivedEvent, TransportCall } from '../../client
 import type { ClientCodec } from '../../codec/client-codec.js';
 import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
+import { isObject } from '../../model/json.js';
 import type {
   OperationName,
   OperationTypes,
@@ -10,7 +11,7 @@ import type {
 } from '../../operations/operations.js';
 import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
-import { isObject, strangeAnswer, tryJson } from '../http/received-answer.js';
+import { strangeAnswer, tryJson } from '../http/received-answer.js';
 import { receivedEvents } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { errorOf } from './received-errors.js';

@@ -1,6 +1,7 @@
 import type { A2AError } from '../../errors/a2a-error.js';
+import { isObject } from '../../model/json.js';
 import { codeOfNumber } from '../http/error-numbers.js';
-import { answeredError, codeOfStatus, isObject, saidDetails } from '../http/received-answer.js';
+import { answeredError, codeOfStatus, saidDetails } from '../http/received-answer.js';
 
 /** The member `error` of a response as an error: recognised by its reason, then by its number (spec §9.5), then by the status. */
 export function errorOf(response: Response, error: unknown): A2AError {

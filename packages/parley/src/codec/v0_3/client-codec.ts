@@ -1,9 +1,10 @@
+import { isObject } from '../../model/json.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import type { ClientCodec } from '../client-codec.js';
 import { clientV1_0 } from '../v1_0/client-codec.js';
 import { readAgentCard } from './agent-card.js';
 import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';
-import { isObject, listReader, objectReader } from './members.js';
+import { listReader, objectReader } from './members.js';
 import { METHODS } from './methods.js';
 import { readTaskPushNotificationConfig } from './push-notification-config.js';
 import { writeRequest } from './requests.js';

@@ -1,3 +1,5 @@
+import { isObject } from '../../model/json.js';
+
 /** A value of the wire that is an object, before anybody has looked at its members. */
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -6,11 +8,6 @@ export type Read = (value: unknown) => unknown;
 
 /** A member: its name in the model, its names on the wire where they are others, how its value is read where it is not the same. */
 export type MemberRow = readonly [name: string, spellings?: readonly string[] | undefined, read?: Read];
-
-/** Whether a value is an object with members. */
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Reads the objects of a type: takes over the members that have a row, whether spelled so or in snake_case, and no others. `null` counts

@@ -1,6 +1,7 @@
 import type { A2AError } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import { isObject } from '../../model/json.js';
 import type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
@@ -13,7 +14,6 @@ import type { ErrorWords, WireCodec, WireForm, WireRoute } from '../wire-codec.j
 import { writeAgentCard, writeProtoCard } from './agent-card.js';
 import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';
 import { oldField } from './fields.js';
-import { isObject } from './members.js';
 import { METHODS } from './methods.js';
 import { writeTaskPushNotificationConfig } from './push-notification-config.js';
 import { requestReaders } from './requests.js';

@@ -1,11 +1,12 @@
 import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+import { isObject } from '../../model/json.js';
 
 /** An object of the wire whose members are not known yet. */
 export type Members = Record<string, unknown>;
 
 /** The value as an object. `path` names it in the error. */
 export function members(value: unknown, path: string): Members {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  if (isObject(value)) return value;
   throw wrong(path, value, 'an object');
 }
 
@@ -64,10 +65,6 @@ function checkParts(owner: Members, path: string): void {
   if (Array.isArray(parts) && parts.every(isObject)) return;
   if (parts === undefined || parts === null) owner.parts = [];
   else checkList(owner, 'parts', path, members);
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The error of a value that is not what it has to be. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json.js';
 import type { MemberRow, ValueForm } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 import { hasForm } from '../../model/violations.js';
@@ -112,8 +113,4 @@ function toInteger(text: string): unknown {
 
 function toBoolean(value: unknown): unknown {
   return value === 'true' ? true : value === 'false' ? false : value;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.js';
+import { isObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
@@ -198,8 +198,4 @@ function isFlat(about: Readonly<Record<string, unknown>>): boolean {
     if (typeof member !== 'string' && typeof member !== 'boolean') return false;
   }
   return true;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> & JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

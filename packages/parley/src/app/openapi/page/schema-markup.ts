@@ -1,3 +1,4 @@
+import { isObject } from '../../../model/json.js';
 import type { Schema } from '../../../openapi/document.js';
 import { html, type Markup } from './markup.js';
 
@@ -29,8 +30,8 @@ function typeMarkup(schema: Schema): Markup {
   if (Array.isArray(values)) return html`<code>${values.map((value) => JSON.stringify(value)).join(' | ')}</code>`;
   const others = alternatives(schema);
   if (type === undefined && others.length > 0) return joined(others.map(typeMarkup));
-  if (type === 'array' && isSchema(items)) return html`list of ${typeMarkup(items)}`;
-  if (type === 'object' && isSchema(additionalProperties)) return html`map of ${typeMarkup(additionalProperties)}`;
+  if (type === 'array' && isObject(items)) return html`list of ${typeMarkup(items)}`;
+  if (type === 'object' && isObject(additionalProperties)) return html`map of ${typeMarkup(additionalProperties)}`;
   const types = type === undefined ? ['anything'] : Array.isArray(type) ? (type as readonly string[]) : [String(type)];
   const { format, contentEncoding, contentMediaType, minimum, maximum, minLength, maxLength } = schema;
   const bounds = [
@@ -64,9 +65,5 @@ function hasMembers(schema: Schema): boolean {
 }
 
 function isInline(value: unknown): value is Schema {
-  return isSchema(value) && (value.properties !== undefined || value.oneOf !== undefined || value.anyOf !== undefined);
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value) && (value.properties !== undefined || value.oneOf !== undefined || value.anyOf !== undefined);
 }
