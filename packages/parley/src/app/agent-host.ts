@@ -80,9 +80,10 @@ export class AgentHost {
     const answer: Exchange = (request) => this.#answer(request);
     const others = wrap((request) => this.#onceStarted(answer, request));
     const documents = this.#documents(options);
+    const metrics = this.#metrics?.endpoint;
     const endpoints = new Map([
       ...(options.health ? healthEndpoints(this.#readiness) : []),
-      ...(this.#metrics?.endpoints(undefined) ?? []),
+      ...(metrics ? [['/metrics', metrics] as const] : []),
       ...Array.from(documents, ([path, exchange]) => [path, wrap(exchange)] as const),
       ...(options.baseServer ? this.#baseServer(options, options.baseServer) : []),
     ]);
@@ -148,7 +149,7 @@ export class AgentHost {
     const endpoints = baseServer.endpoints({
       ...options,
       mount,
-      metrics: this.#metrics?.endpoints(undefined).get('/metrics'),
+      metrics: this.#metrics?.endpoint,
       readiness: () => this.#readiness.report(),
       onceStarted: (exchange) => (request) => this.#onceStarted(exchange, request),
     });

@@ -49,6 +49,8 @@ export interface HostMetricsParts {
 /** All that is measured at a host of agents: kept here for `/metrics`, and told to a meter of the application. */
 export class HostMetrics {
   readonly requests: RequestMetrics;
+  /** Answers `/metrics`; absent where that is not wanted. */
+  readonly endpoint: Exchange | undefined;
   readonly #registry = new MetricRegistry();
   readonly #parts: HostMetricsParts;
   readonly #load: LoadMetrics;
@@ -63,15 +65,8 @@ export class HostMetrics {
     this.requests = new RequestMetrics(meters);
     this.#load = new LoadMetrics(meters, sources);
     this.#leave = storage.watchCommits?.((operations) => this.#load.committed(operations));
-  }
-
-  /** `/metrics` by its path, with the JSON of another one for those who ask for no text. */
-  endpoints(json: Exchange | undefined): ReadonlyMap<string, Exchange> {
-    const { endpoint = true, authenticator } = this.#parts.options;
-    if (!endpoint) return new Map();
-    return new Map([
-      ['/metrics', metricsEndpoint({ registry: this.#registry, json: json ?? this.#json, authenticator })],
-    ]);
+    const { endpoint = true, authenticator } = options;
+    if (endpoint) this.endpoint = metricsEndpoint({ registry: this.#registry, json: this.#json, authenticator });
   }
 
   /** Nothing more is measured. */
