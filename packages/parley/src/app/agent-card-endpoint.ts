@@ -1,7 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { Components } from '../openapi/components.js';
 import type { DescribedOperation, Schema } from '../openapi/document.js';
-import { errorAnswer } from './json-answer.js';
+import { READING, taking } from './method-filter.js';
 import { unavailableAnswer } from './openapi/unavailable-answer.js';
 
 /** The card, and how long it may be kept. */
@@ -32,21 +32,13 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
     body: json,
     verbatim: true,
   });
-  return async (request) => {
-    if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return errorAnswer({
-        status: 405,
-        message: 'The agent card can only be read',
-        headers: { allow: 'GET, HEAD, OPTIONS' },
-      });
-    }
+  return taking({ methods: READING, message: 'The agent card can only be read' }, async (request) => {
     whole ??= makeWhole();
     const answer = await whole;
     if (!isCurrent(request, answer.headers.etag ?? '', modified)) return answer;
     const { 'content-type': _, ...headers } = answer.headers;
     return { status: 304, headers, verbatim: true };
-  };
+  });
 }
 
 /** What a description of the endpoint needs to know. */

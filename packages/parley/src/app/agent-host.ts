@@ -11,6 +11,7 @@ import { healthEndpoints } from './health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
+import { otherMethod, READING } from './method-filter.js';
 import type { hostDescription } from './openapi/host-description.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
@@ -187,8 +188,7 @@ export class AgentHost {
 
   #origin(method: string, base: string): ExchangeResponse {
     if (method === 'GET' || method === 'HEAD') return originListing(this.#mounts, base);
-    const allow = this.#route('/') === undefined ? 'GET, HEAD, OPTIONS' : 'GET, HEAD, POST, OPTIONS';
-    if (method === 'OPTIONS') return { status: 204, headers: { allow } };
-    return errorAnswer({ status: 405, message: 'This method means nothing here', headers: { allow } });
+    const methods = this.#route('/') === undefined ? READING : [...READING, 'POST'];
+    return otherMethod(method, { methods, message: 'This method means nothing here' });
   }
 }

@@ -1,11 +1,12 @@
 import type { AgentEndpoint } from '../bindings/http/agent-endpoint.js';
-import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import type { Exchange } from '../bindings/http/exchange.js';
 import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { errorAnswer } from './json-answer.js';
+import { taking } from './method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
@@ -156,11 +157,13 @@ interface MountExchanges {
 function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtendedCard }: MountExchanges): Exchange {
   const slashed = `${paths.jsonRpc}/`;
   const routes = `${paths.httpJson}/`;
+  const message = `JSON-RPC is served here: it takes POST. The agent card is at ${paths.card}`;
+  const posted = taking({ methods: ['POST'], message }, jsonRpc);
   const isRoot = paths.jsonRpc !== paths.httpJson;
   return (request) => {
     const { path } = request;
     if (path === paths.jsonRpc || path === slashed || (isRoot && path === '/')) {
-      return request.method === 'POST' ? jsonRpc(request) : notPosted(request, paths.card);
+      return posted(request);
     }
     if (path === paths.card) return cards.current(request);
     if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);
@@ -169,10 +172,4 @@ function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtende
       ? httpJson(request)
       : Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));
   };
-}
-
-async function notPosted(request: ExchangeRequest, card: string) {
-  if (request.method === 'OPTIONS') return { status: 204, headers: { allow: 'POST, OPTIONS' } };
-  const message = `JSON-RPC is served here: it takes POST. The agent card is at ${card}`;
-  return errorAnswer({ status: 405, message, headers: { allow: 'POST, OPTIONS' } });
 }

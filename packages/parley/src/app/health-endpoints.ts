@@ -1,5 +1,6 @@
 import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
-import { errorAnswer, jsonAnswer } from './json-answer.js';
+import { jsonAnswer } from './json-answer.js';
+import { readOnly } from './method-filter.js';
 import { jsonOf, OPERATING } from './openapi/described-answers.js';
 import type { Describe } from './openapi/server-document.js';
 import type { Readiness } from './readiness.js';
@@ -22,16 +23,6 @@ export function healthEndpoints(readiness: Readiness): ReadonlyMap<string, Excha
 async function readyAnswer(readiness: Readiness): Promise<ExchangeResponse> {
   const report = await readiness.report();
   return jsonAnswer({ status: report.status === 'ready' ? 200 : 503, value: report, headers: FRESH });
-}
-
-/** An exchange for what can only be read. */
-export function readOnly(exchange: Exchange): Exchange {
-  const allow = 'GET, HEAD, OPTIONS';
-  return async (request) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return exchange(request);
-    if (request.method === 'OPTIONS') return { status: 204, headers: { allow } };
-    return errorAnswer({ status: 405, message: 'This can only be read', headers: { allow } });
-  };
 }
 
 /** The probes for a document. */

@@ -7,8 +7,8 @@ import { LoadMetrics, type LoadSources } from '../telemetry/load-metrics.js';
 import type { Meter } from '../telemetry/meter.js';
 import { MetricRegistry } from '../telemetry/metric-registry.js';
 import { RequestMetrics } from '../telemetry/request-metrics.js';
-import { readOnly } from './health-endpoints.js';
 import { jsonAnswer } from './json-answer.js';
+import { readOnly } from './method-filter.js';
 import { metricsEndpoint } from './metrics-endpoint.js';
 import { metricsJson } from './metrics-json.js';
 

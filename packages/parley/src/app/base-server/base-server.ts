@@ -8,6 +8,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { type CorsOptions, type CorsOrigins, withCors } from '../cors.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
+import { READING, taking } from '../method-filter.js';
 import type { ReadinessReport } from '../readiness.js';
 import { baseServerCalls } from './base-server-calls.js';
 import { baseServerCard } from './base-server-card.js';
@@ -67,12 +68,12 @@ export class BaseServer {
     const figures = this.#figures;
     const timestamp = () => figures.timestamp;
     const open = (exchange: Exchange) => withBaseServerHeaders(withCors(exchange, cors), clock);
-    const get = (exchange: Exchange) => open(this.#taking('GET, HEAD', exchange));
-    const post = (exchange: Exchange) => open(this.#taking('POST', exchange));
+    const get = (exchange: Exchange) => open(this.#taking(READING, exchange));
+    const post = (exchange: Exchange) => open(this.#taking(['POST'], exchange));
     const told = (value: (request: ExchangeRequest) => object) =>
       get(async (request) => jsonAnswer({ status: 200, value: value(request), headers: NO_STORE }));
     const changesCache = (exchange: Exchange) => {
-      const guarded = this.#taking('POST', async (request) => {
+      const guarded = this.#taking(['POST'], async (request) => {
         return (await refuseCacheChange(request, authenticator)) ?? exchange(request);
       });
       // A page of another origin has no business here where nobody is asked who calls.
@@ -94,21 +95,16 @@ export class BaseServer {
   }
 
   /** The same exchange for these methods only; whatever goes wrong inside is an answer, too. */
-  #taking(methods: string, exchange: Exchange): Exchange {
-    const allow = `${methods}, OPTIONS`;
-    return async (request) => {
-      const { method, path } = request;
-      if (method === 'OPTIONS') return { status: 204, headers: { allow } };
-      if (!methods.split(', ').includes(method)) {
-        return errorAnswer({ status: 405, message: `This takes ${methods}`, headers: { allow } });
-      }
+  #taking(methods: readonly string[], exchange: Exchange): Exchange {
+    return taking({ methods, message: `This takes ${methods.join(', ')}` }, async (request) => {
       try {
         return await exchange(request);
       } catch (error) {
+        const { method, path } = request;
         this.#parts.logger.error('A request could not be answered', { error, method, path });
         return errorAnswer({ status: 500, message: 'Internal error' });
       }
-    };
+    });
   }
 
   async #discover(request: ExchangeRequest): Promise<ExchangeResponse> {

@@ -1,7 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
-import { readOnly } from '../health-endpoints.js';
+import { readOnly } from '../method-filter.js';
 import { docsPage } from './page/docs-page.js';
 import { STYLE } from './page/style.js';
 import { type Describe, serverDocument } from './server-document.js';

@@ -1,0 +1,29 @@
+import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+import { errorAnswer } from './json-answer.js';
+
+/** Which methods mean something, and what whoever uses another one is told. */
+export interface MethodFilter {
+  /** In upper case, without OPTIONS. */
+  readonly methods: readonly string[];
+  readonly message: string;
+}
+
+/** The methods of those who only look. */
+export const READING = ['GET', 'HEAD'];
+
+/** The same exchange for these methods only: OPTIONS tells which they are, any other is refused (405). */
+export function taking(filter: MethodFilter, exchange: Exchange): Exchange {
+  return (request) =>
+    filter.methods.includes(request.method) ? exchange(request) : Promise.resolve(otherMethod(request.method, filter));
+}
+
+/** An exchange for what can only be read. */
+export function readOnly(exchange: Exchange): Exchange {
+  return taking({ methods: READING, message: 'This can only be read' }, exchange);
+}
+
+/** The answer to a method that is none of these. */
+export function otherMethod(method: string, { methods, message }: MethodFilter): ExchangeResponse {
+  const headers = { allow: [...methods, 'OPTIONS'].join(', ') };
+  return method === 'OPTIONS' ? { status: 204, headers } : errorAnswer({ status: 405, message, headers });
+}
