@@ -125,7 +125,7 @@ export class AgentHost {
   }
 
   #measure(
-    { metrics, process, baseServer, storage, clock }: AgentHostOptions,
+    { metrics, process, baseServer, storage, clock, logger }: AgentHostOptions,
     openStreams: Tally,
   ): HostMetrics | undefined {
     if (metrics === undefined) return undefined;
@@ -136,7 +136,7 @@ export class AgentHost {
       cache: baseServer && (() => baseServer.cacheFigures()),
       process,
     };
-    return new HostMetrics({ options: metrics, sources, storage, clock });
+    return new HostMetrics({ options: metrics, sources, storage, clock, logger });
   }
 
   #documents({ description, health, metrics, baseServer, baseUrl }: AgentHostOptions): ReadonlyMap<string, Exchange> {

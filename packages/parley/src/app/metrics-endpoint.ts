@@ -1,15 +1,15 @@
 import type { Authenticator } from '../auth/authenticator.js';
-import { challengeHeaders } from '../auth/challenge.js';
 import { errorBodySchema } from '../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { accepted } from '../bindings/http/media-type.js';
-import { UnauthenticatedError } from '../errors/standard-errors.js';
+import type { Logger } from '../telemetry/logger.js';
 import type { MetricRegistry } from '../telemetry/metric-registry.js';
 import { type MetricFormat, metricText } from '../telemetry/metric-text.js';
+import { alwaysAnswered } from './always-answered.js';
 import { varying } from './answer-headers.js';
-import { errorAnswer } from './json-answer.js';
 import { jsonOf, OPERATING, objectOf } from './openapi/described-answers.js';
 import type { Describe } from './openapi/server-document.js';
+import { refuseWithoutCredential } from './required-credential.js';
 
 /** What figures are shown, and to whom. */
 export interface MetricsEndpointOptions {
@@ -18,6 +18,7 @@ export interface MetricsEndpointOptions {
   readonly json: Exchange;
   /** Absent: everybody may see them. */
   readonly authenticator?: Authenticator | undefined;
+  readonly logger: Logger;
 }
 
 const TYPES: Readonly<Record<MetricFormat, string>> = {
@@ -27,9 +28,8 @@ const TYPES: Readonly<Record<MetricFormat, string>> = {
 const OFFERED = ['application/json', 'application/openmetrics-text', 'text/plain'] as const;
 
 /** The figures as JSON, or in the text form of OpenMetrics or Prometheus where `Accept` prefers that. */
-export function metricsEndpoint({ registry, json, authenticator }: MetricsEndpointOptions): Exchange {
-  return async (request) => {
-    if (authenticator !== undefined && !(await authenticator.authenticate(request))) return refusal(authenticator);
+export function metricsEndpoint({ registry, json, authenticator, logger }: MetricsEndpointOptions): Exchange {
+  const shown: Exchange = async (request) => {
     const type = accepted(request.header('accept'), OFFERED);
     const isText = type !== undefined && type !== 'application/json' && isRead(request);
     const answer = isText
@@ -37,6 +37,10 @@ export function metricsEndpoint({ registry, json, authenticator }: MetricsEndpoi
       : await json(request);
     return varying(answer, 'Accept');
   };
+  return alwaysAnswered(async (request) => {
+    const refusal = authenticator && (await refuseWithoutCredential(request, authenticator));
+    return refusal ?? shown(request);
+  }, logger);
 }
 
 function isRead({ method }: ExchangeRequest): boolean {
@@ -46,11 +50,6 @@ function isRead({ method }: ExchangeRequest): boolean {
 async function text(registry: MetricRegistry, format: MetricFormat): Promise<ExchangeResponse> {
   const headers = { 'content-type': TYPES[format], 'cache-control': 'no-store' };
   return { status: 200, headers, body: metricText(await registry.collect(), format) };
-}
-
-function refusal(authenticator: Authenticator): ExchangeResponse {
-  const error = new UnauthenticatedError(authenticator.challenges);
-  return errorAnswer({ status: 401, message: error.message, headers: challengeHeaders(error, authenticator) });
 }
 
 /** The figures for a document. */
@@ -78,6 +77,7 @@ export const describedMetrics: Describe = (components) => {
         },
       },
       401: jsonOf('Who may read the figures has to say who they are', errorBodySchema(components)),
+      403: jsonOf('Not everybody who says who they are may read the figures', errorBodySchema(components)),
     },
   };
   return { tag: OPERATING, paths: { '/metrics': { get } } };

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { CapturingLogger } from '../../../../test/support/engine.js';
 import { MetricRegistry } from '../telemetry/metric-registry.js';
+import { A2AError, PermissionDeniedError, UnauthenticatedError } from './index.js';
 import { type A2AServerOptions, BearerTokens, createA2AServer } from './node.js';
 import { createAgentHandler } from './server.js';
 
@@ -104,6 +106,25 @@ describe('/metrics', () => {
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await metrics({ authorization: 'Bearer wrong' })).status).toBe(401);
     expect((await metrics({ authorization: 'Bearer secret' })).status).toBe(200);
+  });
+
+  it.each([
+    ['with challenges of its own', new UnauthenticatedError(['Bearer realm="figures"']), 401, 'Bearer realm="figures"'],
+    ['with those of the authenticator', new UnauthenticatedError([]), 401, 'Basic'],
+    ['because they may not', new PermissionDeniedError('Only scrapers'), 403, null],
+    ['because it cannot tell now', new A2AError('UNAVAILABLE', 'Come again'), 503, null],
+    ['because it is broken', new Error('the directory is away'), 500, null],
+  ])('AUTH-5: answers callers for whom the authenticator throws, %s', async (_, thrown, status, challenge) => {
+    const logger = new CapturingLogger();
+    const authenticator = { challenges: ['Basic'], authenticate: () => Promise.reject(thrown) };
+    const url = 'https://example.com';
+    const agent = (prompt: string) => prompt;
+    const handler = createAgentHandler({ agent, url, logger, metrics: { authenticator } });
+    closers.push(() => handler.close());
+    const answer = await handler.fetch(new Request(`${url}/metrics`));
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([status, challenge]);
+    expect(await answer.text()).not.toContain('directory');
+    expect(logger.lines.filter(({ level }) => level === 'error').length).toBe(status === 500 ? 1 : 0);
   });
 
   it('can only be read', async () => {

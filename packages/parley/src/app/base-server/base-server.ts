@@ -6,6 +6,7 @@ import type { AgentCard } from '../../model/agent-card.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
+import { alwaysAnswered } from '../always-answered.js';
 import { type CorsOptions, type CorsOrigins, withCors } from '../cors.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { READING, taking } from '../method-filter.js';
@@ -96,15 +97,10 @@ export class BaseServer {
 
   /** The same exchange for these methods only; whatever goes wrong inside is an answer, too. */
   #taking(methods: readonly string[], exchange: Exchange): Exchange {
-    return taking({ methods, message: `This takes ${methods.join(', ')}` }, async (request) => {
-      try {
-        return await exchange(request);
-      } catch (error) {
-        const { method, path } = request;
-        this.#parts.logger.error('A request could not be answered', { error, method, path });
-        return errorAnswer({ status: 500, message: 'Internal error' });
-      }
-    });
+    return taking(
+      { methods, message: `This takes ${methods.join(', ')}` },
+      alwaysAnswered(exchange, this.#parts.logger),
+    );
   }
 
   async #discover(request: ExchangeRequest): Promise<ExchangeResponse> {

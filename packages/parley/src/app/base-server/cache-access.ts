@@ -1,10 +1,8 @@
 import type { Authenticator } from '../../auth/authenticator.js';
-import { challengeHeaders } from '../../auth/challenge.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { A2AError } from '../../errors/a2a-error.js';
-import { UnauthenticatedError } from '../../errors/standard-errors.js';
 import { isLoopback } from '../../net/loopback.js';
 import { errorAnswer } from '../json-answer.js';
+import { refuseWithoutCredential } from '../required-credential.js';
 
 /** What a proxy adds, and a browser: then the peer's address says nothing of who really calls. */
 const FOREIGN = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin'];
@@ -26,17 +24,5 @@ export async function refuseCacheChange(
     const isLocal = request.peer !== undefined && isLoopback(request.peer);
     return isLocal && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
   }
-  const error = await refusalOf(request, authenticator);
-  if (error === undefined) return undefined;
-  return errorAnswer({ status: 401, message: error.message, headers: challengeHeaders(error, authenticator) });
-}
-
-async function refusalOf(request: ExchangeRequest, authenticator: Authenticator): Promise<A2AError | undefined> {
-  try {
-    const user = await authenticator.authenticate(request);
-    return user === undefined ? new UnauthenticatedError(authenticator.challenges) : undefined;
-  } catch (error) {
-    if (error instanceof A2AError && error.code === 'UNAUTHENTICATED') return error;
-    throw error;
-  }
+  return refuseWithoutCredential(request, authenticator);
 }
