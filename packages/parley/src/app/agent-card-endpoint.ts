@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { Components } from '../openapi/components.js';
 import type { DescribedOperation, Schema } from '../openapi/document.js';
+import { fingerprint } from '../runtime/sha256.js';
 import { READING, taking } from './method-filter.js';
 import { unavailableAnswer } from './openapi/unavailable-answer.js';
 
@@ -25,7 +26,8 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
     headers: {
       'content-type': 'application/json',
       'cache-control': `public, max-age=${maxAgeSeconds}`,
-      etag: await entityTag(json),
+      // Weak, so that it holds for a compressed form as well.
+      etag: `W/"${await fingerprint(json, 16)}"`,
       'last-modified': new Date(modified).toUTCString(),
       ...(vary !== undefined && { vary }),
     },
@@ -99,11 +101,4 @@ function isCurrent(request: ExchangeRequest, tag: string, modified: number): boo
 /** If-None-Match compares weakly (RFC 9110 §13.1.2). */
 function opaque(tag: string): string {
   return tag.startsWith('W/') ? tag.slice(2) : tag;
-}
-
-/** Weak, so that it holds for a compressed form as well. */
-async function entityTag(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  const hex = Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `W/"${hex}"`;
 }

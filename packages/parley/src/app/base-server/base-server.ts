@@ -4,6 +4,7 @@ import type { Cache } from '../../cache/cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { Clock } from '../../runtime/clock.js';
+import { fingerprint } from '../../runtime/sha256.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { alwaysAnswered } from '../always-answered.js';
@@ -120,7 +121,7 @@ export class BaseServer {
 
   /** A process with another card must not find the one of its predecessor. */
   async #discoverKey(base: string): Promise<string> {
-    this.#fingerprint ??= fingerprintOf(this.#discoverText(''));
+    this.#fingerprint ??= fingerprint(this.#discoverText(''), 8);
     return `discover:${base}:${await this.#fingerprint}`;
   }
 
@@ -155,9 +156,4 @@ function portOf(url: string): number | null {
   const { port, protocol } = URL.parse(url) ?? { port: '', protocol: '' };
   if (port !== '') return Number(port);
   return protocol === 'https:' ? 443 : protocol === 'http:' ? 80 : null;
-}
-
-async function fingerprintOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  return Array.from(digest.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

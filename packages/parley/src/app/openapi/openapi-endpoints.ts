@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
+import { sha256 } from '../../runtime/sha256.js';
 import { readOnly } from '../method-filter.js';
 import { docsPage } from './page/docs-page.js';
 import { STYLE } from './page/style.js';
@@ -46,8 +47,7 @@ function remembered<Value>(make: (base: string) => Value): (base: string) => Val
 
 /** The page loads nothing, runs nothing and is shown in no frame; its style is allowed by what it is. */
 async function pageAnswer(document: OpenApiDocument): Promise<ExchangeResponse> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE)));
-  const style = `'sha256-${btoa(String.fromCharCode(...digest))}'`;
+  const style = `'sha256-${btoa(String.fromCharCode(...(await sha256(STYLE))))}'`;
   const policy = `default-src 'none'; style-src ${style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   const headers = {
     'content-type': 'text/html; charset=utf-8',

@@ -1,5 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { sha256 } from '../../runtime/sha256.js';
 import type { Authenticator, Credentials } from '../authenticator.js';
 import type { User } from '../user.js';
 
@@ -62,10 +63,6 @@ function problemOf(entry: BearerToken): string[] {
 async function entryOf(entry: BearerToken): Promise<Entry> {
   const digest = 'token' in entry ? await sha256(entry.token) : bytesOf(entry.sha256);
   return { digest, user: { id: `bearer:${entry.subject}`, ...(entry.name !== undefined && { name: entry.name }) } };
-}
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
 function bytesOf(hex: string): Uint8Array {
