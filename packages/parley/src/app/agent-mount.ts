@@ -6,6 +6,7 @@ import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-v
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { errorAnswer } from './json-answer.js';
+import { keptByBase } from './kept-by-base.js';
 import { taking } from './method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
@@ -14,8 +15,6 @@ const CARD = '/.well-known/agent-card.json';
 const OLD_CARD = '/.well-known/agent.json';
 /** Where clients of 0.2 look for the extended card: beside what the card's url says. */
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard';
-/** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
-const MOST_BASES = 100;
 
 /** Which agent, where, and in which versions. */
 export interface AgentMountOptions {
@@ -51,7 +50,8 @@ export class AgentMount {
   /** The newest first, whatever the order in the options. */
   readonly #versions: readonly ProtocolVersionName[];
   readonly #paths: MountPaths;
-  readonly #views = new Map<string, View>();
+  /** The agent as it stands under a base url. */
+  readonly #view = keptByBase((base) => this.#makeView(base));
 
   constructor(options: AgentMountOptions) {
     this.path = options.path;
@@ -94,15 +94,6 @@ export class AgentMount {
   /** The versions it is offered in, the newest first. */
   get versions(): readonly ProtocolVersionName[] {
     return this.#versions;
-  }
-
-  #view(base: string): View {
-    const known = this.#views.get(base);
-    if (known !== undefined) return known;
-    if (this.#views.size >= MOST_BASES) this.#views.clear();
-    const view = this.#makeView(base);
-    this.#views.set(base, view);
-    return view;
   }
 
   #makeView(base: string): View {

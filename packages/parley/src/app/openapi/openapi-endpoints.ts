@@ -2,13 +2,11 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings
 import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
 import { sha256 } from '../../runtime/sha256.js';
+import { keptByBase } from '../kept-by-base.js';
 import { readOnly } from '../method-filter.js';
 import { docsPage } from './page/docs-page.js';
 import { STYLE } from './page/style.js';
 import { type Describe, serverDocument } from './server-document.js';
-
-/** Addresses differ by forwarded headers and local addresses only; more than this many is somebody playing. */
-const MOST_BASES = 100;
 
 const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
 
@@ -22,27 +20,15 @@ export interface OpenApiEndpointsOptions {
 /** The description of a server, by path: in OpenAPI 3.1, in 3.0 for tools that know no later version, and as a page for people. */
 export function openApiEndpoints({ describers, baseUrl }: OpenApiEndpointsOptions): ReadonlyMap<string, Exchange> {
   const documented = (make: (base: string) => unknown): Exchange => {
-    const made = remembered((base) => ({ status: 200, headers: JSON_HEADERS, body: JSON.stringify(make(base)) }));
+    const made = keptByBase((base) => ({ status: 200, headers: JSON_HEADERS, body: JSON.stringify(make(base)) }));
     return readOnly(async (request) => made(baseUrl(request)));
   };
-  const paged = remembered((base) => pageAnswer(serverDocument(describers, base)));
+  const paged = keptByBase((base) => pageAnswer(serverDocument(describers, base)));
   return new Map([
     ['/openapi.json', documented((base) => serverDocument(describers, base))],
     ['/openapi-3.0.json', documented((base) => toOpenApi30(serverDocument(describers, base)))],
     ['/docs', readOnly(async (request) => paged(baseUrl(request)))],
   ]);
-}
-
-function remembered<Value>(make: (base: string) => Value): (base: string) => Value {
-  const made = new Map<string, Value>();
-  return (base) => {
-    const known = made.get(base);
-    if (known !== undefined) return known;
-    if (made.size >= MOST_BASES) made.clear();
-    const value = make(base);
-    made.set(base, value);
-    return value;
-  };
 }
 
 /** The page loads nothing, runs nothing and is shown in no frame; its style is allowed by what it is. */
