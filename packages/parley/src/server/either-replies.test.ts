@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { call, type Execute, engine, message, Seen, send, tick } from '../../../../test/support/engine.js';
+import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
 
 describe('an agent that replies either way', () => {
@@ -69,5 +71,28 @@ describe('an agent that replies either way', () => {
     expect(sent.task?.status.state).toBe('TASK_STATE_SUBMITTED');
     await clock.advance(60);
     expect((await handler.getTask({ id: sent.task?.id ?? '' }, call())).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('frees its task for the answer where it asked before the task was stored, and never returns', async () => {
+    const stored = Promise.withResolvers<void>();
+    class SlowStorage extends MemoryStorage {
+      override accept(...parts: Parameters<MemoryStorage['accept']>) {
+        return stored.promise.then(() => super.accept(...parts));
+      }
+    }
+    const { handler, clock } = engine(
+      either(async (_context, events) => {
+        await events.inputRequired('Which one?');
+        await new Promise(() => {});
+      }),
+      { storage: new SlowStorage({ clock: new ManualClock() }) },
+    );
+    const sent = send(handler);
+    // Longer than the grace of an agent that is to return.
+    await clock.advance(10_000);
+    stored.resolve();
+    await clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(handler.load.runningTurns).toBe(0);
   });
 });

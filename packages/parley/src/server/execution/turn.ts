@@ -7,20 +7,19 @@ import { isTerminal, type TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
-import { eventBytes, taskBytes } from '../../task/event-bytes.js';
-import type { LogRecordExtras } from '../../task/log-record.js';
-import { announcedState, readAgentEvent, statusEvent, withTimestamp } from './agent-event.js';
+import { eventBytes } from '../../task/event-bytes.js';
+import { announcedState, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun } from './agent-run.js';
-import { type Draft, type Opening, storeDraft } from './draft.js';
+import type { Draft, Opening } from './draft.js';
 import { ownCopy } from './own-copy.js';
 import { quiet } from './quiet.js';
 import { SETTLED } from './settled.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
 import type { Surroundings } from './turn-host.js';
+import { type AddressedMessage, type LoggedTurn, TurnLog } from './turn-log.js';
 import { TurnOverError } from './turn-over-error.js';
 import { TurnTimers } from './turn-timers.js';
-import { TurnWriter } from './turn-writer.js';
 
 /** How the texts that the engine itself writes into a task read. Causes go to the log. */
 const SAYS = {
@@ -32,8 +31,6 @@ const SAYS = {
   fast: 'The agent published faster than its events can be stored.',
 } as const;
 
-type AddressedMessage = Message & { readonly taskId: string; readonly contextId: string };
-
 /** What a turn tells the one who keeps the list of turns. */
 export interface TurnOwner {
   /** A draft has become a task, whose turn this is. */
@@ -43,36 +40,25 @@ export interface TurnOwner {
 }
 
 /** One run of an executor on one message: decides which events are the task's, and how the task ends if the agent does not say. */
-export class Turn implements EventSink {
+export class Turn implements EventSink, LoggedTurn {
   readonly taskId: string;
   readonly contextId: string;
   readonly scope: Scope;
+  /** What it answers. */
+  readonly message: AddressedMessage;
   /** Its place in a list of turns, the owner's. */
   place: Place<Turn> | undefined;
   readonly #around: Surroundings;
   readonly #owner: TurnOwner;
-  readonly #message: AddressedMessage;
   readonly #caller: CallerContext;
-  readonly #draft: Draft | undefined;
+  readonly #log: TurnLog;
   #opening: PromiseWithResolvers<Opening> | undefined;
-  /** Events of a draft, held while its task is being stored. */
-  #early:
-    | { readonly event: TaskEvent; readonly bytes: number; readonly done: PromiseWithResolvers<void> }[]
-    | undefined;
-  #claim: Claim | undefined;
-  #writer: TurnWriter | undefined;
   #agent: AgentRun | undefined;
-  /** At least as many bytes as the task takes. */
-  #bytes = 0;
   #refusal: Promise<never> | undefined;
-  /** The first record of the turn is made. */
-  #begun = false;
   /** Nothing more is accepted from the agent. */
   #over = false;
   #left: PromiseWithResolvers<void> | undefined;
   #returned = false;
-  /** The agent is not run: its task only needs its end. */
-  #concluding = false;
   #cancel: CancelRequest | undefined;
   readonly #timers: TurnTimers;
 
@@ -85,10 +71,10 @@ export class Turn implements EventSink {
     this.#caller = origin.caller;
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
-    this.#message = addressed(origin.message, origin.task);
-    this.#draft = 'draft' in start ? start.draft : undefined;
+    this.message = addressed(origin.message, origin.task);
+    this.#log = new TurnLog({ around, turn: this, ...start });
     if ('claim' in start) {
-      this.#open(start.claim);
+      this.#cancel = start.claim.cancel;
     } else {
       this.#opening = Promise.withResolvers<Opening>();
       this.#opening.promise.catch(() => {});
@@ -102,8 +88,12 @@ export class Turn implements EventSink {
 
   /** The turn as the storage knows it; absent until it is there. */
   get held(): HeldTurn | undefined {
-    const claim = this.#claim;
-    return claim && { key: { agent: this.scope.agent, id: this.taskId }, turn: claim.turn, epoch: claim.epoch };
+    return this.#log.held;
+  }
+
+  /** What the one who cancels it has said beside that. */
+  get cancelMetadata(): CancelRequest['metadata'] {
+    return this.#cancel?.metadata;
   }
 
   /** Resolves when the turn is no longer this process's to write, however it ended. */
@@ -119,9 +109,9 @@ export class Turn implements EventSink {
     const context = new TurnContext({
       scope: this.scope,
       storage,
-      message: this.#message,
+      message: this.message,
       caller: this.#caller,
-      claim: this.#claim,
+      claim: this.#log.claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
     });
     this.#agent = new AgentRun({
@@ -144,17 +134,17 @@ export class Turn implements EventSink {
       () => this.#finished(),
       (error: unknown) => this.#threw(error),
     );
-    if (!this.#begun && this.#writer) {
+    if (this.#log.phase === 'open') {
       // An agent that publishes in its first step says itself how the turn begins.
       queueMicrotask(() => {
-        if (!this.#begun && !this.#over) this.#begin();
+        if (this.#log.phase === 'open' && !this.#over) this.#log.begin();
       });
     }
   }
 
   /** Ends the task with a state of the engine's choosing, without running the agent. */
   conclude(state: TaskState, text?: string): void {
-    this.#concluding = true;
+    this.#log.skipWorking();
     this.#end(state, text);
     this.#finished();
   }
@@ -169,7 +159,7 @@ export class Turn implements EventSink {
   cancel(request: CancelRequest): void {
     const again = this.#cancel !== undefined;
     this.#cancel = mergedCancel(this.#cancel, request);
-    if (this.#writer && isTerminal(this.#writer.state)) return;
+    if (this.#log.ended) return;
     if (this.#over) return this.#end('TASK_STATE_CANCELED');
     if (again) return;
     this.#timers.startGrace(() => this.#end('TASK_STATE_CANCELED'));
@@ -182,27 +172,38 @@ export class Turn implements EventSink {
     // How the agent takes it is not the turn's end: that is the next process's to find out.
     this.#returned = true;
     this.#stop(new Error('The server is shutting down'));
-    if (this.#unborn) this.#opening?.reject(new A2AError('UNAVAILABLE', 'The server is shutting down'));
-    const held = this.held;
-    if (!this.#writer || !held || this.#writer.closed) return;
-    await this.#writer.flush().catch(() => {});
-    if (this.#writer.closed) return;
-    this.#writer.abandon();
-    await this.#around.storage.release(held, 'again');
-    this.#leave(0);
+    if (this.#log.phase === 'draft') this.#opening?.reject(new A2AError('UNAVAILABLE', 'The server is shutting down'));
+    await this.#log.handOver();
   }
 
   /** The storage says that the turn is not held: by its own doing, or because it belongs to somebody else now. */
   lost(): void {
-    if (!this.#writer?.leaving) this.overtaken();
+    if (!this.#log.leaving) this.overtaken();
   }
 
   /** Stops without a trace: the turn belongs to somebody else now. */
   overtaken(): void {
     this.#returned = true;
     this.#stop(new Error('The turn was taken over by another process'));
-    this.#writer?.abandon();
-    this.#leave(0);
+    this.#log.abandon();
+    this.gone(0);
+  }
+
+  stored(claim: Claim): void {
+    this.#cancel ??= claim.cancel;
+    this.#owner.opened(this);
+    this.#opening?.resolve({ claim });
+  }
+
+  unstored(error: unknown): void {
+    this.#opening?.reject(error);
+    this.#stop(new Error('The task could not be stored'));
+    this.gone(0);
+  }
+
+  gone(waiting: number): void {
+    this.#owner.ended(this, waiting);
+    this.#left?.resolve();
   }
 
   /** One for all events, however many are still published. */
@@ -219,13 +220,14 @@ export class Turn implements EventSink {
     } catch (error) {
       return this.refuse(error);
     }
+    const { phase } = this.#log;
     if ('message' in event) {
-      if (this.#unborn) return this.#reply(event.message);
+      if (phase === 'draft') return this.#reply(event.message);
       return this.#publish(statusEvent(this, 'TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
     }
     // Agents written for other servers announce the task first; here that has happened already.
-    if (!this.#begun && !this.#early && announcedState(event) === 'TASK_STATE_SUBMITTED') {
-      if (this.#unborn) this.#bear(this.#draft);
+    if ((phase === 'draft' || phase === 'open') && announcedState(event) === 'TASK_STATE_SUBMITTED') {
+      this.#log.bear();
       return SETTLED;
     }
     return this.#publish(event);
@@ -239,38 +241,22 @@ export class Turn implements EventSink {
     return Promise.reject(error);
   }
 
-  async flush(): Promise<void> {
-    await this.#early?.at(-1)?.done.promise;
-    if (this.#writer) await this.#writer.flush();
-  }
-
-  get #unborn(): boolean {
-    return this.#writer === undefined && this.#early === undefined;
+  flush(): Promise<void> {
+    return this.#log.flush();
   }
 
   #publish(event: TaskEvent): Promise<void> {
     const bytes = eventBytes(event);
-    const excess = this.#excess(bytes);
+    const excess = this.#log.excess(bytes);
     if (excess !== undefined) {
-      this.#around.logger.error(excess, { taskId: this.taskId });
-      this.#spoil(excess);
+      this.#around.logger.error(SAYS[excess], { taskId: this.taskId });
+      this.#spoil(SAYS[excess]);
       return Promise.reject(new TurnOverError());
     }
-    this.#bytes += bytes;
     const state = announcedState(event);
     // Said now, also where the task is not born yet: what follows an end is refused from here on.
     if (state !== undefined && (isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED')) this.#settle();
-    return this.#enqueue(event, bytes);
-  }
-
-  /** Why an event is too much, if it is: for an agent that does not wait, or for what a task can hold. */
-  #excess(bytes: number): string | undefined {
-    const { overrunEvents, taskBytes } = this.#around.limits;
-    if ((this.#writer?.waiting ?? this.#early?.length ?? 0) >= overrunEvents) return SAYS.fast;
-    if (this.#bytes + bytes <= taskBytes) return undefined;
-    // Artifacts that were replaced count no more.
-    if (this.#writer) this.#bytes = this.#writer.taskBytes;
-    return this.#bytes + bytes > taskBytes ? SAYS.large : undefined;
+    return this.#log.publish(event, bytes);
   }
 
   /** What the agent does makes no sense of its task, or more of it than there can be. */
@@ -279,107 +265,23 @@ export class Turn implements EventSink {
     this.#agent?.abort(new Error(text));
   }
 
-  /** The events of a draft wait, in their order, until its task is stored. */
-  #enqueue(event: TaskEvent, bytes: number): Promise<void> {
-    if (this.#writer) return this.#write(event, bytes);
-    if (!this.#early) this.#bear(this.#draft);
-    const done = Promise.withResolvers<void>();
-    this.#early?.push({ event, bytes, done });
-    return done.promise;
-  }
-
-  #write(event: TaskEvent, bytes: number): Promise<void> {
-    const writer = this.#writer;
-    if (!writer || writer.closed) return Promise.reject(new TurnOverError());
-    const state = announcedState(event);
-    const begins = state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_REJECTED' || this.#concluding;
-    if (!this.#begun && !begins) this.#begin();
-    const extras = this.#extras(state);
-    this.#begun = true;
-    return writer.publish({ event: withTimestamp(event, () => writer.timestamp()), bytes, extras });
-  }
-
-  #begin(): void {
-    const event = statusEvent(this, 'TASK_STATE_WORKING');
-    const extras = this.#extras('TASK_STATE_WORKING');
-    this.#begun = true;
-    const writer = this.#writer;
-    if (!writer) return;
-    void writer.publish({ event: withTimestamp(event, () => writer.timestamp()), bytes: eventBytes(event), extras });
-  }
-
-  /** The message enters the history with the turn's first record, cancel metadata with CANCELED. */
-  #extras(state: TaskState | undefined): LogRecordExtras | undefined {
-    const entering = !this.#begun && this.#claim && !this.#claim.began && !bornWith(this.#claim);
-    const metadata = state === 'TASK_STATE_CANCELED' ? this.#cancel?.metadata : undefined;
-    if (!entering && !metadata) return undefined;
-    return { ...(entering && { history: [this.#message] }), ...(metadata && { metadata }) };
-  }
-
   /** The engine's own word; wins over anything the agent says later. */
   #end(state: TaskState, text?: string): void {
-    if (this.#writer && (this.#writer.closed || isTerminal(this.#writer.state))) return;
+    if (this.#log.ended) return;
     this.#settle();
     const { taskId, contextId } = this;
     const message: Message | undefined =
       text === undefined
         ? undefined
         : { messageId: this.#around.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
-    const event = statusEvent(this, state, message);
-    this.#enqueue(event, eventBytes(event)).catch(() => {});
-  }
-
-  /** Stores the task of a draft, then its early events in their order. */
-  #bear(draft: Draft | undefined): void {
-    if (!draft) return;
-    const early = this.#early ?? [];
-    this.#early = early;
-    storeDraft(this.#around, draft).then(
-      (claim) => {
-        this.#open(claim);
-        this.#owner.opened(this);
-        this.#opening?.resolve({ claim });
-        this.#early = undefined;
-        for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
-        if (this.#returned) this.#writer?.finish();
-      },
-      (error: unknown) => this.#unstored(error),
-    );
-  }
-
-  #unstored(error: unknown): void {
-    this.#opening?.reject(error);
-    this.#stop(new Error('The task could not be stored'));
-    for (const { done } of this.#early ?? []) done.reject(new TurnOverError());
-    this.#leave(0);
-  }
-
-  #open(claim: Claim): void {
-    const { agent, storage, feeds, clock, logger, limits } = this.#around;
-    this.#claim = claim;
-    this.#cancel ??= claim.cancel;
-    if (claim.seq > 1) this.#bytes += taskBytes(claim.task);
-    this.#writer = new TurnWriter({
-      key: { agent, id: this.taskId },
-      turn: claim.turn,
-      epoch: claim.epoch,
-      task: claim.task,
-      seq: claim.seq,
-      storage,
-      feeds,
-      clock,
-      logger,
-      limits,
-      onOvertaken: () => this.overtaken(),
-      onClosed: (waiting) => this.#leave(waiting),
-    });
+    this.#log.publish(statusEvent(this, state, message)).catch(() => {});
   }
 
   #reply(message: Message): Promise<void> {
     const { taskId: _none, ...direct } = message;
     this.#settle();
     this.#opening?.resolve({ reply: direct });
-    this.#leave(0);
+    this.gone(0);
     return SETTLED;
   }
 
@@ -389,23 +291,23 @@ export class Turn implements EventSink {
     this.#timers.stop();
     if (!this.#over) {
       if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-      else if (this.#writer?.state !== 'TASK_STATE_AUTH_REQUIRED' || !this.#begun) {
+      else if (this.#log.state !== 'TASK_STATE_AUTH_REQUIRED') {
         this.#around.logger.warn('agent ended without a final or interrupted state', { taskId: this.taskId });
         this.#end('TASK_STATE_FAILED', SAYS.silent);
       }
     }
     this.#over = true;
     this.#agent?.end();
-    this.#writer?.finish();
+    this.#log.finish();
   }
 
   #threw(error: unknown): void {
     if (!this.#over) {
       if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-      else if (this.#unborn && isA2AError(error)) {
+      else if (this.#log.phase === 'draft' && isA2AError(error)) {
         this.#settle();
         this.#opening?.reject(error);
-        this.#leave(0);
+        this.gone(0);
       } else {
         this.#around.logger.error('agent failed', { taskId: this.taskId, error });
         this.#end('TASK_STATE_FAILED', SAYS.failed);
@@ -435,13 +337,8 @@ export class Turn implements EventSink {
     if (this.#returned) return;
     this.#timers.startGrace(() => {
       this.#stop(new Error('The turn is over'));
-      this.#writer?.finish();
+      this.#log.finish();
     });
-  }
-
-  #leave(waiting: number): void {
-    this.#owner.ended(this, waiting);
-    this.#left?.resolve();
   }
 
   #stop(reason: Error): void {
@@ -482,9 +379,4 @@ function isA2AError(error: unknown): error is A2AError {
   } catch {
     return false;
   }
-}
-
-/** Whether the task was made by the message of this turn, so that its history has it already. */
-function bornWith({ turn, task, message }: Claim): boolean {
-  return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
 }
