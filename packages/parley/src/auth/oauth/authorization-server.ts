@@ -1,8 +1,8 @@
 import type * as OAuth from 'oauth4webapi';
 import { CredentialsError } from '../../errors/credentials-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { boundedFetch } from '../../net/bounded-fetch.js';
 import { isLoopback } from '../../net/loopback.js';
-import { boundedFetch } from './bounded-fetch.js';
 import { oauthFailure } from './oauth-failure.js';
 import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
 
@@ -19,6 +19,9 @@ export interface OAuthSession {
     readonly [OAuth.allowInsecureRequests]: boolean;
   };
 }
+
+/** Answers about tokens are small. */
+const ANSWER = { bytes: 1024 * 1024, ms: 30_000 };
 
 /** The urls of a scheme by what they are for. */
 interface SchemeUrls {
@@ -66,7 +69,10 @@ export class AuthorizationServer {
     const { issuer, clientId, plainHttp = false } = this.#options;
     const request = {
       signal,
-      [library.customFetch]: boundedFetch(this.#options.fetch ?? this.#runtime.fetch, this.#runtime.clock),
+      [library.customFetch]: boundedFetch(this.#options.fetch ?? this.#runtime.fetch, {
+        clock: this.#runtime.clock,
+        ...ANSWER,
+      }),
       [library.allowInsecureRequests]: plainHttp || isLoopback(new URL(issuer).hostname.replace(/^\[|\]$/g, '')),
     } as const;
     const server = await this.#server(scheme, { library, request });

@@ -1,20 +1,27 @@
-import type { Clock } from '../../runtime/clock.js';
-import type { TokenFetch } from './oauth-options.js';
+import type { Clock } from '../runtime/clock.js';
 
-/** Answers about tokens are small. */
-const ANSWER_BYTES = 1024 * 1024;
-const ANSWER_MS = 30_000;
+/** The web's `fetch`, as far as small documents need it. */
+export type DocumentFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What an answer may take. */
+export interface FetchBounds {
+  readonly bytes: number;
+  readonly ms: number;
+}
 
 /** A `fetch` whose answers have a size and a time, read whole before anybody looks at them. */
-export function boundedFetch(request: TokenFetch, clock: Clock): (url: string, init: object) => Promise<Response> {
+export function boundedFetch(
+  request: DocumentFetch,
+  { clock, bytes, ms }: FetchBounds & { readonly clock: Clock },
+): (url: string, init: object) => Promise<Response> {
   return async (url, init: RequestInit) => {
     const late = new AbortController();
-    const disarm = clock.after(ANSWER_MS, () => late.abort(new DOMException('No answer in time', 'TimeoutError')));
+    const disarm = clock.after(ms, () => late.abort(new DOMException('No answer in time', 'TimeoutError')));
     try {
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
       const response = await request(url, { ...init, signal });
-      const body = await wholeBody(response);
-      // The body says what is wrong better than a challenge, which the library would look at first.
+      const body = await wholeBody(response, bytes);
+      // The body says what is wrong better than a challenge, which OAuth clients would look at first.
       const type = response.headers.get('content-type');
       // A browser shows a redirect as status 0.
       const status = response.status < 200 ? 302 : response.status;
@@ -25,7 +32,7 @@ export function boundedFetch(request: TokenFetch, clock: Clock): (url: string, i
   };
 }
 
-async function wholeBody(response: Response): Promise<Blob | null> {
+async function wholeBody(response: Response, limit: number): Promise<Blob | null> {
   if (response.body === null) return null;
   const reader = response.body.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -34,7 +41,7 @@ async function wholeBody(response: Response): Promise<Blob | null> {
     if (done) return bytes === 0 ? null : new Blob(chunks);
     bytes += value.length;
     chunks.push(value);
-    if (bytes > ANSWER_BYTES) {
+    if (bytes > limit) {
       reader.cancel().catch(() => {});
       throw new DOMException('The answer is too long', 'QuotaExceededError');
     }
