@@ -32,10 +32,10 @@ async function version0_2(): Promise<ClientVersion> {
  * @throws InvalidAgentResponseError
  */
 export async function decodeAgentCard(card: unknown): Promise<AgentCard> {
-  if (!isOld(card) && !hasOldSchemes(card)) return clientV1_0.decodeCard(card);
+  if (!isOldCard(card) && !hasOldSchemes(card)) return clientV1_0.decodeCard(card);
   const { clientV0_3JsonRpc } = await import('./v0_3/client-codec.js');
   const old = clientV0_3JsonRpc.decodeCard(card);
-  if (isOld(card)) return old;
+  if (isOldCard(card)) return old;
   const read = clientV1_0.decodeCard(card);
   return old.securitySchemes === undefined ? read : { ...read, securitySchemes: old.securitySchemes };
 }
@@ -43,7 +43,8 @@ export async function decodeAgentCard(card: unknown): Promise<AgentCard> {
 /** Members of a card that version 1.0 has not. */
 const OLD_MEMBERS = ['url', 'protocolVersion', 'preferredTransport', 'additionalInterfaces'];
 
-function isOld(card: unknown): boolean {
+/** Whether a card is of a version before 1.0: it says where to call, but not in the way of 1.0. */
+export function isOldCard(card: unknown): boolean {
   if (!isObject(card) || (Array.isArray(card.supportedInterfaces) && card.supportedInterfaces.length > 0)) return false;
   return OLD_MEMBERS.some((member) => member in card);
 }
