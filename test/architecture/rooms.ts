@@ -36,6 +36,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   auth: { rooms: [...VALUES, 'net'] },
   'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
   'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'], modules: ['zod'] },
+  'agent-card/signatures': { rooms: [...VALUES, 'net'], modules: ['jose'] },
   server: {
     rooms: [
       ...VALUES,

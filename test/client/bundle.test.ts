@@ -7,7 +7,7 @@ const entry = fileURLToPath(new URL('../../packages/parley/src/exports/client.ts
 /** What a page that calls agents over the current version loads at most, compressed. */
 const MOST_BYTES = 20 * 1024;
 
-it('is small: what the current version needs at once takes 20 kB, and old versions, catalogs and schemes are loaded when needed', async () => {
+it('is small: what the current version needs at once takes 20 kB, and old versions, catalogs, schemes and signatures are loaded when needed', async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -33,6 +33,8 @@ it('is small: what the current version needs at once takes 20 kB, and old versio
   expect(compressed).toBeLessThanOrEqual(MOST_BYTES);
   const inputs = [...loaded].flatMap((output) => Object.keys(metafile.outputs[output]?.inputs ?? {}));
   expect(
-    inputs.filter((path) => /codec\/v0|ai-catalog|auth\/credentials|typebox|validators|ipaddr/.test(path)),
+    inputs.filter((path) =>
+      /codec\/v0|ai-catalog|auth\/credentials|signatures|jose|typebox|validators|ipaddr/.test(path),
+    ),
   ).toEqual([]);
 });

@@ -7,6 +7,8 @@ import type { CachedDocuments } from './cached-documents.js';
 /** A card and where it was found. */
 export interface ResolvedCard {
   readonly card: AgentCard;
+  /** The card as it was received. */
+  readonly document: object;
   /** Undefined for one that was given. */
   readonly url: string | undefined;
 }
@@ -38,7 +40,7 @@ export class AgentCardResolver {
    * @throws AgentCardError where there is no card, ConnectionError, or what the server answered instead.
    */
   async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
-    if (typeof reference !== 'string') return { card: await this.#options.decode(reference), url: undefined };
+    if (typeof reference !== 'string') return this.#decoded(reference, undefined);
     const url = httpUrl(reference);
     const identifier = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1));
     url.hash = '';
@@ -75,17 +77,20 @@ export class AgentCardResolver {
     url: string,
     { identifier, signal }: { readonly identifier?: string | undefined; readonly signal: AbortSignal | undefined },
   ): Promise<ResolvedCard | undefined> {
-    const { decode } = this.#options;
     const value = await this.#read(url, signal);
     if (value === undefined) return undefined;
-    if (!('specVersion' in value && 'entries' in value)) return { card: await decode(value), url };
+    if (!('specVersion' in value && 'entries' in value)) return this.#decoded(value, url);
     const { catalogEntry } = await import('./ai-catalog.js');
     const entry = await catalogEntry(value, { url, identifier, read: (nested) => this.#read(nested, signal) });
-    if ('data' in entry) return { card: await decode(entry.data), url };
+    if ('data' in entry) return this.#decoded(entry.data, url);
     const card = await this.#read(entry.url, signal);
     if (card === undefined)
       throw new AgentCardError('not-found', `The catalog names a card that is not there: ${entry.url}`);
-    return { card: await decode(card), url: entry.url };
+    return this.#decoded(card, entry.url);
+  }
+
+  async #decoded(document: object, url: string | undefined): Promise<ResolvedCard> {
+    return { card: await this.#options.decode(document), document, url };
   }
 
   /** The JSON of a document; undefined where there is none: pages for people stand at any path of some servers. */

@@ -1,5 +1,5 @@
-/** Why no card came of a reference. */
-export type AgentCardFault = 'not-found' | 'invalid' | 'ambiguous';
+/** Why no card came of a reference; `unverified`: none of its signatures is by a key that the caller trusts. */
+export type AgentCardFault = 'not-found' | 'invalid' | 'ambiguous' | 'unverified';
 
 /** A reference that leads to no agent card. Local: made by clients before any call. */
 export class AgentCardError extends Error {

@@ -1,3 +1,4 @@
+import type { VerifierRuntime } from '../agent-card/signatures/signature-verifier.js';
 import type { CredentialProvider } from '../auth/credential-provider.js';
 import { documentSource } from '../bindings/http/document-fetch.js';
 import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
@@ -17,6 +18,8 @@ import { CredentialGuard } from '../client/credential-guard.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
+import type { SignatureOptions, VerifiedCards } from '../client/verified-cards.js';
+import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
@@ -24,6 +27,8 @@ import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, systemIds } from './runtime.js';
 
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+export type { SignatureVerdict } from '../agent-card/signatures/signature-verifier.js';
+export type { NamedKey, PublicJwk, VerificationKey } from '../agent-card/signatures/trusted-keys.js';
 export type { CredentialProvider } from '../auth/credential-provider.js';
 export type { Fetch } from '../bindings/http/http-caller.js';
 export type { CallOptions, ClientCallContext } from '../client/call-options.js';
@@ -33,6 +38,7 @@ export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
 export type { RetryOptions } from '../client/send-retries.js';
 export { type ResumeOptions, TaskStream } from '../client/task-stream.js';
 export type { WaitOptions } from '../client/task-waiting.js';
+export type { SignatureOptions } from '../client/verified-cards.js';
 export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
 export { AgentCardError, type AgentCardFault } from '../errors/agent-card-error.js';
 export { ConnectionError } from '../errors/connection-error.js';
@@ -56,6 +62,11 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly cardCache?: CardCache;
   /** Sent when the card is asked for, for cards that not everybody may see; they are not cached. */
   readonly cardHeaders?: Readonly<Record<string, string>>;
+  /**
+   * With this the card, and the extended one, must be signed by a key that is trusted, and what no signature covers is left out of it. It needs
+   * the package `jose`. Absent: signatures are not looked at.
+   */
+  readonly signatures?: SignatureOptions;
   readonly logger?: Logger;
   /** The longest answer that is read; default 64 MiB. */
   readonly answerBytes?: number;
@@ -70,47 +81,59 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
 }
 
 const sharedCards = memoryCardCache();
+const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 
 /**
  * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is fetched; the
  * agent is called by the first operation.
- * @throws AgentCardError where that leads to no card; A2AError UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
+ * @throws AgentCardError where that leads to no card, or to one that is not signed as `signatures` asks; A2AError
+ * UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
  */
 export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
   const { logger = silentLogger } = options;
   const runtime: ClientRuntime = { clock: callerClock, ids: systemIds, random: Math.random, logger };
   const caller = callerOf(options);
-  const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard });
-  return clientOf({ card, url, options, runtime, caller });
+  const verified = await verifiedCards(options, caller);
+  const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
+  return clientOf({ card, url, options, runtime, caller, verified });
 }
 
 /** How a card is found. */
 export interface FetchCardOptions
-  extends Pick<ConnectOptions, 'cardCache' | 'cardHeaders' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'> {
+  extends Pick<
+    ConnectOptions,
+    'cardCache' | 'cardHeaders' | 'signatures' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'
+  > {
   /** Sees the card as it was published, before it is read. What it throws ends the search. */
   readonly onDocument?: (document: unknown) => void;
 }
 
 /**
  * The card of an agent, whether or not it offers anything that could be called from here.
- * @throws AgentCardError where the reference leads to no card.
+ * @throws AgentCardError where the reference leads to no card, or to one that is not signed as `signatures` asks.
  */
 export async function fetchAgentCard(agent: string | AgentCard, options: FetchCardOptions = {}): Promise<AgentCard> {
   const decode = (document: unknown) => {
     options.onDocument?.(document);
     return decodeAgentCard(document);
   };
-  return (await resolved(agent, { options, caller: callerOf(options), decode })).card;
+  const caller = callerOf(options);
+  const verified = await verifiedCards(options, caller);
+  return (await resolved(agent, { options, caller, decode, verified })).card;
 }
 
 interface CardSearch {
   readonly options: FetchCardOptions;
   readonly caller: HttpCaller;
   readonly decode: (document: unknown) => Promise<AgentCard>;
+  readonly verified: VerifiedCards | undefined;
 }
 
-async function resolved(agent: string | AgentCard, { options, caller, decode }: CardSearch): Promise<ResolvedCard> {
+async function resolved(
+  agent: string | AgentCard,
+  { options, caller, decode, verified }: CardSearch,
+): Promise<ResolvedCard> {
   const documents = new CachedDocuments({
     source: documentSource(caller),
     cache: options.cardCache ?? sharedCards,
@@ -122,7 +145,25 @@ async function resolved(agent: string | AgentCard, { options, caller, decode }: 
     signal: options.signal,
     timeoutMs: options.timeoutMs ?? CARD_TIMEOUT_MS,
   });
-  return resolver.resolve(agent, deadline.signal).finally(deadline.release);
+  const { signal } = deadline;
+  try {
+    const found = await resolver.resolve(agent, signal);
+    if (verified === undefined) return found;
+    return { ...found, card: await verified.card({ ...found, signal }) };
+  } finally {
+    deadline.release();
+  }
+}
+
+/** Undefined where nobody asks for signatures: then nothing of them is loaded. */
+async function verifiedCards(
+  { signatures, fetch }: Pick<ConnectOptions, 'signatures' | 'fetch'>,
+  caller: HttpCaller,
+): Promise<VerifiedCards | undefined> {
+  if (signatures === undefined) return undefined;
+  const { VerifiedCards } = await import('../client/verified-cards.js');
+  const cache: VerifierRuntime['cache'] = fetch === undefined ? sharedKeySets : new Map();
+  return VerifiedCards.by(signatures, { fetch: caller.request, clock: callerClock, cache });
 }
 
 function callerOf(options: Pick<ConnectOptions, 'answerBytes' | 'eventBytes' | 'fetch'>): HttpCaller {
@@ -139,10 +180,11 @@ interface ConnectedParts {
   readonly options: ConnectOptions;
   readonly runtime: ClientRuntime;
   readonly caller: HttpCaller;
+  readonly verified: VerifiedCards | undefined;
 }
 
-function clientOf({ card, url, options, runtime, caller }: ConnectedParts): Client {
-  const transports = transportSource(caller);
+function clientOf({ card, url, options, runtime, caller, verified }: ConnectedParts): Client {
+  const transports = transportSource({ caller, verified, url });
   const interfaces = selectInterfaces(card, options, isKnown);
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   const own = url === undefined ? card.supportedInterfaces.map((item) => item.url) : [url];
@@ -168,13 +210,19 @@ function clientOf({ card, url, options, runtime, caller }: ConnectedParts): Clie
   });
 }
 
-function transportSource(caller: HttpCaller): TransportSource {
+function transportSource({
+  caller,
+  verified,
+  url,
+}: Pick<ConnectedParts, 'caller' | 'verified' | 'url'>): TransportSource {
   return async (agentInterface) => {
     const version = await CLIENT_VERSIONS.get(agentInterface.protocolVersion)?.();
     if (version === undefined) throw new Error('an interface of an unknown version was selected');
-    return agentInterface.protocolBinding === 'JSONRPC'
-      ? new JsonRpcTransport({ agentInterface, codec: version.jsonRpc, caller })
-      : new HttpJsonTransport({ agentInterface, codec: version.httpJson, caller });
+    const isJsonRpc = agentInterface.protocolBinding === 'JSONRPC';
+    const Transport = isJsonRpc ? JsonRpcTransport : HttpJsonTransport;
+    const transport = (codec: ClientCodec) => new Transport({ agentInterface, codec, caller });
+    const codec = isJsonRpc ? version.jsonRpc : version.httpJson;
+    return verified === undefined ? transport(codec) : verified.transport({ codec, transport, url });
   };
 }
 

@@ -1,0 +1,136 @@
+import type * as Jose from 'jose';
+import { OptionsError } from '../../errors/options-error.js';
+import type { KeySets } from './key-sets.js';
+
+/** A public key as JSON (RFC 7517); its `kid` is the name by which signatures mean it. */
+export interface PublicJwk {
+  readonly kty: string;
+  readonly kid?: string;
+  readonly [member: string]: unknown;
+}
+
+/** A public key of the web's crypto interface. */
+export type VerificationKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/** A key with the name by which signatures mean it. */
+export interface NamedKey {
+  readonly kid: string;
+  readonly key: VerificationKey;
+}
+
+/** Whose signatures are trusted. */
+export interface SignatureTrust {
+  /** Keys with the names by which signatures mean them, or a key set (RFC 7517 §5). What is given is trusted, however old. */
+  readonly keys?: readonly (PublicJwk | NamedKey)[] | { readonly keys: readonly PublicJwk[] };
+  /**
+   * Where the key sets may stand that signatures name by `jku`: https origins, or `card` for that of the card. Default: nowhere, so that
+   * nothing is fetched because a card says so.
+   */
+  readonly jwksOrigins?: readonly string[];
+}
+
+/** What of a signature's protected header says by which key it is. */
+export interface KeyHeader {
+  readonly kid: string;
+  readonly alg: string;
+  readonly jku?: string | undefined;
+}
+
+/** From where the signature came. */
+export interface SignatureOrigin {
+  /** Of the card; undefined for one that was given. */
+  readonly url: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The keys that the caller trusts, and those of the key sets that may be asked. */
+export class TrustedKeys {
+  readonly #library: typeof Jose;
+  readonly #sets: KeySets;
+  readonly #local: Jose.LocalJWKSet;
+  readonly #named: readonly NamedKey[];
+  readonly #origins: readonly string[];
+
+  /** @throws OptionsError where the trust names no key and no origin, or something that is neither. */
+  constructor(trust: SignatureTrust, { library, sets }: { readonly library: typeof Jose; readonly sets: KeySets }) {
+    this.#library = library;
+    this.#sets = sets;
+    const keys = listed(trust.keys ?? []);
+    this.#origins = trust.jwksOrigins ?? [];
+    const problems = problemsOf(keys, this.#origins);
+    if (problems.length > 0) throw new OptionsError('signatures', problems);
+    this.#local = library.createLocalJWKSet({ keys: keys.filter(isJwk) as Jose.JWK[] });
+    this.#named = keys.filter((key): key is NamedKey => !isJwk(key));
+  }
+
+  /**
+   * The keys that a signature may be by: what the caller has given under the name, else what the key set holds that the signature names.
+   * @throws Error that says why there is none.
+   */
+  async keysFor(header: KeyHeader, origin: SignatureOrigin): Promise<readonly VerificationKey[]> {
+    const named = this.#named.filter(({ kid }) => kid === header.kid).map(({ key }) => key);
+    const given = [...(await this.#matching(this.#local, header)), ...named];
+    if (given.length > 0) return given;
+    if (header.jku === undefined) throw new Error('no trusted key has this kid and algorithm');
+    const address = this.#allowed(header.jku, origin.url);
+    const found = await this.#matching(this.#sets.at(address, origin.signal), header).catch((cause: unknown) => {
+      throw new Error(`the key set at ${address} cannot be used: ${cause instanceof Error ? cause.message : cause}`);
+    });
+    if (found.length === 0) throw new Error(`the key set at ${address} has no valid key of this kid and algorithm`);
+    return found;
+  }
+
+  /** Nothing is asked of an address before it has come through here: who writes a card must not choose whom its reader calls. */
+  #allowed(jku: string, card: string | undefined): string {
+    const url = URL.parse(jku);
+    const allowed = this.#origins.map((origin) => originOf(origin === 'card' ? card : origin));
+    if (url?.protocol !== 'https:') throw new Error('no trusted key has this kid, and its key set is at no https url');
+    if (allowed.includes(url.origin)) return url.href;
+    throw new Error(`no trusted key has this kid, and key sets are not fetched from ${url.origin}`);
+  }
+
+  async #matching(
+    set: (header: Jose.JWSHeaderParameters) => Promise<VerificationKey>,
+    { kid, alg }: KeyHeader,
+  ): Promise<VerificationKey[]> {
+    const { errors } = this.#library;
+    try {
+      return [await set({ kid, alg })];
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return [];
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      const all: VerificationKey[] = [];
+      for await (const key of error) all.push(key);
+      return all;
+    }
+  }
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return url === undefined ? undefined : URL.parse(url)?.origin;
+}
+
+function listed(keys: NonNullable<SignatureTrust['keys']>): readonly (PublicJwk | NamedKey)[] {
+  return 'length' in keys ? keys : keys.keys;
+}
+
+function isJwk(key: PublicJwk | NamedKey): key is PublicJwk {
+  return 'kty' in key;
+}
+
+function problemsOf(keys: readonly (PublicJwk | NamedKey)[], origins: readonly string[]): string[] {
+  const problems = keys.flatMap((key, at) => {
+    const isPublic = isJwk(key) ? key.kty !== 'oct' && !('d' in key) : key.key?.type === 'public';
+    return [
+      ...(typeof key.kid === 'string' && key.kid !== ''
+        ? []
+        : [`keys[${at}] needs a kid, by which signatures name it`]),
+      ...(isPublic ? [] : [`keys[${at}] has to be a public key`]),
+    ];
+  });
+  for (const origin of origins)
+    if (origin !== 'card' && URL.parse(origin)?.protocol !== 'https:')
+      problems.push(`jwksOrigins holds https origins or "card", not ${JSON.stringify(origin)}`);
+  if (keys.length === 0 && origins.length === 0) problems.push('name the keys that you trust, by keys or jwksOrigins');
+  return problems;
+}
