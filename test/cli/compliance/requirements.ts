@@ -72,10 +72,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   CLI_002: two('completion <shell>'),
   PUSH_001: two('task push-config create, get, list, delete'),
   CARD_GET_003: three('The extended card, by a scheme that the public card advertises'),
-  CARD_GET_004: three(
-    'Verify card signatures',
-    missing('signatures are told, never verified; no card is shown as verified'),
-  ),
+  CARD_GET_004: three('Verify card signatures; report verified, unverifiable or absent'),
   CARD_GET_005: three('A catalog wherever a card is taken'),
   PUSH_002: three('A local webhook receiver', missing('not there')),
   CHAT_001: three('chat carries context and task'),

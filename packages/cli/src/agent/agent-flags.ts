@@ -9,6 +9,8 @@ const NAMING: readonly FlagName[] = [
   'transport',
   'a2a-version',
   'tenant',
+  'card-key',
+  'card-key-origin',
   'config',
   'insecure',
 ];

@@ -5,6 +5,7 @@ import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
 import { AgentCredentials } from './agent-credentials.js';
 import type { AgentTarget } from './agent-target.js';
+import type { CardSignatures } from './card-signatures.js';
 
 /** Bindings by every spelling that is taken, in lower case. */
 const BINDINGS: Readonly<Record<string, string>> = {
@@ -23,11 +24,13 @@ const DEFAULT_VERSION = '1.0';
 export interface AgentOptions {
   readonly connect: ConnectOptions;
   readonly credentials: AgentCredentials;
+  /** Undefined where nobody has named a key: then signatures are not looked at. */
+  readonly signatures: CardSignatures | undefined;
 }
 
 /**
  * What the settings say about calling an agent.
- * @throws CliError A2ACLI_ERR_USAGE
+ * @throws CliError A2ACLI_ERR_USAGE, and A2ACLI_ERR_UNREACHABLE for the keys of cards.
  */
 export async function agentOptions({ settings, output }: Invocation, target: AgentTarget): Promise<AgentOptions> {
   const certificate = await certificateFor(settings, target);
@@ -39,8 +42,10 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
   const timeoutMs = settings.duration('timeout');
   const send = certificate?.fetch;
   const fetch = settings.isOn('debug') ? await traced({ output, credentials, send }) : send;
+  const signatures = await signaturesOf(settings, fetch);
   return {
     credentials,
+    signatures,
     connect: {
       credentials,
       version,
@@ -50,6 +55,7 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
       ...(tenant !== undefined && { tenant }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(fetch !== undefined && { fetch }),
+      ...(signatures !== undefined && { signatures: signatures.options }),
     },
   };
 }
@@ -91,6 +97,12 @@ async function certificateFor(settings: Settings, target: AgentTarget): Promise<
     (name) => settings.setting(name) !== undefined,
   );
   return named ? (await import('./client-certificate.js')).clientCertificate(settings, target) : undefined;
+}
+
+/** Loaded only where somebody has keys. */
+async function signaturesOf(settings: Settings, fetch: Fetch | undefined): Promise<CardSignatures | undefined> {
+  const named = (['card-key', 'card-key-origin'] as const).some((name) => settings.list(name).length > 0);
+  return named ? (await import('./card-signatures.js')).cardSignatures(settings, fetch) : undefined;
 }
 
 async function trustAnybody(warn: (text: string) => void, withCredentials: boolean): Promise<void> {

@@ -1,8 +1,11 @@
 import type { AgentCard, SecurityScheme } from 'parley-a2a';
 import type { Output } from '../output/output.js';
 
-/** Shows a card: identity, capabilities, interfaces, security schemes, skills. */
-export function writeCard(output: Output, card: AgentCard): void {
+/**
+ * Shows a card: identity, capabilities, interfaces, security schemes, skills. `verification` says what became of its signatures; absent:
+ * nobody has looked at them.
+ */
+export function writeCard(output: Output, card: AgentCard, verification?: string): void {
   output.field('Name', card.name);
   output.field('Description', card.description);
   output.field('Version', card.version);
@@ -17,9 +20,10 @@ export function writeCard(output: Output, card: AgentCard): void {
     output.field('Security', `${name}: ${described(scheme)}`);
   for (const { schemes = {} } of card.securityRequirements ?? [])
     output.field('Requires', Object.keys(schemes).join(' and ') || 'nothing');
+  const { signatures = [] } = card;
   output.field(
     'Signatures',
-    (card.signatures ?? []).length === 0 ? undefined : `${card.signatures?.length}, not verified`,
+    verification ?? (signatures.length === 0 ? undefined : `${signatures.length}, not verified`),
   );
   for (const skill of card.skills) {
     output.field('Skill', `${skill.id}: ${skill.description || skill.name}`);

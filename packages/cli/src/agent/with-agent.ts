@@ -8,6 +8,7 @@ import { type AgentCredentials, credentialHint } from './agent-credentials.js';
 import { agentFlags } from './agent-flags.js';
 import { agentOptions } from './agent-options.js';
 import { agentTarget } from './agent-target.js';
+import type { CardSignatures } from './card-signatures.js';
 
 /** An agent that a command calls. */
 export interface CalledAgent {
@@ -15,6 +16,8 @@ export interface CalledAgent {
   /** What is known of the task that the command is about. */
   readonly thread: TaskThread;
   readonly credentials: AgentCredentials;
+  /** Undefined where signatures are not looked at. */
+  readonly signatures: CardSignatures | undefined;
 }
 
 /**
@@ -27,13 +30,13 @@ export async function withAgent(
   taskId?: string,
 ): Promise<number> {
   const target = agentTarget(invocation);
-  const { connect: options, credentials } = await agentOptions(invocation, target);
+  const { connect: options, credentials, signatures } = await agentOptions(invocation, target);
   const flags = agentFlags(invocation);
   const thread = new TaskThread(flags, taskId);
   let client: Client | undefined;
   try {
     client = await connect(target, options);
-    return await run({ client, thread, credentials });
+    return await run({ client, thread, credentials, signatures });
   } catch (error) {
     const failure = failureOf(error, {
       credentials: credentials.sent,

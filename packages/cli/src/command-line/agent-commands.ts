@@ -13,6 +13,8 @@ const AGENT: readonly FlagName[] = [
   'client-cert',
   'client-key',
   'ca-cert',
+  'card-key',
+  'card-key-origin',
   'svc-param',
   'extension',
   'insecure',

@@ -58,6 +58,18 @@ export const FLAGS = {
   'client-cert': text('path', 'client certificate for mutual TLS, as PEM; goes with --client-key', configurable),
   'client-key': text('path', 'key of that certificate, as PEM', configurable),
   'ca-cert': text('path', 'trust what this certificate has signed, too, as PEM', configurable),
+  'card-key': text(
+    'path|url',
+    'accept only cards signed by this key: a JWK or a key set, from a file or an https URL',
+    {
+      repeats: true,
+      ...configurable,
+    },
+  ),
+  'card-key-origin': text('origin', 'fetch the key sets that signatures name from here; card: where the card is', {
+    repeats: true,
+    ...configurable,
+  }),
   'svc-param': text('key:value', 'service parameter (an HTTP header)', { repeats: true, ...configurable }),
   extension: text('uri', 'declare a protocol extension that the agent asks for', { repeats: true, ...configurable }),
   insecure: onOff('do not verify TLS certificates', configurable),

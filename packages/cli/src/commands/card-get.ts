@@ -1,34 +1,63 @@
 import type { AgentCard } from 'parley-a2a';
+import type { FetchCardOptions } from 'parley-a2a/client';
 import { agentOptions } from '../agent/agent-options.js';
-import { agentTarget } from '../agent/agent-target.js';
+import { type AgentTarget, agentTarget } from '../agent/agent-target.js';
+import { type CardSignatures, type CardVerification, verificationText } from '../agent/card-signatures.js';
 import { writeCard } from '../agent/card-text.js';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
 
-/** Shows the card of an agent: the public one, checked with `--validate`, or the extended one. */
+/** Shows the card of an agent: the public one, checked with `--validate`, or the extended one; and what its signatures are worth. */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings } = invocation;
   if (settings.isOn('extended'))
-    return withAgent(invocation, async ({ client, credentials }) => {
+    return withAgent(invocation, async ({ client, credentials, signatures }) => {
       if (client.card.capabilities.extendedAgentCard !== true)
         throw new CliError('A2ACLI_ERR_USAGE', 'the card of the agent offers no extended card');
       // Whoever asks for no credentials is shown none.
       credentials.onlyDeclared = true;
-      return show(invocation, await client.getExtendedAgentCard());
+      const card = await client.getExtendedAgentCard();
+      return show(invocation, { card, verification: signatures?.verification });
     });
   const target = agentTarget(invocation, args[0]);
-  const { connect } = await agentOptions(invocation, target);
+  const { connect, signatures } = await agentOptions(invocation, target);
   const onDocument = settings.isOn('validate') ? await validator(invocation) : undefined;
-  const { fetchAgentCard } = await import('parley-a2a/client');
-  const card = await fetchAgentCard(target, { ...connect, ...(onDocument !== undefined && { onDocument }) });
-  return show(invocation, card);
+  const options = { ...connect, ...(onDocument !== undefined && { onDocument }) };
+  return show(invocation, await shownCard(target, { options, signatures }));
 }
 
-function show({ output }: Invocation, card: AgentCard): number {
-  if (output.json) output.document(card);
-  else writeCard(output, card);
-  return 0;
+interface ShownCard {
+  readonly card: AgentCard;
+  /** Undefined where nobody has named a key. */
+  readonly verification: CardVerification | undefined;
+}
+
+interface CardSearch {
+  readonly options: FetchCardOptions;
+  readonly signatures: CardSignatures | undefined;
+}
+
+/** A card that cannot be verified is shown all the same, as what it is. */
+async function shownCard(target: AgentTarget, { options, signatures }: CardSearch): Promise<ShownCard> {
+  const { fetchAgentCard, AgentCardError } = await import('parley-a2a/client');
+  try {
+    return { card: await fetchAgentCard(target, options), verification: signatures?.verification };
+  } catch (error) {
+    if (!(error instanceof AgentCardError) || error.fault !== 'unverified') throw error;
+    const { signatures: _, onDocument: __, ...plain } = options;
+    return { card: await fetchAgentCard(target, plain), verification: signatures?.verification };
+  }
+}
+
+function show({ output }: Invocation, { card, verification }: ShownCard): number {
+  // A card must not speak for itself.
+  const { verification: _, ...own } = card as AgentCard & { readonly verification?: unknown };
+  if (output.json) output.document({ ...own, ...(verification !== undefined && { verification }) });
+  else writeCard(output, card, verification && verificationText(verification));
+  if (verification?.status !== 'unverifiable') return 0;
+  output.warn('no signature of the card is valid: anybody may have written it');
+  return 1;
 }
 
 /** Members that nobody knows are told; anything else that is wrong is a failure. */

@@ -115,6 +115,11 @@ function cardFailure({ message, fault, choices = [] }: Thrown): Failure {
     const hint = 'pick one by #<identifier> behind the reference';
     return local('A2ACLI_ERR_USAGE', `${message}: ${choices.join(', ')}`, hint);
   }
+  if (fault === 'unverified') {
+    const hint =
+      '--card-key names the keys that are accepted; parley card get shows the card and what its signatures are worth';
+    return local('A2ACLI_ERR_CARD_INVALID', message, hint);
+  }
   return local(fault === 'invalid' ? 'A2ACLI_ERR_CARD_INVALID' : 'A2ACLI_ERR_CARD_NOT_FOUND', message, undefined);
 }
 

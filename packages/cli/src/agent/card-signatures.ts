@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Fetch, PublicJwk, SignatureOptions, SignatureVerdict } from 'parley-a2a/client';
+import { CliError, usageError } from '../failure/cli-error.js';
+import type { Settings } from '../settings/settings.js';
+
+/** What became of the signatures of a card. */
+export interface CardVerification {
+  /** By one of the keys that were named; by none of them; there are no signatures. */
+  readonly status: 'verified' | 'unverifiable' | 'absent';
+  /** Those that were looked at. */
+  readonly signatures: readonly SignatureVerdict[];
+}
+
+/** Whose signatures are accepted, and what became of those of the last card. */
+export class CardSignatures {
+  readonly options: SignatureOptions;
+  #verdicts: readonly SignatureVerdict[] = [];
+
+  constructor(trust: SignatureOptions) {
+    this.options = {
+      ...trust,
+      onVerdicts: (verdicts) => {
+        this.#verdicts = verdicts;
+      },
+    };
+  }
+
+  get verification(): CardVerification {
+    const last = this.#verdicts.at(-1);
+    const status = last === undefined ? 'absent' : last.fault === undefined ? 'verified' : 'unverifiable';
+    return { status, signatures: this.#verdicts };
+  }
+}
+
+/** In one line: the key that verified the card, or why none did. */
+export function verificationText({ status, signatures }: CardVerification): string {
+  const named = ({ kid, alg }: SignatureVerdict) => [kid, alg].filter((name) => name !== undefined).join(', ');
+  const last = signatures.at(-1);
+  if (status === 'verified' && last !== undefined) return `verified (${named(last)})`;
+  const reasons = signatures.map((verdict) => [named(verdict), verdict.fault].filter(Boolean).join(': '));
+  return [status, ...reasons].join('; ');
+}
+
+/**
+ * What the settings say about signatures of cards. Keys are read here.
+ * @throws CliError A2ACLI_ERR_USAGE, A2ACLI_ERR_UNREACHABLE
+ */
+export async function cardSignatures(settings: Settings, send: Fetch = fetch): Promise<CardSignatures> {
+  const keys = await Promise.all(settings.list('card-key').map((place) => keysAt(place, send)));
+  return new CardSignatures({ keys: keys.flat(), jwksOrigins: settings.list('card-key-origin') });
+}
+
+async function keysAt(place: string, send: Fetch): Promise<readonly PublicJwk[]> {
+  const url = URL.parse(place);
+  if (url?.protocol === 'http:')
+    throw usageError(`--card-key: ${place} is not https, so that anybody could have put it there`);
+  const text = url?.protocol === 'https:' ? await fetched(url.href, send) : fileText(place);
+  const value = parsed(text);
+  const keys = isObject(value) && Array.isArray(value.keys) ? (value.keys as unknown[]) : [value];
+  if (keys.length > 0 && keys.every((key): key is PublicJwk => isObject(key) && typeof key.kty === 'string'))
+    return keys;
+  throw usageError(`--card-key: ${place} is no JSON Web Key and no set of them`);
+}
+
+function fileText(place: string): string {
+  try {
+    return readFileSync(place.startsWith('file:') ? fileURLToPath(place) : place, 'utf8');
+  } catch {
+    throw usageError(`--card-key: ${place} cannot be read`);
+  }
+}
+
+async function fetched(url: string, send: Fetch): Promise<string> {
+  try {
+    const response = await send(url, { redirect: 'error', signal: AbortSignal.timeout(10_000) });
+    if (response.ok) return await response.text();
+    throw new Error(`the server answered ${response.status}`);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError('A2ACLI_ERR_UNREACHABLE', `--card-key: ${url} cannot be fetched: ${reason}`, { cause });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
