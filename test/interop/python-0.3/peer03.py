@@ -4,11 +4,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
-import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.types import (
-    AgentCard,
     DataPart,
     FilePart,
     FileWithBytes,
@@ -25,54 +23,38 @@ from a2a.types import (
     TaskQueryParams,
     TextPart,
 )
-from rest_habits import restored
-from scenarios import leak_in
-
-BINDINGS = ['JSONRPC', 'HTTP+JSON']
-Json = dict[str, Any]
+from peer import Json, Peer, outcome_of
+from rest_habits import restored, without_times
 
 
-class Peer03:
-    def __init__(self, card: AgentCard, binding: str, streaming: Any, plain: Any, http: httpx.AsyncClient) -> None:
-        self.card = card
-        self.leaks: list[str] = []
-        # Over HTTP+JSON this client has habits that are not the server's.
-        self.over_rest = binding == 'HTTP+JSON'
-        self._streaming = streaming
-        self._plain = plain
-        self._http = http
+class Peer03(Peer):
+    ended_errors = (A2AClientHTTPError, A2AClientJSONRPCError)
 
     @classmethod
     async def connect(cls, url: str, binding: str) -> 'Peer03':
-        http = httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None))
-        card = await A2ACardResolver(http, url).get_agent_card()
+        peer = cls()
+        # Over HTTP+JSON this client has habits that are not the server's.
+        peer.over_rest = binding == 'HTTP+JSON'
+        peer.card = await A2ACardResolver(peer.http, url).get_agent_card()
 
         def client(streaming: bool) -> Any:
-            config = ClientConfig(streaming=streaming, httpx_client=http, supported_transports=[binding])
-            return ClientFactory(config).create(card)
+            config = ClientConfig(streaming=streaming, httpx_client=peer.http, supported_transports=[binding])
+            return ClientFactory(config).create(peer.card)
 
-        peer = cls(card, binding, client(True), client(False), http)
-        http.event_hooks = {'response': [peer._look]}
+        peer._streaming = client(True)
+        peer._plain = client(False)
         return peer
-
-    async def _look(self, response: httpx.Response) -> None:
-        if response.headers.get('content-type', '').startswith('text/event-stream'):
-            return
-        text = (await response.aread()).decode()
-        leak = leak_in(text) if response.status_code >= 400 or '"error"' in text else None
-        if leak:
-            self.leaks.append(f'{response.status_code} {response.url} {leak}')
 
     def _given(self, value: Json) -> Json:
         return restored(value) if self.over_rest else value
-
-    async def close(self) -> None:
-        await self._http.aclose()
 
     async def send(self, message: Json, configuration: MessageSendConfiguration | None = None) -> Json:
         answers = [one async for one in self._plain.send_message(_message(message), configuration=configuration)]
         assert len(answers) == 1
         return self._given(event_json(answers[0]))
+
+    async def send_immediately(self, message: Json) -> Json:
+        return await self.send(message, MessageSendConfiguration(blocking=False))
 
     async def stream(self, message: Json) -> AsyncIterator[Json]:
         async for event in self._streaming.send_message(_message(message)):
@@ -95,19 +77,18 @@ class Peer03:
             TaskPushNotificationConfig(task_id=task_id, push_notification_config=config)
         )
 
+    def visible(self, pattern: Any) -> Any:
+        return without_times(pattern) if self.over_rest else pattern
 
-def text(words: str, **more: Any) -> Json:
-    return {'parts': [{'text': words}], **more}
+    def check_stream(self, events: list[Json]) -> None:
+        finals = [event['statusUpdate']['final'] for event in events if 'statusUpdate' in event]
+        assert finals == [False] * (len(finals) - 1) + [True] * min(1, len(finals))
 
 
 async def refusal_of(call: Any) -> int:
     """What a call, or a whole stream, is refused with: the number of JSON-RPC or the status of HTTP."""
     try:
-        if hasattr(call, '__aiter__'):
-            async for _ in call:
-                pass
-        else:
-            await call
+        await outcome_of(call)
     except A2AClientJSONRPCError as error:
         return error.error.code
     except A2AClientHTTPError as error:

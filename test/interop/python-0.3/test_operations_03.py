@@ -4,7 +4,8 @@ import asyncio
 from uuid import uuid4
 
 import pytest
-from peer03 import BINDINGS, Json, Peer03, refusal_of, text
+from peer import BINDINGS, Json, text
+from peer03 import Peer03, refusal_of
 
 # What a binding says: the number of JSON-RPC or the status of HTTP.
 REFUSED = {

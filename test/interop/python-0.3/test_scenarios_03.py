@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from play03 import IDS, PLAYS
+from plays03 import IDS, PLAYS
 
 
 @pytest.mark.parametrize('index', range(len(PLAYS)), ids=IDS)

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
-import httpx
 from a2a.client.client import ClientCallContext, ClientConfig
 from a2a.client.client_factory import ClientFactory
 from a2a.types.a2a_pb2 import (
@@ -15,55 +14,38 @@ from a2a.types.a2a_pb2 import (
     SendMessageRequest,
     SubscribeToTaskRequest,
 )
-from a2a.utils.errors import A2AError
+from a2a.utils.errors import A2AError, UnsupportedOperationError
 from google.protobuf.json_format import MessageToDict, ParseDict
-
+from peer import Json, Peer, outcome_of
 from scenarios import leak_in
 
-BINDINGS = ['JSONRPC', 'HTTP+JSON']
-Json = dict[str, Any]
 
-
-class PythonPeer:
-    def __init__(self, streaming: Any, plain: Any, http: httpx.AsyncClient, leaks: list[str]) -> None:
-        self._streaming = streaming
-        self._plain = plain
-        self._http = http
-        self.leaks = leaks
-        # What the client has chosen by itself.
-        self.version = '0.3' if 'compat' in type(streaming._transport).__module__ else '1.0'
-        self.garbles_files = self.version == '0.3' and 'Rest' in type(streaming._transport).__name__
+class PythonPeer(Peer):
+    ended_errors = (UnsupportedOperationError,)
 
     @classmethod
     async def connect(cls, url: str, binding: str) -> 'PythonPeer':
-        leaks: list[str] = []
-
-        async def look(response: httpx.Response) -> None:
-            if response.headers.get('content-type', '').startswith('text/event-stream'):
-                return
-            text = (await response.aread()).decode()
-            leak = leak_in(text) if response.status_code >= 400 or '"error"' in text else None
-            if leak:
-                leaks.append(f'{response.status_code} {response.url} {leak}')
-
-        http = httpx.AsyncClient(
-            timeout=60, limits=httpx.Limits(max_connections=None), event_hooks={'response': [look]}
-        )
+        peer = cls()
 
         async def client(streaming: bool) -> Any:
-            config = ClientConfig(streaming=streaming, httpx_client=http, supported_protocol_bindings=[binding])
+            config = ClientConfig(streaming=streaming, httpx_client=peer.http, supported_protocol_bindings=[binding])
             return await ClientFactory(config).create_from_url(url.rstrip('/'))
 
-        return cls(await client(True), await client(False), http, leaks)
-
-    async def close(self) -> None:
-        await self._http.aclose()
+        peer._streaming = await client(True)
+        peer._plain = await client(False)
+        # What the client has chosen by itself.
+        peer.version = '0.3' if 'compat' in type(peer._streaming._transport).__module__ else '1.0'
+        peer.garbles_files = peer.version == '0.3' and 'Rest' in type(peer._streaming._transport).__name__
+        return peer
 
     async def send(self, message: Json, **configuration: Any) -> Json:
         """Waits for the turn to end unless told otherwise; gives a `task` or a `message`."""
         answers = [MessageToDict(event) async for event in self._plain.send_message(_request(message, configuration))]
         assert len(answers) == 1
         return answers[0]
+
+    async def send_immediately(self, message: Json) -> Json:
+        return await self.send(message, returnImmediately=True)
 
     async def stream(self, message: Json, **configuration: Any) -> AsyncIterator[Json]:
         async for event in self._streaming.send_message(_request(message, configuration)):
@@ -100,9 +82,18 @@ class PythonPeer:
         card = await self._plain.get_extended_agent_card(GetExtendedAgentCardRequest(), context=context)
         return MessageToDict(card)
 
+    def visible(self, pattern: Any) -> Any:
+        # In 0.3 over HTTP+JSON this client takes the base64 off the content of files twice.
+        return _without_raw(pattern) if self.garbles_files else pattern
 
-def text(words: str, **more: Any) -> Json:
-    return {'parts': [{'text': words}], **more}
+    async def check_task(self, task: Json) -> None:
+        if self.version != '1.0':
+            return
+        page = await self.list(contextId=task['contextId'], includeArtifacts=True)
+        assert page['totalSize'] == 1
+        assert [one['id'] for one in page['tasks']] == [task['id']]
+        assert page['tasks'][0]['status'] == task['status']
+        assert page['tasks'][0].get('artifacts') == task.get('artifacts')
 
 
 def _request(message: Json, configuration: Json) -> SendMessageRequest:
@@ -110,14 +101,18 @@ def _request(message: Json, configuration: Json) -> SendMessageRequest:
     return ParseDict({'message': whole, 'configuration': configuration}, SendMessageRequest())
 
 
+def _without_raw(pattern: Any) -> Any:
+    if isinstance(pattern, list):
+        return [_without_raw(item) for item in pattern]
+    if not isinstance(pattern, dict):
+        return pattern
+    return {name: _without_raw(member) for name, member in pattern.items() if name != 'raw'}
+
+
 async def refusal_of(call: Any) -> str:
     """The name of the error that a call, or a whole stream, is refused with."""
     try:
-        if hasattr(call, '__aiter__'):
-            async for _ in call:
-                pass
-        else:
-            await call
+        await outcome_of(call)
     except A2AError as error:
         assert leak_in(str(error)) is None, error
         return type(error).__name__

@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import pytest
 from a2a.client.errors import A2AClientError
-from python_peer import BINDINGS, Json, PythonPeer, refusal_of, text
+from peer import BINDINGS, Json, text
+from python_peer import PythonPeer, refusal_of
 
 
 @pytest.fixture(params=BINDINGS, scope='session')

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from play import IDS, PLAYS
+from plays import IDS, PLAYS
 
 
 @pytest.mark.parametrize('index', range(len(PLAYS)), ids=IDS)
