@@ -1,0 +1,58 @@
+// What the servers on the JavaScript SDK share, whatever its line.
+import { createServer } from 'node:http';
+import express from 'express';
+import { play } from './play.mjs';
+
+const { PORT } = process.env;
+
+/** Where the server is found. */
+export const url = `http://127.0.0.1:${PORT}`;
+
+/** What the cards of all lines say alike. */
+export const DESCRIBED = {
+  version: '1.0.0',
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 'play', name: 'Play', description: 'Plays a part', tags: ['test'] }],
+};
+
+/**
+ * Serves an agent that plays, with the classes of one line (`sdk`, `hosting`) and what the parts of the play are in its words:
+ * `stageOf` a context and a bus.
+ */
+export function serve({ card, stageOf, sdk, hosting, buses }) {
+  const pushStore = new sdk.InMemoryPushNotificationStore();
+  const requestHandler = new sdk.DefaultRequestHandler(
+    card,
+    new sdk.InMemoryTaskStore(),
+    executorOf(stageOf),
+    buses,
+    pushStore,
+    new sdk.DefaultPushNotificationSender(pushStore),
+    { ...card, description: 'For those who ask' },
+  );
+  const handling = { requestHandler, userBuilder: hosting.UserBuilder.noAuthentication };
+  const app = express();
+  app.use('/.well-known/agent-card.json', hosting.agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use('/jsonrpc', hosting.jsonRpcHandler(handling));
+  app.use('/rest', hosting.restHandler(handling));
+  createServer(app).listen(Number(PORT), '127.0.0.1', () => console.log('ready'));
+}
+
+function executorOf(stageOf) {
+  const running = new Map();
+  return {
+    async execute(context, bus) {
+      const canceled = new AbortController();
+      running.set(context.taskId, { context, canceled });
+      await play(stageOf(context, bus), canceled.signal);
+      running.delete(context.taskId);
+      bus.finished();
+    },
+    async cancelTask(taskId, bus) {
+      const { context, canceled } = running.get(taskId);
+      stageOf(context, bus).status('CANCELED');
+      canceled.abort();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+"""What every peer on the Python SDK does, whatever its line; what their words are, each says itself."""
+
+import asyncio
+import os
+from abc import abstractmethod
+from typing import Any
+
+import httpx
+import uvicorn
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    InMemoryPushNotificationConfigStore,
+    InMemoryTaskStore,
+    TaskUpdater,
+)
+
+PUBLIC = f'http://127.0.0.1:{os.environ["PORT"]}'
+
+# What the cards of all lines say alike.
+DESCRIBED = {
+    'version': '1.0.0',
+    'defaultInputModes': ['text/plain'],
+    'defaultOutputModes': ['text/plain'],
+    'skills': [{'id': 'play', 'name': 'Play', 'description': 'Plays a part', 'tags': ['test']}],
+}
+
+gates: dict[str, asyncio.Event] = {}
+
+
+def gate(name: str) -> asyncio.Event:
+    return gates.setdefault(name, asyncio.Event())
+
+
+class Player(AgentExecutor):
+    """Does what `play.mjs` does."""
+
+    @abstractmethod
+    def parts(self, words: str) -> list[Any]: ...
+
+    @abstractmethod
+    def submitted(self, context: RequestContext) -> Any:
+        """The task of a message, in SUBMITTED."""
+
+    @abstractmethod
+    def message(self, context: RequestContext, words: str) -> Any:
+        """A message of the agent that belongs to no task."""
+
+    async def ask(self, updater: TaskUpdater, question: Any) -> None:
+        await updater.requires_input(question)
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
+        text = context.get_user_input()
+        said = lambda words: updater.new_agent_message(self.parts(words))
+        begin = lambda: event_queue.enqueue_event(self.submitted(context))
+        reply = lambda words: event_queue.enqueue_event(self.message(context, words))
+
+        async def artifact(words: str, append: bool = False, last: bool = True) -> None:
+            await updater.add_artifact(
+                self.parts(words), artifact_id='result', name='result', append=append, last_chunk=last
+            )
+
+        if context.current_task is not None:
+            await updater.start_work()
+            await artifact(text)
+            await updater.complete(said('Thank you'))
+            return
+        command, *words = text.split(' ')
+        if command == 'task':
+            await begin()
+            await updater.start_work(said('On it'))
+            await artifact(' '.join(words))
+            await updater.complete()
+        elif command == 'chunks':
+            await begin()
+            await updater.start_work()
+            for number in range(1, int(words[1]) + 1):
+                if number > 1:
+                    await gate(f'{words[0]}-{number}').wait()
+                await artifact(f'chunk {number} ', append=number > 1, last=number == int(words[1]))
+            await updater.complete()
+        elif command == 'saw':
+            gate(words[0]).set()
+            await reply('noted')
+        elif command == 'ask':
+            await begin()
+            await self.ask(updater, said('What else?'))
+        elif command == 'wait':
+            await begin()
+            await updater.start_work()
+            await asyncio.Event().wait()
+        elif command == 'fail':
+            await begin()
+            await updater.failed(said('It could not be done'))
+        else:
+            await reply(f'Echo: {text}')
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+def handler_parts(player: Player) -> dict[str, Any]:
+    """What the request handlers of all lines are made of."""
+    configs = InMemoryPushNotificationConfigStore()
+    return {
+        'agent_executor': player,
+        'task_store': InMemoryTaskStore(),
+        'push_config_store': configs,
+        'push_sender': BasePushNotificationSender(httpx.AsyncClient(), configs),
+    }
+
+
+def serve(app: Any) -> None:
+    uvicorn.run(app, host='127.0.0.1', port=int(os.environ['PORT']), log_level='info')
