@@ -13,7 +13,9 @@ const field = (id: string, name: string) =>
 
 /** The files whose titles name an id. */
 const named = new Map<string, Set<string>>();
-for (const file of readdirSync(here).filter((name) => name.endsWith('.test.ts'))) {
+for (const file of readdirSync(here, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.test.ts'),
+)) {
   for (const id of idsIn(readFileSync(join(here, file), 'utf8')))
     named.set(id, (named.get(id) ?? new Set()).add(`test/cli/${file}`));
 }

@@ -51,6 +51,12 @@ describe('on a terminal', () => {
     expect(agent.calls.map(({ body }) => body.method)).not.toContain('CancelTask');
   });
 
+  it.for(cases)('conformance shows which check is being made', async () => {
+    await using agent = await RecordingAgent.start();
+    const said = await onTerminal(['conformance', '-a', agent.url, '--timeout', '5s'], {});
+    expect(said).toContain('\rJSONRPC 1.0: SendMessage answers with a task or a message\u001b[K');
+  });
+
   it.for(cases)('errors are coloured, unless NO_COLOR is set', async () => {
     expect(await onTerminal(['nonsense'], {})).toContain('\u001b[1;31merror:');
     expect(await onTerminal(['nonsense'], { NO_COLOR: '1' })).not.toContain('\u001b[');

@@ -52,9 +52,9 @@ class Turn {
     this.#bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...this.#ids, status })));
   }
 
-  artifact(name: string, part: object, append = false): void {
+  artifact(name: string, part: object, { append = false, lastChunk = false } = {}): void {
     const artifact = Artifact.toJSON(Artifact.fromJSON({ artifactId: name, name, parts: [part] }));
-    const event = { ...this.#ids, artifact, append, lastChunk: false };
+    const event = { ...this.#ids, artifact, append, lastChunk };
     this.#bus.publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON(event)));
   }
 
@@ -89,7 +89,7 @@ async function play(turn: Turn, isFollowUp: boolean, isCanceled: () => boolean):
       return turn.status('AUTH_REQUIRED', 'Sign in first');
     case 'stream':
       for (const [index, piece] of ['one ', 'two ', 'three ', 'four'].entries()) {
-        turn.artifact('count', { text: piece }, index > 0);
+        turn.artifact('count', { text: piece }, { append: index > 0 });
         await wait(50);
       }
       return turn.status('COMPLETED');
@@ -107,6 +107,59 @@ async function play(turn: Turn, isFollowUp: boolean, isCanceled: () => boolean):
       return turn.status('COMPLETED');
     default:
       turn.artifact('answer', { text: `You said: ${turn.text}` });
+      return turn.status('COMPLETED');
+  }
+}
+
+const FILE = { raw: 'R2VuZXJhdGVk', mediaType: 'text/plain', filename: 'output.txt' };
+const FILE_URL = { url: 'https://example.com/output.txt', mediaType: 'text/plain', filename: 'output.txt' };
+
+/** The artifact that a message id asks for. */
+const ARTIFACTS: Readonly<Record<string, object>> = {
+  'tck-artifact-text': { text: 'Generated text content' },
+  'tck-artifact-file': FILE,
+  'tck-artifact-file-url': FILE_URL,
+  'tck-artifact-data': { data: { key: 'value', count: 42 } },
+  'tck-stream-001': { text: 'Stream hello from TCK' },
+  'tck-stream-003': { text: 'Stream task lifecycle' },
+  'tck-stream-ordering-001': { text: 'Ordered output' },
+  'tck-stream-artifact-text': { text: 'Streamed text content' },
+  'tck-stream-artifact-file': FILE,
+};
+
+/** Plays what a message id of the compatibility kit asks for; false where it asks for nothing. */
+async function playKit(turn: Turn, messageId: string, isCanceled: () => boolean): Promise<boolean> {
+  const [, prefix = ''] = /^((?:tck|test)-.+?)-[0-9a-f]{8}-/.exec(messageId) ?? [];
+  if (prefix === '') return false;
+  if (prefix === 'tck-message-response') turn.message('Direct message response');
+  else {
+    turn.submit();
+    await playTask(turn, prefix, isCanceled);
+  }
+  return true;
+}
+
+async function playTask(turn: Turn, prefix: string, isCanceled: () => boolean): Promise<void> {
+  if (prefix === 'tck-reject-task') return turn.status('REJECTED', 'rejected');
+  turn.status('WORKING');
+  const artifact = ARTIFACTS[prefix];
+  if (artifact !== undefined) turn.artifact('generated', artifact);
+  switch (prefix) {
+    case 'tck-complete-task':
+      return turn.status('COMPLETED', 'Hello from TCK');
+    case 'tck-input-required':
+      return turn.status('INPUT_REQUIRED', 'More, please');
+    case 'tck-stream-artifact-chunked':
+      turn.artifact('generated', { text: 'chunk-1 ' });
+      turn.artifact('generated', { text: 'chunk-2' }, { append: true, lastChunk: true });
+      return turn.status('COMPLETED');
+    case 'test-resubscribe-message-id':
+      for (let waited = 0; waited < 700; waited += 20) {
+        if (isCanceled()) return;
+        await wait(20);
+      }
+      return turn.status('COMPLETED');
+    default:
       return turn.status('COMPLETED');
   }
 }
@@ -130,7 +183,10 @@ server.listen(0, '127.0.0.1', () => {
   const executor = {
     async execute(context: RequestContext, bus: ExecutionEventBus) {
       const { taskId } = context;
-      await play(new Turn(context, bus), context.task !== undefined, () => canceled.has(taskId));
+      const turn = new Turn(context, bus);
+      const isCanceled = () => canceled.has(taskId);
+      const played = await playKit(turn, context.userMessage.messageId, isCanceled);
+      if (!played) await play(turn, context.task !== undefined, isCanceled);
       bus.finished();
     },
     async cancelTask(taskId: string, bus: ExecutionEventBus) {

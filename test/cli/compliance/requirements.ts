@@ -66,8 +66,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   DOWNLOAD_001: two('task download'),
   OUT_007: two('--debug shows the raw messages'),
   CONFORM_001: two('conformance', {
-    status: 'partial',
-    note: 'checks what can be seen from outside, on every interface; the scenarios of the kit itself are not driven',
+    note: "what can be seen from outside, and with --tck the scenarios of the kit, driven by the tool itself; the kit's own program is not run",
   }),
   CLI_002: two('completion <shell>'),
   PUSH_001: two('task push-config create, get, list, delete'),

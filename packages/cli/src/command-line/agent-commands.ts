@@ -141,7 +141,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
   {
     path: 'conformance',
     summary: 'Check from outside that an agent does what its card says',
-    flags: ['timeout', ...AGENT],
+    flags: ['tck', 'timeout', ...AGENT],
     example: 'parley conformance -a localhost:8080/spec',
   },
 ];

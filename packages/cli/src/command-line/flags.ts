@@ -116,6 +116,7 @@ export const FLAGS = {
 
   validate: onOff('check the card against the schema of A2A'),
   extended: onOff('get the extended card, with credentials'),
+  tck: onOff('play the scenarios of the compatibility kit too, for agents that know its message ids'),
   status: text('state', 'only tasks in this state, such as input-required'),
   since: text('time', 'only tasks whose status changed after this time (RFC 3339)'),
   'page-size': text('n', 'tasks on a page, 1 to 100', { aliases: ['limit'], ...configurable }),

@@ -1,11 +1,15 @@
 import type { AgentCard, AgentInterface } from 'parley-a2a';
+import type { ConnectOptions } from 'parley-a2a/client';
 import { agentOptions } from '../agent/agent-options.js';
-import { agentTarget } from '../agent/agent-target.js';
+import { type AgentTarget, agentTarget } from '../agent/agent-target.js';
 import type { Invocation } from '../command-line/invocation.js';
-import { CHECKS, type CheckedAgent, type Finding } from '../conformance/checks.js';
+import { CHECKS, type Check, type CheckedAgent } from '../conformance/checks.js';
+import { type Finding, skipped as skippedFor } from '../conformance/finding.js';
+import { WireTap } from '../conformance/wire-tap.js';
 import { failureOf } from '../failure/failure.js';
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 30_000;
+const NO_KIT = 'the agent does not do what the message ids of the kit say';
 
 interface Row extends Finding {
   readonly interface: string;
@@ -13,12 +17,21 @@ interface Row extends Finding {
   readonly requirement: string;
 }
 
-/** Checks from outside that an agent does what its card says, over every interface that this tool speaks. */
+interface Report {
+  readonly agent: { readonly name: string; readonly version: string };
+  readonly summary: Readonly<Record<Finding['status'], number>>;
+  readonly checks: readonly Row[];
+}
+
+/**
+ * Checks from outside that an agent does what its card says, over every interface that this tool speaks; with `--tck` also that it plays
+ * the scenarios of the compatibility kit.
+ */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
   const target = agentTarget(invocation);
   const { connect: options } = await agentOptions(invocation, target);
-  const { connect, fetchAgentCard } = await import('parley-a2a/client');
+  const { fetchAgentCard } = await import('parley-a2a/client');
   let document: unknown;
   const onDocument = (found: unknown) => {
     document = found;
@@ -27,6 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const rows: Row[] = [];
   const add = (row: Row) => {
     rows.push(row);
+    output.endProgress();
     if (!output.json) output.field(row.status.toUpperCase(), `${row.interface}: ${row.requirement} (${row.evidence})`);
   };
   add({
@@ -42,16 +56,52 @@ export async function run(invocation: Invocation): Promise<number> {
       add({ ...named, spec: '§5', requirement: 'the interface can be called', status: 'skipped', evidence });
       continue;
     }
-    const client = await connect(target, { ...options, binding: one.protocolBinding, version: one.protocolVersion });
-    const signal = AbortSignal.timeout(settings.duration('timeout') ?? LIMIT_MS);
-    const agent: CheckedAgent = { card, client, signal, task: undefined };
-    for (const { spec, requirement, run: check } of CHECKS)
+    const limit = () => AbortSignal.timeout(settings.duration('timeout') ?? LIMIT_MS);
+    const agent = await checkedAgent({ target, card, options, one, limit });
+    for (const { spec, requirement, run: check } of await checksFor(agent, settings.isOn('tck'))) {
+      output.progress(`${named.interface}: ${requirement}`);
+      agent.signal = limit();
       add({ ...named, spec, requirement, ...(await check(agent).catch(broken)) });
+    }
   }
-  const failed = rows.filter(({ status }) => status === 'fail').length;
-  if (output.json) output.document(reportOf(card, rows));
-  else output.field('Result', `${rows.filter(({ status }) => status === 'pass').length} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
+  const report = reportOf(card, rows);
+  const { pass, fail, skipped } = report.summary;
+  if (output.json) output.document(report);
+  else output.field('Result', `${pass} passed, ${fail} failed, ${skipped} skipped`);
+  return fail === 0 ? 0 : 1;
+}
+
+interface AgentParts {
+  readonly target: AgentTarget;
+  readonly card: AgentCard;
+  readonly options: ConnectOptions;
+  readonly one: AgentInterface;
+  readonly limit: () => AbortSignal;
+}
+
+/** One interface of the agent. What breaks is to be seen: nothing is tried twice. */
+async function checkedAgent({ target, card, options, one, limit }: AgentParts): Promise<CheckedAgent> {
+  const { connect } = await import('parley-a2a/client');
+  const wire = new WireTap(options.fetch);
+  const once = { retry: { attempts: 0 }, resume: { attempts: 0 }, fetch: wire.fetch };
+  const wanted = { ...options, ...once, binding: one.protocolBinding, version: one.protocolVersion };
+  return {
+    card,
+    wire,
+    client: await connect(target, wanted),
+    pretending: (capabilities) => connect({ ...card, capabilities }, wanted),
+    signal: limit(),
+    task: undefined,
+  };
+}
+
+/** What is checked of an interface; the scenarios of the kit are skipped where the agent does not know them. */
+async function checksFor(agent: CheckedAgent, withKit: boolean): Promise<readonly Check[]> {
+  if (!withKit) return CHECKS;
+  const { speaksKit, KIT_CHECKS, WIRE_CHECKS } = await import('../conformance/kit.js');
+  const spoken = await speaksKit(agent);
+  const kit = spoken ? KIT_CHECKS : KIT_CHECKS.map((check) => ({ ...check, run: async () => skippedFor(NO_KIT) }));
+  return [...CHECKS, ...WIRE_CHECKS, ...kit];
 }
 
 function isSpoken({ protocolBinding, protocolVersion }: AgentInterface): boolean {
@@ -72,7 +122,7 @@ function broken(error: unknown): Finding {
   return { status: 'fail', evidence: `${code}: ${message}` };
 }
 
-function reportOf(card: AgentCard, checks: readonly Row[]): object {
+function reportOf(card: AgentCard, checks: readonly Row[]): Report {
   const count = (wanted: Finding['status']) => checks.filter(({ status }) => status === wanted).length;
   return {
     agent: { name: card.name, version: card.version },

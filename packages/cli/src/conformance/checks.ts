@@ -1,17 +1,18 @@
-import { A2AError, type AgentCard, isTerminal, type Task } from 'parley-a2a';
+import { type AgentCard, isTerminal, type Task } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
-
-/** What a check found, and by what. */
-export interface Finding {
-  readonly status: 'pass' | 'fail' | 'skipped';
-  readonly evidence: string;
-}
+import { type Finding, fail, pass, refused, skipped } from './finding.js';
+import type { WireTap } from './wire-tap.js';
 
 /** What a check works with. */
 export interface CheckedAgent {
   readonly card: AgentCard;
   readonly client: Client;
-  readonly signal: AbortSignal;
+  /** What goes over the wire. */
+  readonly wire: WireTap;
+  /** A client of the same interface that takes the card to offer more than it does. */
+  readonly pretending: (capabilities: AgentCard['capabilities']) => Promise<Client>;
+  /** The time limit of the check that runs. */
+  signal: AbortSignal;
   /** The task that the first check made, where the agent makes tasks. */
   task: Task | undefined;
 }
@@ -24,10 +25,8 @@ export interface Check {
   readonly run: (agent: CheckedAgent) => Promise<Finding>;
 }
 
-const UNKNOWN_TASK = 'parley-conformance-no-such-task';
-const pass = (evidence: string): Finding => ({ status: 'pass', evidence });
-const fail = (evidence: string): Finding => ({ status: 'fail', evidence });
-const skipped = (evidence: string): Finding => ({ status: 'skipped', evidence });
+/** The id of no task. */
+export const UNKNOWN_TASK = 'parley-conformance-no-such-task';
 
 /** Done on every interface, in this order. */
 export const CHECKS: readonly Check[] = [
@@ -126,13 +125,3 @@ export const CHECKS: readonly Check[] = [
     },
   },
 ];
-
-async function refused(call: () => Promise<unknown>, codes: readonly string[]): Promise<Finding> {
-  try {
-    await call();
-    return fail(`answered; expected ${codes[0]}`);
-  } catch (error) {
-    if (!(error instanceof A2AError)) throw error;
-    return codes.includes(error.code) ? pass(error.code) : fail(`${error.code}: ${error.message}`);
-  }
-}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ExampleServer } from '../../interop/example-server.js';
+import { agentKinds, type LiveAgent } from '../agents/agents.js';
+import { parley, parleyJson } from '../parley.js';
+import { KIT_SABOTAGES, PUSH_SABOTAGES } from './kit-sabotages.js';
+import {
+  EXTENDED_CARD_SABOTAGES,
+  JSON_RPC_SABOTAGES,
+  PLAIN_SABOTAGES,
+  STREAMLESS_SABOTAGES,
+  WIRE_SABOTAGES,
+} from './plain-sabotages.js';
+import type { Sabotages } from './sabotage.js';
+import { type Sabotage, type TamperedCall, TamperingAgent } from './tampering-agent.js';
+
+interface Check {
+  readonly interface: string;
+  readonly requirement: string;
+  readonly status: string;
+  readonly evidence: string;
+}
+interface Report {
+  readonly summary: { readonly pass: number; readonly fail: number; readonly skipped: number };
+  readonly checks: readonly Check[];
+}
+
+const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
+const named = ({ checks }: Report, status: string) => checks.filter((check) => check.status === status);
+const failures = (report: Report) => named(report, 'fail').map(({ requirement }) => requirement);
+
+interface Case {
+  readonly requirement: string;
+  readonly how: string;
+  readonly sabotage: Sabotage;
+  readonly binding: TamperedCall['binding'];
+}
+
+/** Each sabotage over one of the bindings, which take their turns. */
+function casesOf(sabotages: Sabotages, bindings: readonly TamperedCall['binding'][] = BINDINGS): readonly Case[] {
+  return Object.entries(sabotages)
+    .flatMap(([requirement, ways]) => Object.entries(ways).map(([how, sabotage]) => ({ requirement, how, sabotage })))
+    .map((one, index) => ({ ...one, binding: bindings[index % bindings.length] ?? 'JSONRPC' }));
+}
+
+const ALL_SABOTAGES: Sabotages = {
+  ...KIT_SABOTAGES,
+  ...PUSH_SABOTAGES,
+  ...WIRE_SABOTAGES,
+  ...JSON_RPC_SABOTAGES,
+  ...EXTENDED_CARD_SABOTAGES,
+  ...STREAMLESS_SABOTAGES,
+  ...PLAIN_SABOTAGES,
+};
+
+/** What the official SDK does not refuse, or not by the right code. */
+const SDK_FAULTS = {
+  JSONRPC: ['a message without parts is refused', 'another version of JSON-RPC is InvalidRequest'],
+  'HTTP+JSON': ['a message without parts is refused'],
+};
+
+let example: ExampleServer;
+let demo: LiveAgent;
+let javascript: LiveAgent;
+beforeAll(async () => {
+  // Tasks that are made to be subscribed to work for 0.7 s.
+  example = await ExampleServer.start({ env: { TCK_STREAMING_TIMEOUT: '0.1' } });
+  const [ours, theirs] = agentKinds();
+  demo = (await ours?.start()) as LiveAgent;
+  javascript = (await theirs?.start()) as LiveAgent;
+});
+afterAll(async () => {
+  await example[Symbol.asyncDispose]();
+  await demo[Symbol.asyncDispose]();
+  await javascript[Symbol.asyncDispose]();
+});
+
+/** What a spoiled agent is found to do wrong. */
+async function faultsOf(
+  url: string,
+  { sabotage, binding }: Case,
+  ...flags: readonly string[]
+): Promise<readonly string[]> {
+  await using agent = await TamperingAgent.start(url, { ...sabotage, binding });
+  const { stdout } = await parley(['conformance', ...flags, '-a', agent.url, '-o', 'json', '--timeout', '20s']);
+  return failures(JSON.parse(stdout) as Report);
+}
+
+describe('CONFORM_001: conformance --tck', () => {
+  it.each(['tck', 'spec'])('passes all scenarios of the kit with our %s agent, over every interface', async (mount) => {
+    const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/${mount}`]);
+    expect(named(report, 'fail')).toEqual([]);
+    for (const binding of BINDINGS) {
+      const own = named(report, 'pass').filter((check) => check.interface === `${binding} 1.0`);
+      expect(own.filter(({ requirement }) => /^(?:tck|test)-/.test(requirement))).toHaveLength(18);
+      expect(own.length).toBeGreaterThan(50);
+    }
+  });
+
+  it('passes all scenarios of the kit with an agent on the official JavaScript SDK, and finds what it takes too lightly', async () => {
+    const { stdout } = await parley(['conformance', '--tck', '-a', javascript.url, '-o', 'json']);
+    const found = named(JSON.parse(stdout) as Report, 'fail').map(
+      (check) => `${check.interface}: ${check.requirement}`,
+    );
+    expect(found).toEqual(
+      BINDINGS.flatMap((binding) => SDK_FAULTS[binding].map((fault) => `${binding} 1.0: ${fault}`)),
+    );
+  });
+
+  it('checks nothing that no bad agent below fails', async () => {
+    const { checks } = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/echo`]);
+    expect(new Set(checks.map(({ requirement }) => requirement))).toEqual(new Set(Object.keys(ALL_SABOTAGES)));
+  });
+
+  it('skips the scenarios, with a word why, where the agent does not know the ids of the kit', async () => {
+    const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/echo`]);
+    expect(named(report, 'fail')).toEqual([]);
+    const scenarios = report.checks.filter(({ requirement }) => /^(?:tck|test)-/.test(requirement));
+    expect(scenarios.map(({ status }) => status)).toEqual(scenarios.map(() => 'skipped'));
+    expect(new Set(scenarios.map(({ evidence }) => evidence))).toEqual(
+      new Set(['the agent does not do what the message ids of the kit say']),
+    );
+  });
+});
+
+// One after the other: the SDK's list shows what it took too lightly from others.
+describe('CONFORM_001: an agent that offers push notifications and does them badly fails that', () => {
+  it.each(casesOf(PUSH_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
+    const found = await faultsOf(javascript.url, bad, '--tck');
+    expect(found).toEqual([...SDK_FAULTS[bad.binding], bad.requirement]);
+  });
+});
+
+describe.concurrent('CONFORM_001: a bad agent fails what it does not do, and nothing else', () => {
+  it.each(casesOf(KIT_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
+    expect(await faultsOf(`${example.url}/tck`, bad, '--tck')).toEqual([bad.requirement]);
+  });
+
+  it.each([...casesOf(WIRE_SABOTAGES), ...casesOf(JSON_RPC_SABOTAGES, ['JSONRPC'])])(
+    '$requirement: it $how ($binding)',
+    async (bad) => {
+      expect(await faultsOf(demo.url, bad, '--tck')).toEqual([bad.requirement]);
+    },
+  );
+
+  it.each(casesOf(EXTENDED_CARD_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
+    expect(await faultsOf(`${example.url}/spec`, bad, '--tck')).toEqual([bad.requirement]);
+  });
+
+  it.each(casesOf(STREAMLESS_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
+    expect(await faultsOf(`${example.url}/echo`, bad, '--tck')).toEqual([bad.requirement]);
+  });
+
+  it.each(casesOf(PLAIN_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
+    expect(await faultsOf(demo.url, bad)).toEqual([bad.requirement]);
+  });
+});
