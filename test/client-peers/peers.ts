@@ -33,9 +33,9 @@ export const PEERS = {
     version: '0.3',
     faults: ['breaks off refused streams'],
   },
-  'Python SDK': { command: [PYTHON_1_0, server('python.py')], version: '1.0' },
+  'Python SDK': { command: [PYTHON_1_0, '-B', server('python.py')], version: '1.0' },
   'Python SDK 0.3': {
-    command: [PYTHON_0_3, server('python_0_3.py')],
+    command: [PYTHON_0_3, '-B', server('python_0_3.py')],
     version: '0.3',
     faults: [
       'stores watched chunks twice',

@@ -11,7 +11,6 @@ const [newest, line03] = await Promise.all([
   pythonWith(requirements('python-0.3'), 'The tests of the client against the 0.3 line of the Python SDK are'),
 ]);
 const env = {
-  PYTHONDONTWRITEBYTECODE: '1',
   ...(newest !== undefined && { PYTHON_1_0: newest }),
   ...(line03 !== undefined && { PYTHON_0_3: line03 }),
 };
