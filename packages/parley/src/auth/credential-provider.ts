@@ -15,6 +15,9 @@ export interface RequestCredentials {
   readonly query?: Readonly<Record<string, string>>;
 }
 
+/** Those of a request that carries none. */
+export const NO_CREDENTIALS: RequestCredentials = Object.freeze({});
+
 /**
  * The credentials of a client. Asked before every call, so it keeps what it has obtained; calls may overlap. It is asked for addresses of
  * the card's own origin only, unless the caller has allowed others.

@@ -1,4 +1,5 @@
 import { IDEMPOTENT_SEND_EXTENSION } from '../agent-card/offered-extensions.js';
+import { NO_CREDENTIALS, type RequestCredentials } from '../auth/credential-provider.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type {
   OperationName,
@@ -6,12 +7,14 @@ import type {
   StreamingOperationName,
   UnaryOperationName,
 } from '../operations/operations.js';
+import { type LogFields, silentLogger } from '../telemetry/logger.js';
 import type { AgentConnection } from './agent-connection.js';
 import type { ClientCallContext } from './call-options.js';
+import { CallRecovery } from './call-recovery.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { ClientTransport, ReceivedEvent, TransportCall } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
-import { type RetryOptions, withRetries } from './send-retries.js';
+import type { RetryOptions } from './send-retries.js';
 
 /** One call before it has an interface. */
 export interface AgentCall<Name extends OperationName> {
@@ -36,24 +39,22 @@ export interface AgentCallsOptions {
 /** Calls through whatever interface is in use, with its tenant, credentials and, for messages, retries. */
 export class AgentCalls {
   readonly #options: AgentCallsOptions;
+  /** Times are taken only for somebody who sees them: reading the clock is not free. */
+  readonly #isLogged: boolean;
 
   constructor(options: AgentCallsOptions) {
     this.#options = options;
+    this.#isLogged = options.runtime.logger !== silentLogger;
   }
 
   /** Makes a call that is answered once. */
   unary<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
-    return this.#tried(call, () => this.#placed(call, (transport, parts) => transport.call(parts)));
+    return this.#made(call, answered);
   }
 
   /** Opens a stream; what the agent refuses is thrown before the first list of events. */
   async *stream(call: AgentCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
-    const { events, first } = await this.#tried(call, () =>
-      this.#placed(call, async (transport, parts) => {
-        const events = transport.stream(parts)[Symbol.asyncIterator]();
-        return { events, first: await events.next() };
-      }),
-    );
+    const { events, first } = await this.#made(call, opened);
     try {
       for (let next = first; next.done !== true; next = await events.next()) yield next.value;
     } finally {
@@ -67,46 +68,56 @@ export class AgentCalls {
     return extensions.some(({ uri }) => uri === IDEMPOTENT_SEND_EXTENSION);
   }
 
-  #tried<T>({ operation, context }: AgentCall<OperationName>, attempt: () => Promise<T>): Promise<T> {
-    if (operation !== 'sendMessage' && operation !== 'sendStreamingMessage') return attempt();
-    const { retry: options, runtime } = this.#options;
-    return withRetries({ attempt, options, isIdempotent: this.isIdempotent, signal: context.signal, runtime });
-  }
-
-  #placed<Name extends OperationName, T>(
-    { operation, request, context, opened }: AgentCall<Name>,
-    run: (transport: ClientTransport, call: TransportCall<Name>) => Promise<T>,
-  ): Promise<T> {
+  /** Makes a call, and again as long as something may be done about its failure. */
+  async #made<Name extends OperationName, T>(call: AgentCall<Name>, run: Run<Name, T>): Promise<T> {
     const { connection, guard, runtime } = this.#options;
-    const { signal, extensions, lastEventId } = context;
-    const began = runtime.clock.monotonic();
-    return connection.use(async (transport) => {
-      const { url, protocolBinding } = transport.agentInterface;
-      const placed = this.#withTenant(request, transport);
+    let recovery: CallRecovery | undefined;
+    for (;;) {
+      const began = this.#isLogged ? runtime.clock.monotonic() : 0;
+      let transport: ClientTransport | undefined;
+      let credentials: RequestCredentials | undefined;
       try {
-        const answer = await guard.call({ url, signal }, ({ headers, query }) =>
-          run(transport, {
-            operation,
-            request: placed,
-            extensions,
-            headers: { ...context.headers, ...headers },
-            ...(query && { query }),
-            signal,
-            lastEventId,
-            opened,
-          }),
-        );
-        runtime.logger.debug('called', {
-          operation,
-          protocolBinding,
-          ms: Math.round(runtime.clock.monotonic() - began),
-        });
+        transport = connection.ready ?? (await connection.transport());
+        credentials = guard.isOpen
+          ? NO_CREDENTIALS
+          : await guard.credentials(transport.agentInterface.url, call.context.signal);
+        const answer = await run(transport, this.#partsOf(call, transport, credentials));
+        if (this.#isLogged) this.#log('called', call, { ms: Math.round(runtime.clock.monotonic() - began) });
         return answer;
       } catch (error) {
-        runtime.logger.debug('call failed', { operation, protocolBinding, error });
-        throw error;
+        this.#log('call failed', call, { error });
+        recovery ??= this.#recoveryOf(call);
+        await recovery.after(error, { transport, credentials });
       }
-    });
+    }
+  }
+
+  #recoveryOf({ operation, context: { signal } }: AgentCall<OperationName>): CallRecovery {
+    return new CallRecovery({ ...this.#options, operation, signal, isIdempotent: this.isIdempotent });
+  }
+
+  #partsOf<Name extends OperationName>(
+    { operation, request, context, opened }: AgentCall<Name>,
+    transport: ClientTransport,
+    { headers, query }: RequestCredentials,
+  ): TransportCall<Name> {
+    const { signal, extensions, lastEventId } = context;
+    return {
+      operation,
+      request: this.#withTenant(request, transport),
+      extensions,
+      headers: headers === undefined ? context.headers : { ...context.headers, ...headers },
+      query,
+      signal,
+      lastEventId,
+      opened,
+    };
+  }
+
+  #log(what: string, { operation }: AgentCall<OperationName>, fields: LogFields): void {
+    const { connection, runtime } = this.#options;
+    const { protocolBinding } = connection.agentInterface;
+    runtime.logger.debug(what, { operation, protocolBinding, ...fields });
   }
 
   /** The tenant is that of the interface, or none (SEL-3). */
@@ -114,4 +125,25 @@ export class AgentCalls {
     const tenant = this.#options.tenant ?? agentInterface.tenant;
     return tenant === undefined || tenant === '' ? request : { ...request, tenant };
   }
+}
+
+/** What a call does on the interface that it has come to. */
+type Run<Name extends OperationName, T> = (transport: ClientTransport, call: TransportCall<Name>) => Promise<T>;
+
+function answered<Name extends UnaryOperationName>(
+  transport: ClientTransport,
+  call: TransportCall<Name>,
+): Promise<OperationTypes[Name]['response']> {
+  return transport.call(call);
+}
+
+/** A stream that the agent has agreed to by its first events. */
+interface OpenedStream {
+  readonly events: AsyncIterator<readonly ReceivedEvent[], void>;
+  readonly first: IteratorResult<readonly ReceivedEvent[], void>;
+}
+
+async function opened(transport: ClientTransport, call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
+  const events = transport.stream(call)[Symbol.asyncIterator]();
+  return { events, first: await events.next() };
 }

@@ -32,21 +32,28 @@ export class AgentConnection {
     return this.#options.interfaces[this.#at] as AgentInterface;
   }
 
-  /** Runs a call on the interface in use, and on the others as long as none of it has had an effect. */
-  async use<T>(call: (transport: ClientTransport) => Promise<T>): Promise<T> {
+  /** Calls that interface; undefined before the first call of it. */
+  get ready(): ClientTransport | undefined {
+    return this.#ready[this.#at];
+  }
+
+  /** The same, made where it is not there yet. */
+  transport(): Promise<ClientTransport> {
+    return this.#transport(this.#at);
+  }
+
+  /**
+   * Takes leave of an interface that failed, where the failure is its own and the call has done nothing. Whether there is another one
+   * that the call, which has come to `tried` of them, may go to.
+   */
+  leave(failed: ClientTransport | undefined, error: unknown, tried: number): boolean {
     const { interfaces, logger } = this.#options;
-    for (let tried = 1; ; tried++) {
-      const at = this.#at;
-      try {
-        return await call(this.#ready[at] ?? (await this.#transport(at)));
-      } catch (error) {
-        if (!isOfInterface(error) || interfaces.length === 1) throw error;
-        if (this.#at === at) this.#at = (at + 1) % interfaces.length;
-        if (tried >= interfaces.length) throw error;
-        const { protocolBinding, protocolVersion } = this.agentInterface;
-        logger.warn('calling another interface of the agent', { code: error.code, protocolBinding, protocolVersion });
-      }
-    }
+    if (!isOfInterface(error) || interfaces.length === 1) return false;
+    if (this.#ready[this.#at] === failed) this.#at = (this.#at + 1) % interfaces.length;
+    if (tried >= interfaces.length) return false;
+    const { protocolBinding, protocolVersion } = this.agentInterface;
+    logger.warn('calling another interface of the agent', { code: error.code, protocolBinding, protocolVersion });
+    return true;
   }
 
   #transport(at: number): Promise<ClientTransport> {

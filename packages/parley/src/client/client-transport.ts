@@ -17,7 +17,7 @@ export interface TransportCall<Name extends OperationName = OperationName> {
   /** Further headers by lower-case name: service parameters, credentials, trace context. */
   readonly headers: Readonly<Record<string, string>>;
   /** Further query parameters: keys that a scheme wants there. */
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** Ends the call with its reason. */
   readonly signal?: AbortSignal | undefined;
   /** The last event seen of the stream that is asked for again. */

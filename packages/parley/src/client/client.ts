@@ -238,7 +238,7 @@ export class Client {
   }
 
   /** One call through the interceptors. */
-  async #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
+  #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
     const { interceptors } = this.#parts;
     if (interceptors.length === 0) return this.#calls.unary(call);
     const outcome = intercepted<ClientCallContext, StreamResponse>(

@@ -1,4 +1,9 @@
-import type { CredentialProvider, RequestCredentials } from '../auth/credential-provider.js';
+import {
+  type CredentialProvider,
+  type CredentialTarget,
+  NO_CREDENTIALS,
+  type RequestCredentials,
+} from '../auth/credential-provider.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -13,16 +18,16 @@ export interface CredentialGuardOptions {
   readonly logger: Logger;
 }
 
-/** Where a call goes. */
-interface CalledPlace {
+/** A request that may have been refused for its credentials. */
+export interface RefusedRequest {
   readonly url: string;
   readonly signal: AbortSignal | undefined;
+  readonly credentials: RequestCredentials;
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-const NOTHING: RequestCredentials = Object.freeze({});
 
-/** Gives credentials to calls: to trusted origins only, and once more where they were refused and there are new ones. */
+/** Gives credentials to calls, to trusted origins only. */
 export class CredentialGuard {
   readonly #options: CredentialGuardOptions;
   readonly #origins: ReadonlySet<string>;
@@ -32,32 +37,34 @@ export class CredentialGuard {
     this.#origins = new Set(options.trusted.map(originOf));
   }
 
-  /** Makes a call to a url with what the provider gives. */
-  call<T>(place: CalledPlace, attempt: (credentials: RequestCredentials) => Promise<T>): Promise<T> {
-    const { provider } = this.#options;
-    return provider === undefined ? attempt(NOTHING) : this.#guarded(provider, place, attempt);
+  /** Whether nobody in particular calls. */
+  get isOpen(): boolean {
+    return this.#options.provider === undefined;
   }
 
-  async #guarded<T>(
-    provider: CredentialProvider,
-    { url, signal }: CalledPlace,
-    attempt: (credentials: RequestCredentials) => Promise<T>,
-  ): Promise<T> {
-    const { card, logger } = this.#options;
-    if (!this.#origins.has(originOf(url))) {
-      logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
-      return attempt(NOTHING);
-    }
-    const target = { card: card(), url, signal };
-    const credentials = await provider.credentials(target);
-    try {
-      return await attempt(credentials);
-    } catch (error) {
-      const challenges = challengesOf(error);
-      if (challenges === undefined || provider.refused === undefined) throw error;
-      if (!(await provider.refused(target, { credentials, challenges }))) throw error;
-      return await attempt(await provider.credentials(target));
-    }
+  /** What a request to a url carries. */
+  async credentials(url: string, signal: AbortSignal | undefined): Promise<RequestCredentials> {
+    const { provider, logger } = this.#options;
+    if (provider === undefined) return NO_CREDENTIALS;
+    if (this.#isTrusted(url)) return provider.credentials(this.#target(url, signal));
+    logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
+    return NO_CREDENTIALS;
+  }
+
+  /** Whether a request that was refused is worth another try: the provider has other credentials now. */
+  async renews(error: unknown, { url, signal, credentials }: RefusedRequest): Promise<boolean> {
+    const { provider } = this.#options;
+    const challenges = challengesOf(error);
+    if (challenges === undefined || provider?.refused === undefined || !this.#isTrusted(url)) return false;
+    return provider.refused(this.#target(url, signal), { credentials, challenges });
+  }
+
+  #isTrusted(url: string): boolean {
+    return this.#origins.has(originOf(url));
+  }
+
+  #target(url: string, signal: AbortSignal | undefined): CredentialTarget {
+    return { card: this.#options.card(), url, signal };
   }
 }
 

@@ -1,6 +1,6 @@
 import { A2AError } from '../errors/a2a-error.js';
 import { ConnectionError } from '../errors/connection-error.js';
-import { backoffMs, pause } from './backoff.js';
+import { backoffMs } from './backoff.js';
 import type { ClientRuntime } from './client-runtime.js';
 
 /** How sends are tried again. */
@@ -18,40 +18,28 @@ export interface RetryOptions {
   readonly mayRepeat?: boolean;
 }
 
-/** What a send is tried again by. */
-export interface SendRetryParts<T> {
-  readonly attempt: () => Promise<T>;
-  readonly options: RetryOptions;
+/** A send that failed. */
+export interface FailedSend {
+  readonly error: unknown;
+  /** How often it was made, at least 1. */
+  readonly attempts: number;
   /** Whether the agent answers a repeated message with the outcome of the first. */
   readonly isIdempotent: boolean;
-  readonly signal: AbortSignal | undefined;
-  readonly runtime: ClientRuntime;
 }
 
 /**
- * Sends a message, and again where that is safe: nothing of it was sent, or the agent asked to come back later (429 and 503 with
- * Retry-After). Where repeating is safe too, after every failure on the way. Nothing else is tried again.
+ * How long to wait before a message is sent again, in ms; undefined where it is not. It is where that is safe: nothing of it was sent, or
+ * the agent asked to come back later (429 and 503 with Retry-After); where repeating is safe too, after every failure on the way.
  */
-export async function withRetries<T>({
-  attempt,
-  options,
-  isIdempotent,
-  signal,
-  runtime,
-}: SendRetryParts<T>): Promise<T> {
-  const { attempts = 3, firstMs = 250, longestMs = 30_000, mayRepeat = isIdempotent } = options;
-  for (let number = 1; ; number++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (number > attempts || !(error instanceof A2AError)) throw error;
-      const asked = error.details.retryAfterMs;
-      if (!isPassing(error, mayRepeat) || (asked !== undefined && asked > longestMs)) throw error;
-      const ms = Math.max(asked ?? 0, backoffMs(number, { firstMs, longestMs, factor: 2 }, runtime.random));
-      runtime.logger.info('sending again', { attempt: number + 1, afterMs: Math.round(ms), code: error.code });
-      await pause(runtime.clock, ms, signal);
-    }
-  }
+export function waitBeforeResend(
+  { error, attempts, isIdempotent }: FailedSend,
+  { attempts: further = 3, firstMs = 250, longestMs = 30_000, mayRepeat = isIdempotent }: RetryOptions,
+  random: ClientRuntime['random'],
+): number | undefined {
+  if (attempts > further || !(error instanceof A2AError) || !isPassing(error, mayRepeat)) return undefined;
+  const asked = error.details.retryAfterMs ?? 0;
+  if (asked > longestMs) return undefined;
+  return Math.max(asked, backoffMs(attempts, { firstMs, longestMs, factor: 2 }, random));
 }
 
 function isPassing(error: A2AError, mayRepeat: boolean): boolean {

@@ -1,6 +1,6 @@
 import type { DocumentSource } from '../../client/document-source.js';
 import { A2AError } from '../../errors/a2a-error.js';
-import { discard, type HttpCaller, openRequest, readAnswer } from './http-caller.js';
+import { discard, type HttpCaller, readAnswer, sendRequest } from './http-caller.js';
 
 const MOST_REDIRECTS = 3;
 
@@ -11,7 +11,8 @@ export function documentSource(caller: HttpCaller): DocumentSource {
     let target = url;
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       const own = new URL(target).origin === origin ? headers : {};
-      const response = await openRequest(caller, { url: target, method: 'GET', headers: own, signal });
+      const request = { url: target, method: 'GET', headers: own, signal, redirects: 'wanted' } as const;
+      const response = await sendRequest(caller, request);
       const location = response.headers.get('location');
       if (response.status === 304 || response.status < 300 || response.status > 399 || location === null) {
         const text = await readAnswer(response, { limit: caller.answerBytes, signal });

@@ -21,73 +21,66 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Whether an answer that redirects is wanted as any other; an error without. */
+  readonly redirects?: 'wanted';
 }
 
 /**
- * Sends a request and resolves once the head of the answer is there, whatever it says.
- * @throws ConnectionError, or the reason of the signal.
+ * Sends a request and resolves once the head of the answer is there, whatever it says. Of calls, redirects are not followed: an agent's
+ * address is what its card says, and credentials go nowhere else.
+ * @throws ConnectionError, the reason of the signal, or A2AError for a redirect that is not wanted.
  */
-export async function openRequest(caller: HttpCaller, request: HttpRequest): Promise<Response> {
+export async function sendRequest(caller: HttpCaller, request: HttpRequest): Promise<Response> {
   const { url, method, headers, body = null, signal = null } = request;
   try {
-    return await caller.request(url, { method, headers: { ...headers }, body, signal, redirect: 'manual' });
+    const response = await caller.request(url, { method, headers, body, signal, redirect: 'manual' });
+    const isPlain = response.status >= 200 && response.status < 300;
+    if (isPlain || request.redirects === 'wanted') return response;
+    if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return response;
+    throw redirected(response, url);
   } catch (cause) {
+    if (cause instanceof A2AError) throw cause;
     signal?.throwIfAborted();
     const { reason, sent } = connectionFault(cause);
     throw new ConnectionError(`${placeOf(url)} cannot be reached: ${reason}`, { sent, cause });
   }
 }
 
-/**
- * The same for calls. Redirects are not followed: an agent's address is what its card says, and credentials go nowhere else.
- * @throws A2AError for a redirect.
- */
-export async function sendRequest(caller: HttpCaller, request: HttpRequest): Promise<Response> {
-  const response = await openRequest(caller, request);
-  if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return response;
+function redirected(response: Response, url: string): A2AError {
   discard(response);
   const target = response.headers.get('location');
-  const where = target === null ? '' : ` to ${placeOf(new URL(target, request.url).href)}`;
-  const message = `${placeOf(request.url)} redirects${where}; the agent's card has to name the right address`;
-  throw new A2AError('INVALID_AGENT_RESPONSE', message);
+  const where = target === null ? '' : ` to ${placeOf(new URL(target, url).href)}`;
+  const message = `${placeOf(url)} redirects${where}; the agent's card has to name the right address`;
+  return new A2AError('INVALID_AGENT_RESPONSE', message);
 }
 
 /**
- * The whole body of an answer as text.
+ * The whole body of an answer as text. Reading it by its chunks costs less than `text()`, and needs no header to keep to the limit.
  * @throws ConnectionError where it breaks off, A2AError where it is too long, or the reason of the signal.
  */
 export async function readAnswer(
-  response: Response,
+  { body }: Response,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
-  const length = Number(response.headers.get('content-length') ?? Number.NaN);
-  const isPlain = response.headers.get('content-encoding') === null;
-  try {
-    // A length that is known and within the limit spares counting.
-    if (response.body === null || (isPlain && length <= limit)) return await response.text();
-    return await readBounded(response.body, limit);
-  } catch (cause) {
-    if (cause instanceof A2AError) throw cause;
-    signal?.throwIfAborted();
-    throw new ConnectionError(`The answer broke off: ${connectionFault(cause).reason}`, { sent: true, cause });
-  }
-}
-
-async function readBounded(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
+  if (body === null) return '';
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    bytes += value.length;
-    if (bytes > limit) {
-      reader.cancel().catch(() => {});
-      throw new A2AError('INVALID_AGENT_RESPONSE', `The answer is longer than ${limit} bytes`);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      bytes += value.length;
+      if (bytes > limit) break;
+      text += decoder.decode(value, { stream: true });
     }
-    text += decoder.decode(value, { stream: true });
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new ConnectionError(`The answer broke off: ${connectionFault(cause).reason}`, { sent: true, cause });
   }
+  reader.cancel().catch(() => {});
+  throw new A2AError('INVALID_AGENT_RESPONSE', `The answer is longer than ${limit} bytes`);
 }
 
 /** Lets go of an answer that nobody reads. */

@@ -1,0 +1,74 @@
+import type { RequestCredentials } from '../auth/credential-provider.js';
+import type { A2AError } from '../errors/a2a-error.js';
+import type { OperationName } from '../operations/operations.js';
+import type { AgentConnection } from './agent-connection.js';
+import { pause } from './backoff.js';
+import type { ClientRuntime } from './client-runtime.js';
+import type { ClientTransport } from './client-transport.js';
+import type { CredentialGuard } from './credential-guard.js';
+import { type RetryOptions, waitBeforeResend } from './send-retries.js';
+
+/** What a call may be saved by. */
+export interface CallRecoveryOptions {
+  readonly operation: OperationName;
+  readonly signal: AbortSignal | undefined;
+  readonly connection: AgentConnection;
+  readonly guard: CredentialGuard;
+  readonly retry: RetryOptions;
+  /** Whether the agent answers a repeated message with the outcome of the first. */
+  readonly isIdempotent: boolean;
+  readonly runtime: ClientRuntime;
+}
+
+/** How far an attempt had come when it failed. */
+export interface FailedAttempt {
+  readonly transport: ClientTransport | undefined;
+  readonly credentials: RequestCredentials | undefined;
+}
+
+/**
+ * What may be done about a call that fails: other credentials, once for each interface; another interface, once around; for messages,
+ * another time. Nothing else is tried again.
+ */
+export class CallRecovery {
+  readonly #options: CallRecoveryOptions;
+  #hasRenewed = false;
+  #interfaces = 1;
+  #attempts = 1;
+
+  constructor(options: CallRecoveryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the call is to be made again.
+   * @throws the error itself where nothing helps, or the reason of the signal.
+   */
+  async after(error: unknown, { transport, credentials }: FailedAttempt): Promise<void> {
+    const { connection, guard, signal } = this.#options;
+    if (!this.#hasRenewed && transport !== undefined && credentials !== undefined) {
+      const { url } = transport.agentInterface;
+      this.#hasRenewed = await guard.renews(error, { url, signal, credentials });
+      if (this.#hasRenewed) return;
+    }
+    this.#hasRenewed = false;
+    if (connection.leave(transport, error, this.#interfaces)) {
+      this.#interfaces += 1;
+      return;
+    }
+    this.#interfaces = 1;
+    await this.#later(error);
+  }
+
+  async #later(error: unknown): Promise<void> {
+    const { operation, retry, isIdempotent, signal, runtime } = this.#options;
+    const isSend = operation === 'sendMessage' || operation === 'sendStreamingMessage';
+    const failed = { error, attempts: this.#attempts, isIdempotent };
+    const afterMs = isSend ? waitBeforeResend(failed, retry, runtime.random) : undefined;
+    if (afterMs === undefined) throw error;
+    this.#attempts += 1;
+    const { code } = error as A2AError;
+    runtime.logger.info('sending again', { attempt: this.#attempts, afterMs: Math.round(afterMs), code });
+    await pause(runtime.clock, afterMs, signal);
+  }
+}
