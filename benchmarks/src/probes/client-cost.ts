@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { AgentCard, SendMessageRequest } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { connect } from 'parley-a2a/client';
-import { median } from '../report/summary.js';
 import { ChildProgram } from '../run/child-program.js';
 import type { SubjectMessage } from '../subjects/subject-host.js';
 import { CHUNKS, QUESTION } from '../workloads.js';
@@ -14,56 +13,78 @@ export type ClientWork = 'call' | 'stream';
 /** One way to call an agent: resolves with how many answers or events it has had. */
 type Caller = () => Promise<number>;
 
-const ROUNDS = 120;
-const WARM_UP_ROUNDS = 25;
-const BATCH: { readonly [Work in ClientWork]: number } = { call: 80, stream: 6 };
+const ROUNDS = 1_200;
+const WARM_UP_ROUNDS = 300;
+/** Short, so that what else the machine does falls on all three alike. */
+const BATCH: { readonly [Work in ClientWork]: number } = { call: 10, stream: 2 };
 const METHODS: { readonly [Work in ClientWork]: string } = { call: 'SendMessage', stream: 'SendStreamingMessage' };
 /** The task, WORKING and COMPLETED stand around the chunks. */
 const EVENTS = CHUNKS + 3;
+const NAMES = ['raw', 'ours', 'peer'] as const;
+
+/** What an answer or an event costs: CPU time in microseconds. */
+export interface ClientCost {
+  /** With `fetch` and nothing but JSON around it. */
+  readonly raw: number;
+  /** What our client adds to that, and what the official one adds. */
+  readonly ours: number;
+  readonly peer: number;
+}
+
+/** How many times the cost of bare `fetch` ours is. */
+export function timesFetch({ raw, ours, peer }: ClientCost): Measured {
+  return { value: (raw + ours) / raw, detail: told({ raw, ours, peer }) };
+}
+
+/** What our client adds to `fetch`, as a share of what the official one adds. */
+export function shareOfPeer({ raw, ours, peer }: ClientCost): Measured {
+  return { value: ours / peer, detail: told({ raw, ours, peer }) };
+}
+
+function told({ raw, ours, peer }: ClientCost): string {
+  return `${raw.toFixed(1)} µs of CPU by fetch; ours adds ${ours.toFixed(2)}, the official client ${peer.toFixed(2)}`;
+}
 
 /**
- * What a client costs beside the sockets: CPU time per answer or event against `fetch` with nothing but JSON around it, and the same of the
- * official client. All three take turns, one request at a time, against a server whose answers are fixed.
+ * What a client costs beside the sockets. All three take turns in an order left to chance, one request at a time, against a server whose
+ * answers are fixed; a client's cost is taken against that of `fetch` in the same round.
  */
-export async function measureClientCost(work: ClientWork, core: number | undefined): Promise<Measured> {
+export async function measureClientCost(work: ClientWork, core: number | undefined): Promise<ClientCost> {
   await using server = new ChildProgram<SubjectMessage>({ program: 'subjects/ceiling', args: [work], core });
   const url = `http://127.0.0.1:${(await server.next('ready')).port}/`;
   const callers = { raw: rawCaller(url, work), ours: await ourCaller(url, work), peer: await peerCaller(url, work) };
-  const batches: { readonly [Name in keyof typeof callers]: Cost[] } = { raw: [], ours: [], peer: [] };
+  const costs = { raw: [] as number[], ours: [] as number[], peer: [] as number[] };
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-    for (const name of ['raw', 'ours', 'peer'] as const) {
-      const batch = await measured(callers[name], BATCH[work]);
-      if (round >= 0) batches[name].push(batch);
-    }
+    const cost = { raw: 0, ours: 0, peer: 0 };
+    for (const name of shuffled(NAMES)) cost[name] = await cpuOf(callers[name], BATCH[work]);
+    if (round < 0) continue;
+    costs.raw.push(cost.raw);
+    costs.ours.push(cost.ours - cost.raw);
+    costs.peer.push(cost.peer - cost.raw);
   }
-  const [raw, ours, peer] = [middle(batches.raw), middle(batches.ours), middle(batches.peer)];
-  const share = (ours.cpu - raw.cpu) / (peer.cpu - raw.cpu);
-  const told = [raw, ours, peer].map(({ cpu, time }) => `${cpu.toFixed(1)} (${time.toFixed(1)})`).join(', ');
-  const detail = `µs of CPU (of time): ${told} of fetch, ours, the official client; ${share.toFixed(2)} of its overhead`;
-  return { value: ours.cpu / raw.cpu, detail };
+  return { raw: middle(costs.raw), ours: middle(costs.ours), peer: middle(costs.peer) };
 }
 
-/** Microseconds of CPU time and of time for one answer or event. */
-interface Cost {
-  readonly cpu: number;
-  readonly time: number;
+/** The mean without the highest and the lowest fifth: what else the machine does falls on some rounds only. */
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const left = sorted.slice(Math.floor(sorted.length / 5), Math.ceil((sorted.length * 4) / 5));
+  return left.reduce((sum, value) => sum + value, 0) / left.length;
 }
 
-/** The batch in the middle: what else the machine does falls on some of them only. */
-function middle(batches: readonly Cost[]): Cost {
-  return {
-    cpu: median(batches.map(({ cpu }) => cpu)) ?? Number.NaN,
-    time: median(batches.map(({ time }) => time)) ?? Number.NaN,
-  };
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
 }
 
-async function measured(caller: Caller, times: number): Promise<Cost> {
-  const began = performance.now();
+async function cpuOf(caller: Caller, times: number): Promise<number> {
   const before = process.cpuUsage();
   let count = 0;
   for (let time = 0; time < times; time++) count += await caller();
   const { user, system } = process.cpuUsage(before);
-  return { cpu: (user + system) / count, time: ((performance.now() - began) * 1000) / count };
+  return (user + system) / count;
 }
 
 /** A message as each of the three sends it. */

@@ -12,8 +12,9 @@ import type { AgentConnection } from './agent-connection.js';
 import type { ClientCallContext } from './call-options.js';
 import { CallRecovery } from './call-recovery.js';
 import type { ClientRuntime } from './client-runtime.js';
-import type { ClientTransport, ReceivedEvent, TransportCall } from './client-transport.js';
+import type { ClientTransport, EventBatches, OpenedStream, TransportCall } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
+import { LateBatches } from './late-batches.js';
 import type { RetryOptions } from './send-retries.js';
 
 /** One call before it has an interface. */
@@ -52,14 +53,9 @@ export class AgentCalls {
     return this.#made(call, answered);
   }
 
-  /** Opens a stream; what the agent refuses is thrown before the first list of events. */
-  async *stream(call: AgentCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
-    const { events, first } = await this.#made(call, opened);
-    try {
-      for (let next = first; next.done !== true; next = await events.next()) yield next.value;
-    } finally {
-      await events.return?.();
-    }
+  /** A stream, opened when its first events are asked for; what the agent refuses is thrown in their place. */
+  stream(call: AgentCall<StreamingOperationName>): EventBatches {
+    return new LateBatches(() => this.#made(call, opened));
   }
 
   /** Whether the agent answers a repeated message with the outcome of the first. */
@@ -137,13 +133,6 @@ function answered<Name extends UnaryOperationName>(
   return transport.call(call);
 }
 
-/** A stream that the agent has agreed to by its first events. */
-interface OpenedStream {
-  readonly events: AsyncIterator<readonly ReceivedEvent[], void>;
-  readonly first: IteratorResult<readonly ReceivedEvent[], void>;
-}
-
-async function opened(transport: ClientTransport, call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
-  const events = transport.stream(call)[Symbol.asyncIterator]();
-  return { events, first: await events.next() };
+function opened(transport: ClientTransport, call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
+  return transport.stream(call);
 }

@@ -33,6 +33,16 @@ export interface ReceivedEvent {
   readonly id?: string;
 }
 
+/** Events in the order of the wire, those that arrived together in one list; an empty list is a mere sign of life. */
+export type EventBatches = AsyncIterable<readonly ReceivedEvent[], undefined>;
+
+/** A stream that the agent has agreed to by its first events. */
+export interface OpenedStream {
+  readonly first: IteratorResult<readonly ReceivedEvent[], undefined>;
+  /** What follows. */
+  readonly events: AsyncIterator<readonly ReceivedEvent[], undefined>;
+}
+
 /** How a binding calls one interface of an agent in one version. Knows nothing of cards, retries or resumption. */
 export interface ClientTransport {
   readonly agentInterface: AgentInterface;
@@ -41,10 +51,10 @@ export interface ClientTransport {
    */
   call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']>;
   /**
-   * Events in the order of the wire, those that arrived together in one list. Pulls from the connection only while it is pulled. Ends
-   * when the agent closes the stream, whatever the last event was; throws as `call` does.
+   * Opens a stream and gives it with what it brought first. Pulls from the connection only while it is pulled. Ends when the agent closes
+   * the stream, whatever the last event was; throws as `call` does.
    */
-  stream(call: TransportCall<StreamingOperationName>): AsyncIterable<readonly ReceivedEvent[]>;
+  stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream>;
 }
 
 /** Makes the transport of an interface whose binding and version are known. */

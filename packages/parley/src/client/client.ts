@@ -27,7 +27,7 @@ import type { AgentConnection } from './agent-connection.js';
 import { callDeadline } from './call-deadline.js';
 import { type CallDefaults, type CallOptions, type ClientCallContext, callContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
-import type { ReceivedEvent } from './client-transport.js';
+import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { snapshotFirst } from './snapshot-first.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
@@ -294,7 +294,7 @@ export class Client {
     });
   }
 
-  #subscription(call: AgentCall<StreamingOperationName>): AsyncIterable<readonly ReceivedEvent[]> {
+  #subscription(call: AgentCall<StreamingOperationName>): EventBatches {
     const isBare = isLegacy(this.agentInterface.protocolVersion) && call.context.lastEventId === undefined;
     if (!isBare) return this.#calls.stream(call);
     const { promise: opened, resolve } = Promise.withResolvers<void>();
@@ -308,7 +308,7 @@ export class Client {
   async *#single(
     request: SendMessageRequest,
     context: ClientCallContext,
-  ): AsyncGenerator<readonly ReceivedEvent[], void> {
+  ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     yield [{ event: await this.#calls.unary({ operation: 'sendMessage', request, context }) }];
   }
 

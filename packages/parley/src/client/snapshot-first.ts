@@ -1,9 +1,9 @@
 import type { Task } from '../model/task.js';
-import type { ReceivedEvent } from './client-transport.js';
+import type { EventBatches, ReceivedEvent } from './client-transport.js';
 
 /** A subscription with an agent that may begin it with whatever comes next. */
 export interface BareSubscription {
-  readonly events: AsyncIterable<readonly ReceivedEvent[]>;
+  readonly events: EventBatches;
   /** Resolves once the agent has taken the subscription: from then on it misses nothing. */
   readonly opened: Promise<void>;
   /** The task as it is. */
@@ -18,7 +18,7 @@ export async function* snapshotFirst({
   events,
   opened,
   task,
-}: BareSubscription): AsyncGenerator<readonly ReceivedEvent[], void> {
+}: BareSubscription): AsyncGenerator<readonly ReceivedEvent[], undefined> {
   const iterator = events[Symbol.asyncIterator]();
   let arrived: readonly ReceivedEvent[] | undefined;
   const first = iterator.next().then((result) => {

@@ -6,7 +6,7 @@ import type { TaskState } from '../model/task-state.js';
 import { backoffMs, pause } from './backoff.js';
 import { type CallDeadline, eitherSignal } from './call-deadline.js';
 import type { ClientRuntime } from './client-runtime.js';
-import type { ReceivedEvent } from './client-transport.js';
+import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import { isTransient } from './send-retries.js';
 import { StreamProgress, type StreamSpan } from './stream-progress.js';
 
@@ -47,9 +47,9 @@ export interface StreamSource {
   /** Puts what stands around calls around the events. */
   around(events: AsyncIterable<StreamResponse>): AsyncIterable<StreamResponse>;
   /** The first connection. */
-  open(signal: AbortSignal): AsyncIterable<readonly ReceivedEvent[]>;
+  open(signal: AbortSignal): EventBatches;
   /** A connection to a task that is known. */
-  subscribe(id: string, place: SubscriptionPlace): AsyncIterable<readonly ReceivedEvent[]>;
+  subscribe(id: string, place: SubscriptionPlace): EventBatches;
   /** The task as it is. */
   task(id: string, signal: AbortSignal | undefined): Promise<Task>;
 }
@@ -86,20 +86,23 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   readonly #progress: StreamProgress;
   /** What the caller reads: the events as they come, or what interceptors make of them. */
   #events: AsyncIterator<StreamResponse> | undefined;
-  #batches: AsyncGenerator<readonly ReceivedEvent[], undefined> | undefined;
+  /** What the connection in use brings. */
+  #incoming: AsyncIterator<readonly ReceivedEvent[], undefined> | undefined;
   /** What arrived together, and how much of it the caller has. */
   #arrived: readonly ReceivedEvent[] = [];
   #taken = 0;
-  /** Resolves when what is being waited for has come. */
+  /** What is being waited for. */
   #pending: Promise<unknown> | undefined;
-  /** Connections in a row that brought nothing new. */
+  /** Connections in a row that brought nothing new, and those that brought nothing at all. */
   #quiet = 0;
+  #faults = 0;
   #deadline: CallDeadline | undefined;
   #connection: AbortController | undefined;
   /** Since when an event is waited for; undefined while the caller has the last one. */
   #waitsSince: number | undefined;
   #stopTimer: (() => void) | undefined;
-  /** Since the last connection. */
+  /** Of the connection in use: whether it has brought anything, and whether the task was looked at since the one before. */
+  #hasNews = false;
   #looked = false;
   #breaks = 0;
   #closed = false;
@@ -151,11 +154,14 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   /** The events without what stands around calls. */
   #direct(): AsyncIterableIterator<StreamResponse, undefined> {
-    this.#batches = this.#run();
+    const next = (): Promise<IteratorResult<StreamResponse, undefined>> =>
+      this.#pending === undefined ? this.#next() : this.#pending.then(next, next);
     const events: AsyncIterableIterator<StreamResponse, undefined> = {
-      next: () => (this.#pending === undefined ? this.#next() : this.#pending.then(() => events.next())),
+      next,
       return: async () => {
-        await this.#batches?.return(undefined);
+        await this.#pending?.catch(nothing);
+        await this.#incoming?.return?.();
+        this.#end();
         return END;
       },
       [Symbol.asyncIterator]: () => events,
@@ -165,76 +171,102 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   /** Of what has arrived, the next event costs no waiting: streams may bring thousands of them a second. */
   #next(): Promise<IteratorResult<StreamResponse, undefined>> {
+    const event = this.#take();
+    if (event !== undefined) return Promise.resolve({ value: event, done: false });
+    const more = this.#more();
+    this.#pending = more;
+    return more;
+  }
+
+  #take(): StreamResponse | undefined {
     for (;;) {
       const received = this.#arrived[this.#taken];
-      if (received === undefined) return this.#more();
+      if (received === undefined) return undefined;
       this.#taken += 1;
       if (!this.#progress.take(received)) continue;
       this.#quiet = 0;
-      return Promise.resolve({ value: received.event, done: false });
+      return received.event;
     }
   }
 
   async #more(): Promise<IteratorResult<StreamResponse, undefined>> {
-    const more = this.#batches?.next();
-    const settled = Promise.resolve(more)
-      .then(nothing, nothing)
-      .then(() => {
-        if (this.#pending === settled) this.#pending = undefined;
-      });
-    this.#pending = settled;
-    const batch = await more;
-    if (batch === undefined || batch.done === true) return END;
-    this.#arrived = batch.value;
-    this.#taken = 0;
-    return this.#next();
-  }
-
-  async *#run(): AsyncGenerator<readonly ReceivedEvent[], undefined> {
-    const { attempts = ATTEMPTS } = this.#source.options;
-    this.#deadline = this.#source.deadline();
-    const { signal, release } = this.#deadline;
-    let faults = 0;
     try {
-      let events = this.#source.open(this.#connect());
       for (;;) {
-        let fault: unknown = new ConnectionError('The stream ended before its task did', { sent: true });
-        try {
-          for await (const batch of events) {
-            faults = 0;
-            this.#waitsSince = undefined;
-            if (batch.length > 0) yield batch;
-            if (this.#breaks > 0 && (await this.#isTurnOver())) return;
-            if (this.#progress.isOver) this.#closeSoon();
-            this.#waitsSince = this.#source.runtime.clock.monotonic();
-          }
-          if (await this.#endsByClosing()) return;
-        } catch (error) {
-          fault = error;
+        const batch = await this.#batch();
+        if (batch === undefined) {
+          this.#end();
+          return END;
         }
-        if (this.#closed || this.#progress.isOver) return;
-        signal?.throwIfAborted();
-        if (await this.#isTurnOver()) return;
-        if (this.#mayLook(fault, faults)) {
-          events = this.#look();
-          continue;
-        }
-        faults += 1;
-        this.#quiet += 1;
-        if (!isTransient(fault) || faults > attempts) throw fault;
-        events = await this.#again(this.#quiet, fault);
+        this.#arrived = batch;
+        this.#taken = 0;
+        const event = this.#take();
+        if (event !== undefined) return { value: event, done: false };
       }
+    } catch (error) {
+      this.#end();
+      throw error;
     } finally {
-      this.#disconnect();
-      release();
+      this.#pending = undefined;
     }
   }
 
+  /** What arrives next, over whatever connection; undefined at the end. */
+  async #batch(): Promise<readonly ReceivedEvent[] | undefined> {
+    while (!this.#closed) {
+      let fault: unknown;
+      try {
+        if (this.#hasNews) {
+          if (this.#breaks > 0 && (await this.#isTurnOver())) return undefined;
+          this.#expectMore();
+        }
+        const next = await (this.#incoming ?? this.#begin()).next();
+        if (next.done !== true) {
+          this.#faults = 0;
+          this.#waitsSince = undefined;
+          this.#hasNews = true;
+          return next.value;
+        }
+        // It has ended by itself: there is nothing to let go.
+        this.#connection = undefined;
+        if (await this.#endsByClosing()) return undefined;
+        fault = new ConnectionError('The stream ended before its task did', { sent: true });
+      } catch (error) {
+        fault = error;
+      }
+      if (this.#closed || this.#progress.isOver) return undefined;
+      this.#deadline?.signal?.throwIfAborted();
+      if (await this.#isTurnOver()) return undefined;
+      this.#incoming = await this.#afterFault(fault);
+    }
+    return undefined;
+  }
+
+  /** The caller has all that has come, and waits. */
+  #expectMore(): void {
+    if (this.#progress.isOver) this.#closeSoon();
+    this.#waitsSince = this.#source.runtime.clock.monotonic();
+  }
+
+  #begin(): AsyncIterator<readonly ReceivedEvent[], undefined> {
+    this.#deadline = this.#source.deadline();
+    this.#incoming = this.#source.open(this.#connect())[Symbol.asyncIterator]();
+    return this.#incoming;
+  }
+
+  /** The way on after a connection that ended too early. */
+  async #afterFault(fault: unknown): Promise<AsyncIterator<readonly ReceivedEvent[], undefined>> {
+    if (this.#mayLook(fault)) return this.#look();
+    const { attempts = ATTEMPTS } = this.#source.options;
+    this.#faults += 1;
+    this.#quiet += 1;
+    if (!isTransient(fault) || this.#faults > attempts) throw fault;
+    return (await this.#again(this.#quiet, fault))[Symbol.asyncIterator]();
+  }
   /** Whether the task is to be looked at, once for a connection: there is nothing to follow, or a connection brought nothing. */
-  #mayLook(fault: unknown, faults: number): boolean {
+  #mayLook(fault: unknown): boolean {
     if (this.#breaks === 0 || this.#looked || this.#progress.taskId === undefined) return false;
     if (fault instanceof A2AError && REFUSALS.has(fault.code)) return true;
-    return faults > 0 && !this.#source.resumable;
+    return this.#faults > 0 && !this.#source.resumable;
   }
 
   /** Whether a stream that the agent has closed is whole (STR-5): agents differ in what they close at a question. */
@@ -269,7 +301,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   }
 
   /** The next connection, after a while. */
-  async #again(number: number, fault: A2AError): Promise<AsyncIterable<readonly ReceivedEvent[]>> {
+  async #again(number: number, fault: A2AError): Promise<EventBatches> {
     const { runtime, resumable, repeatable } = this.#source;
     const { taskId, lastEventId } = this.#progress;
     if (taskId === undefined && !repeatable) throw fault;
@@ -286,7 +318,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   }
 
   /** Where nothing can be followed: what has become of the task. */
-  async *#look(): AsyncGenerator<readonly ReceivedEvent[], void> {
+  async *#look(): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     this.#disconnect();
     this.#progress.reconnect();
     this.#looked = true;
@@ -296,6 +328,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   #connect(): AbortSignal {
     const connection = new AbortController();
+    this.#hasNews = false;
     this.#connection = connection;
     this.#waitsSince = this.#source.runtime.clock.monotonic();
     this.#watch(connection);
@@ -305,6 +338,15 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   #disconnect(): void {
     this.#stopTimer?.();
     this.#connection?.abort();
+  }
+
+  /** Nothing comes any more. */
+  #end(): void {
+    this.#closed = true;
+    this.#arrived = [];
+    this.#deadline?.release();
+    if (this.#connection !== undefined) this.#incoming?.return?.().catch(nothing);
+    this.#disconnect();
   }
 
   /** Gives a connection up that shows no sign of life while somebody waits for one. */

@@ -1,4 +1,4 @@
-import type { ClientTransport, ReceivedEvent, TransportCall } from '../../client/client-transport.js';
+import type { ClientTransport, OpenedStream, TransportCall } from '../../client/client-transport.js';
 import type { ClientCodec } from '../../codec/client-codec.js';
 import type { WireRoute } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
@@ -10,7 +10,7 @@ import { isLegacy } from '../../operations/versions.js';
 import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { strangeAnswer, tryJson } from '../http/received-answer.js';
-import { receivedEvents } from '../http/received-events.js';
+import { openedStream } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 import { errorOf } from './received-errors.js';
@@ -45,15 +45,11 @@ export class HttpJsonTransport implements ClientTransport {
     return this.#codec.decodeResponse(call.operation, await this.#value(response, call));
   }
 
-  async *stream(call: TransportCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
+  async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
     const response = await this.#send(call, EVENT_STREAM_TYPE);
-    yield* receivedEvents({
-      response,
-      caller: this.#caller,
-      signal: call.signal,
-      opened: call.opened,
-      decode: (text) => this.#codec.decodeEvent(contentOf(response, text)),
-    });
+    const decode = (text: string) => this.#codec.decodeEvent(contentOf(response, text));
+    const { signal, opened } = call;
+    return openedStream({ response, caller: this.#caller, signal, opened, decode });
   }
 
   async #value(response: Response, { operation, signal }: TransportCall): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { ReceivedEvent } from '../../client/client-transport.js';
+import type { OpenedStream, ReceivedEvent } from '../../client/client-transport.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import { readEvents } from './event-reader.js';
 import { type HttpCaller, readAnswer } from './http-caller.js';
@@ -15,14 +15,20 @@ export interface ReceivedStream {
   decode(text: string): StreamResponse | undefined;
 }
 
-/** The events of the answer to a streaming call; one that is no event stream holds a single event or an error. */
-export async function* receivedEvents({
+/** The answer to a streaming call, once its first events are there. Throws what the agent says in their place. */
+export async function openedStream(stream: ReceivedStream): Promise<OpenedStream> {
+  const events = receivedEvents(stream);
+  return { first: await events.next(), events };
+}
+
+/** One that is no event stream holds a single event or an error. */
+async function* receivedEvents({
   response,
   caller,
   signal,
   opened,
   decode,
-}: ReceivedStream): AsyncGenerator<readonly ReceivedEvent[], void> {
+}: ReceivedStream): AsyncGenerator<readonly ReceivedEvent[], undefined> {
   const { body } = response;
   if (body === null || essence(response.headers.get('content-type') ?? undefined) !== EVENT_STREAM_TYPE) {
     const event = decode(await readAnswer(response, { limit: caller.answerBytes, signal }));

@@ -1,4 +1,4 @@
-import type { ClientTransport, ReceivedEvent, TransportCall } from '../../client/client-transport.js';
+import type { ClientTransport, OpenedStream, TransportCall } from '../../client/client-transport.js';
 import type { ClientCodec } from '../../codec/client-codec.js';
 import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
@@ -12,7 +12,7 @@ import type {
 import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { strangeAnswer, tryJson } from '../http/received-answer.js';
-import { receivedEvents } from '../http/received-events.js';
+import { openedStream } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { errorOf } from './received-errors.js';
 
@@ -42,15 +42,11 @@ export class JsonRpcTransport implements ClientTransport {
     return this.#codec.decodeResponse(call.operation, resultOf(response, text));
   }
 
-  async *stream(call: TransportCall<StreamingOperationName>): AsyncGenerator<readonly ReceivedEvent[], void> {
+  async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
     const response = await this.#send(call, EVENT_STREAM_TYPE);
-    yield* receivedEvents({
-      response,
-      caller: this.#caller,
-      signal: call.signal,
-      opened: call.opened,
-      decode: (text) => this.#codec.decodeEvent(resultOf(response, text)),
-    });
+    const decode = (text: string) => this.#codec.decodeEvent(resultOf(response, text));
+    const { signal, opened } = call;
+    return openedStream({ response, caller: this.#caller, signal, opened, decode });
   }
 
   #send(call: TransportCall, accept: string): Promise<Response> {
