@@ -6,18 +6,18 @@ import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
+import { otherMethod, READING } from './around/method-filter.js';
+import { type Wrapping, wrapped } from './around/wrapped-exchange.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
-import { healthEndpoints } from './health-endpoints.js';
-import { HostMetrics, type MetricsOptions } from './host-metrics.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
-import { otherMethod, READING } from './method-filter.js';
 import type { hostDescription } from './openapi/host-description.js';
+import { healthEndpoints } from './operating/health-endpoints.js';
+import { HostMetrics, type MetricsOptions } from './operating/host-metrics.js';
+import { Readiness, type ReadinessCheck } from './operating/readiness.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
-import { Readiness, type ReadinessCheck } from './readiness.js';
 import { type AgentPorts, ServedAgent } from './served-agent.js';
-import { type Wrapping, wrapped } from './wrapped-exchange.js';
 
 const NOTHING_HERE = errorAnswer({
   status: 404,

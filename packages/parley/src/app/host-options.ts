@@ -4,17 +4,17 @@ import type { RetentionPolicy } from '../server/retention-sweeper.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
-import { checkOptions } from './check-options.js';
 import {
   type Compression,
   type CompressionOptions,
   type Compressor,
   compressionSchema,
   MINIMUM_LENGTH,
-} from './compression.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from './cors.js';
-import { type MetricsOptions, metricsSchema } from './host-metrics.js';
+} from './around/compression.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from './around/cors.js';
+import { checkOptions } from './check-options.js';
 import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
+import { type MetricsOptions, metricsSchema } from './operating/host-metrics.js';
 
 /** What holds for all agents of a server or handler. */
 export interface HostOptions {

@@ -18,11 +18,11 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
+export type { CompressionOptions } from '../app/around/compression.js';
+export type { CorsOptions, CorsOrigins } from '../app/around/cors.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
-export type { CompressionOptions } from '../app/compression.js';
-export type { CorsOptions, CorsOrigins } from '../app/cors.js';
-export type { MetricsOptions } from '../app/host-metrics.js';
 export type { HostedAgents, SameAgent } from '../app/hosted-agents.js';
+export type { MetricsOptions } from '../app/operating/host-metrics.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';

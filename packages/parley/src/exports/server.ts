@@ -2,6 +2,7 @@ import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
+import { OpenStreams } from '../app/around/open-streams.js';
 import { baseUrlOf } from '../app/base-url.js';
 import {
   checkPlacedAgent,
@@ -11,7 +12,6 @@ import {
   metricsOf,
   type PlacedAgentOptions,
 } from '../app/host-options.js';
-import { OpenStreams } from '../app/open-streams.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
@@ -24,10 +24,10 @@ import { systemClock, systemIds } from './runtime.js';
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
-export type { CompressionOptions } from '../app/compression.js';
-export type { CorsOptions, CorsOrigins } from '../app/cors.js';
-export type { MetricsOptions } from '../app/host-metrics.js';
+export type { CompressionOptions } from '../app/around/compression.js';
+export type { CorsOptions, CorsOrigins } from '../app/around/cors.js';
 export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
+export type { MetricsOptions } from '../app/operating/host-metrics.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export type { User } from '../auth/user.js';

@@ -2,7 +2,7 @@ import type { Cache, CacheLink } from '../../cache/cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
-import { percent } from '../figure-texts.js';
+import { percent } from '../operating/figure-texts.js';
 
 /** Where the figures come from. */
 export interface FigureSources {

@@ -1,7 +1,7 @@
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { jsonAnswer } from '../json-answer.js';
-import type { ReadinessReport } from '../readiness.js';
+import type { ReadinessReport } from '../operating/readiness.js';
 import type { BaseServerFigures } from './base-server-figures.js';
 
 /** What the health of a base server depends on. */

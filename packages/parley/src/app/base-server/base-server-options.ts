@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Cache } from '../../cache/cache.js';
 import { OptionsError } from '../../errors/options-error.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from '../cors.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from '../around/cors.js';
 import { ENDPOINT_PATHS } from './endpoint-paths.js';
 
 /** How long answers are kept, unless the options say. */

@@ -1,8 +1,8 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostedBaseServer } from '../base-server/hosted-base-server.js';
-import { describedHealth } from '../health-endpoints.js';
-import { describedMetrics } from '../metrics-endpoint.js';
+import { describedHealth } from '../operating/health-endpoints.js';
+import { describedMetrics } from '../operating/metrics-endpoint.js';
 import { describedListing } from '../origin-listing.js';
 import { describedMount } from './described-mount.js';
 import { openApiEndpoints } from './openapi-endpoints.js';

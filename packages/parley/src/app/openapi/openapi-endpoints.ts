@@ -2,8 +2,8 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings
 import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
 import { sha256 } from '../../runtime/sha256.js';
+import { readOnly } from '../around/method-filter.js';
 import { keptByBase } from '../kept-by-base.js';
-import { readOnly } from '../method-filter.js';
 import { docsPage } from './page/docs-page.js';
 import { STYLE } from './page/style.js';
 import { type Describe, serverDocument } from './server-document.js';

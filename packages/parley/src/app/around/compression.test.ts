@@ -1,10 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { MemoryRequest, textOf } from '../../../../test/support/exchange-request.js';
-import { webCompressor } from '../adapters/fetch/web-compressor.js';
-import { nodeCompressor } from '../adapters/node/node-compressor.js';
-import { CallRecord } from '../bindings/http/call-record.js';
-import type { ExchangeResponse } from '../bindings/http/exchange.js';
+import { MemoryRequest, textOf } from '../../../../../test/support/exchange-request.js';
+import { webCompressor } from '../../adapters/fetch/web-compressor.js';
+import { nodeCompressor } from '../../adapters/node/node-compressor.js';
+import { CallRecord } from '../../bindings/http/call-record.js';
+import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import { type Compressor, compressionSchema, withCompression } from './compression.js';
 
 const LONG = JSON.stringify({ text: 'a long text, '.repeat(200) });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryRequest } from '../../../../test/support/exchange-request.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { CallRecord } from '../bindings/http/call-record.js';
-import type { ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import type { LogFields } from '../telemetry/logger.js';
-import { silentLogger } from '../telemetry/logger.js';
-import { MetricRegistry } from '../telemetry/metric-registry.js';
-import { RequestMetrics } from '../telemetry/request-metrics.js';
+import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
+import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { CallRecord } from '../../bindings/http/call-record.js';
+import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { LogFields } from '../../telemetry/logger.js';
+import { silentLogger } from '../../telemetry/logger.js';
+import { MetricRegistry } from '../../telemetry/metric-registry.js';
+import { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { observed } from './observed-exchange.js';
 
 const MADE = 'made-here';

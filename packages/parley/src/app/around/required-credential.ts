@@ -1,10 +1,10 @@
-import type { Authenticator } from '../auth/authenticator.js';
-import { challengeHeaders } from '../auth/challenge.js';
-import type { ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import { httpStatus } from '../bindings/http-json/errors.js';
-import { A2AError } from '../errors/a2a-error.js';
-import { UnauthenticatedError } from '../errors/standard-errors.js';
-import { errorAnswer } from './json-answer.js';
+import type { Authenticator } from '../../auth/authenticator.js';
+import { challengeHeaders } from '../../auth/challenge.js';
+import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { httpStatus } from '../../bindings/http-json/errors.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { UnauthenticatedError } from '../../errors/standard-errors.js';
+import { errorAnswer } from '../json-answer.js';
 
 /**
  * Refuses a caller without a valid credential, telling how to authenticate (AUTH-5); `undefined` for one whom the authenticator

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type ContentEncoding, EncodingChoice } from '../bindings/http/accept-encoding.js';
-import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
-import { EVENT_STREAM_TYPE, essence } from '../bindings/http/media-type.js';
+import { type ContentEncoding, EncodingChoice } from '../../bindings/http/accept-encoding.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { EVENT_STREAM_TYPE, essence } from '../../bindings/http/media-type.js';
 import { varying } from './answer-headers.js';
 
 /** How answers are compressed. */

@@ -1,5 +1,5 @@
-import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
-import { errorAnswer } from './json-answer.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { errorAnswer } from '../json-answer.js';
 
 /** Which methods mean something, and what whoever uses another one is told. */
 export interface MethodFilter {

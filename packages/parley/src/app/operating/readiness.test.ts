@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { jsonOf, MemoryRequest } from '../../../../test/support/exchange-request.js';
-import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { StorageError } from '../errors/storage-error.js';
-import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { Storage } from '../store/storage.js';
-import type { LogFields } from '../telemetry/logger.js';
+import { jsonOf, MemoryRequest } from '../../../../../test/support/exchange-request.js';
+import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { StorageError } from '../../errors/storage-error.js';
+import { MemoryStorage } from '../../store/memory/memory-storage.js';
+import type { Storage } from '../../store/storage.js';
+import type { LogFields } from '../../telemetry/logger.js';
 import { healthEndpoints } from './health-endpoints.js';
 import { Readiness, type ReadinessCheck } from './readiness.js';
 

@@ -1,16 +1,17 @@
-import type { Exchange } from '../bindings/http/exchange.js';
-import type { Clock } from '../runtime/clock.js';
-import type { IdSource } from '../runtime/id-source.js';
-import type { Logger } from '../telemetry/logger.js';
-import type { RequestMetrics } from '../telemetry/request-metrics.js';
+import type { Exchange } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
 import { type Compression, withCompression } from './compression.js';
-import { corsParts } from './cors.js';
-import type { HostOptions } from './host-options.js';
+import { type CorsOptions, type CorsOrigins, corsParts } from './cors.js';
 import { observed } from './observed-exchange.js';
 
 /** What goes around the exchanges of a host. */
-export interface Wrapping extends Pick<HostOptions, 'cors'> {
+export interface Wrapping {
+  /** Whose pages may call; absent: those of no other origin. */
+  readonly cors?: CorsOrigins | CorsOptions | undefined;
   readonly nosniff?: boolean | undefined;
   readonly compression?: Compression | undefined;
   /** Whether there is a line in the log for each request. */

@@ -1,8 +1,8 @@
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import type { Clock } from '../runtime/clock.js';
-import type { IdSource } from '../runtime/id-source.js';
-import type { Logger } from '../telemetry/logger.js';
-import type { RequestMetrics } from '../telemetry/request-metrics.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import type { AnswerHeaders } from './answer-headers.js';
 
 /** Who wants to know of the requests of an exchange. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryRequest } from '../../../../test/support/exchange-request.js';
-import type { ExchangeResponse } from '../bindings/http/exchange.js';
+import { MemoryRequest } from '../../../../../test/support/exchange-request.js';
+import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import { type CorsOptions, type CorsOrigins, corsSchema, withCors } from './cors.js';
 
 const PAGE = 'https://page.example';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
 /** Pages of which origins may call: any (`*`), these, or those of which the function says so. */

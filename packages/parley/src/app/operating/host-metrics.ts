@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import type { Authenticator } from '../auth/authenticator.js';
-import type { Exchange } from '../bindings/http/exchange.js';
-import type { Clock } from '../runtime/clock.js';
-import type { Storage } from '../store/storage.js';
-import { LoadMetrics, type LoadSources } from '../telemetry/load-metrics.js';
-import type { Logger } from '../telemetry/logger.js';
-import type { Meter } from '../telemetry/meter.js';
-import { MetricRegistry } from '../telemetry/metric-registry.js';
-import { RequestMetrics } from '../telemetry/request-metrics.js';
-import { jsonAnswer } from './json-answer.js';
-import { readOnly } from './method-filter.js';
+import type { Authenticator } from '../../auth/authenticator.js';
+import type { Exchange } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Storage } from '../../store/storage.js';
+import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Meter } from '../../telemetry/meter.js';
+import { MetricRegistry } from '../../telemetry/metric-registry.js';
+import { RequestMetrics } from '../../telemetry/request-metrics.js';
+import { readOnly } from '../around/method-filter.js';
+import { jsonAnswer } from '../json-answer.js';
 import { metricsEndpoint } from './metrics-endpoint.js';
 import { metricsJson } from './metrics-json.js';
 

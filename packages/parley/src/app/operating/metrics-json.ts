@@ -1,4 +1,4 @@
-import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from '../telemetry/server-figures.js';
+import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from '../../telemetry/server-figures.js';
 import { percent } from './figure-texts.js';
 
 /** What the figures of a server are told from. */

@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 
 /** The streams of an exchange that are open, so that they can be ended where no server of one's own does it. */
 export class OpenStreams {

@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 
 /** Headers of an answer, by lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;

@@ -1,15 +1,15 @@
-import type { Authenticator } from '../auth/authenticator.js';
-import { errorBodySchema } from '../bindings/http/error-schema.js';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import { accepted } from '../bindings/http/media-type.js';
-import type { Logger } from '../telemetry/logger.js';
-import type { MetricRegistry } from '../telemetry/metric-registry.js';
-import { type MetricFormat, metricText } from '../telemetry/metric-text.js';
-import { alwaysAnswered } from './always-answered.js';
-import { varying } from './answer-headers.js';
-import { jsonOf, OPERATING, objectOf } from './openapi/described-answers.js';
-import type { Describe } from './openapi/server-document.js';
-import { refuseWithoutCredential } from './required-credential.js';
+import type { Authenticator } from '../../auth/authenticator.js';
+import { errorBodySchema } from '../../bindings/http/error-schema.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { accepted } from '../../bindings/http/media-type.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { MetricRegistry } from '../../telemetry/metric-registry.js';
+import { type MetricFormat, metricText } from '../../telemetry/metric-text.js';
+import { alwaysAnswered } from '../around/always-answered.js';
+import { varying } from '../around/answer-headers.js';
+import { refuseWithoutCredential } from '../around/required-credential.js';
+import { jsonOf, OPERATING, objectOf } from '../openapi/described-answers.js';
+import type { Describe } from '../openapi/server-document.js';
 
 /** What figures are shown, and to whom. */
 export interface MetricsEndpointOptions {

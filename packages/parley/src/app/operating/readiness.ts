@@ -1,6 +1,6 @@
-import type { Clock } from '../runtime/clock.js';
-import type { Storage, StorageLoad } from '../store/storage.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Storage, StorageLoad } from '../../store/storage.js';
+import type { Logger } from '../../telemetry/logger.js';
 
 /** Something that a server works with, and whether it does its part. */
 export interface ReadinessCheck {
