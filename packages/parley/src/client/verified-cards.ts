@@ -1,9 +1,6 @@
-import {
-  type SignatureVerdict,
-  SignatureVerifier,
-  type VerifierRuntime,
-} from '../agent-card/signatures/signature-verifier.js';
-import type { SignatureOrigin, SignatureTrust } from '../agent-card/signatures/trusted-keys.js';
+import type { SignatureOptions, SignatureVerdict } from '../agent-card/signatures/signature-trust.js';
+import { SignatureVerifier, type VerifierRuntime } from '../agent-card/signatures/signature-verifier.js';
+import type { SignatureOrigin } from '../agent-card/signatures/trusted-keys.js';
 import type { ClientCodec } from '../codec/client-codec.js';
 import { decodeAgentCard } from '../codec/client-codecs.js';
 import { signedCard } from '../codec/signed-card.js';
@@ -12,15 +9,6 @@ import type { AgentCard } from '../model/agent-card.js';
 import type { JsonObject } from '../model/json.js';
 import type { UnaryOperationName } from '../operations/operations.js';
 import type { ClientTransport, TransportCall } from './client-transport.js';
-
-/** Which signatures of agent cards are accepted (spec §8.4.3). */
-export interface SignatureOptions extends SignatureTrust {
-  /**
-   * Hears what became of the signatures that were looked at, before a card is refused for them; of a card without any, of none. Once for the
-   * card and once for each extended card.
-   */
-  readonly onVerdicts?: (verdicts: readonly SignatureVerdict[]) => void;
-}
 
 /** A card that has arrived. */
 export interface ReceivedCard {

@@ -1,3 +1,4 @@
+import type { SignatureOptions } from '../agent-card/signatures/signature-trust.js';
 import type { VerifierRuntime } from '../agent-card/signatures/signature-verifier.js';
 import type { CredentialProvider } from '../auth/credential-provider.js';
 import { documentSource } from '../bindings/http/document-fetch.js';
@@ -18,7 +19,7 @@ import { CredentialGuard } from '../client/credential-guard.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
-import type { SignatureOptions, VerifiedCards } from '../client/verified-cards.js';
+import type { VerifiedCards } from '../client/verified-cards.js';
 import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
@@ -27,8 +28,13 @@ import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, systemIds } from './runtime.js';
 
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
-export type { SignatureVerdict } from '../agent-card/signatures/signature-verifier.js';
-export type { NamedKey, PublicJwk, VerificationKey } from '../agent-card/signatures/trusted-keys.js';
+export type {
+  NamedKey,
+  PublicJwk,
+  SignatureOptions,
+  SignatureVerdict,
+  VerificationKey,
+} from '../agent-card/signatures/signature-trust.js';
 export type { CredentialProvider } from '../auth/credential-provider.js';
 export type { Fetch } from '../bindings/http/http-caller.js';
 export type { CallOptions, ClientCallContext } from '../client/call-options.js';
@@ -38,7 +44,6 @@ export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
 export type { RetryOptions } from '../client/send-retries.js';
 export { type ResumeOptions, TaskStream } from '../client/task-stream.js';
 export type { WaitOptions } from '../client/task-waiting.js';
-export type { SignatureOptions } from '../client/verified-cards.js';
 export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
 export { AgentCardError, type AgentCardFault } from '../errors/agent-card-error.js';
 export { ConnectionError } from '../errors/connection-error.js';

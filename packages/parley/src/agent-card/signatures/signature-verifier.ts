@@ -1,16 +1,8 @@
 import type * as Jose from 'jose';
 import { isObject } from '../../model/json.js';
 import { KeySets, type KeySetsOptions } from './key-sets.js';
-import { type SignatureOrigin, type SignatureTrust, TrustedKeys } from './trusted-keys.js';
-
-/** What became of one signature. */
-export interface SignatureVerdict {
-  /** The key and the algorithm that it names, as far as it does. */
-  readonly kid?: string;
-  readonly alg?: string;
-  /** Why it is not valid; absent: it is. */
-  readonly fault?: string;
-}
+import type { SignatureTrust, SignatureVerdict } from './signature-trust.js';
+import { type SignatureOrigin, TrustedKeys } from './trusted-keys.js';
 
 /** The signatures of a card, and the texts that they may be over. */
 export interface SignedTexts {

@@ -1,33 +1,7 @@
 import type * as Jose from 'jose';
 import { OptionsError } from '../../errors/options-error.js';
 import type { KeySets } from './key-sets.js';
-
-/** A public key as JSON (RFC 7517); its `kid` is the name by which signatures mean it. */
-export interface PublicJwk {
-  readonly kty: string;
-  readonly kid?: string;
-  readonly [member: string]: unknown;
-}
-
-/** A public key of the web's crypto interface. */
-export type VerificationKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-
-/** A key with the name by which signatures mean it. */
-export interface NamedKey {
-  readonly kid: string;
-  readonly key: VerificationKey;
-}
-
-/** Whose signatures are trusted. */
-export interface SignatureTrust {
-  /** Keys with the names by which signatures mean them, or a key set (RFC 7517 §5). What is given is trusted, however old. */
-  readonly keys?: readonly (PublicJwk | NamedKey)[] | { readonly keys: readonly PublicJwk[] };
-  /**
-   * Where the key sets may stand that signatures name by `jku`: https origins, or `card` for that of the card. Default: nowhere, so that
-   * nothing is fetched because a card says so.
-   */
-  readonly jwksOrigins?: readonly string[];
-}
+import type { NamedKey, PublicJwk, SignatureTrust, VerificationKey } from './signature-trust.js';
 
 /** What of a signature's protected header says by which key it is. */
 export interface KeyHeader {
