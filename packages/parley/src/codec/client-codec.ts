@@ -13,7 +13,10 @@ export interface ClientCodec {
   readonly version: string;
   /** The JSON-RPC method of each operation that the version has. */
   readonly methodOf: { readonly [Name in OperationName]?: string };
-  /** The HTTP+JSON routes; the first one of an operation is tried first. */
+  /**
+   * The HTTP+JSON routes; the first one of an operation is tried first. Of a codec for JSON-RPC: what agents may have no method for
+   * there, below the folder of the interface's url.
+   */
   readonly routes: readonly WireRoute[];
   /**
    * The request of an operation as a JSON value: JSON-RPC sends it as it is; HTTP+JSON takes from it by name what its route has in the path,

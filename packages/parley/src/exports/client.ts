@@ -3,8 +3,8 @@ import type { VerifierRuntime } from '../agent-card/signatures/signature-verifie
 import type { CredentialProvider } from '../auth/credential-provider.js';
 import { documentSource } from '../bindings/http/document-fetch.js';
 import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
-import { HttpJsonTransport } from '../bindings/http-json/http-json-transport.js';
-import { JsonRpcTransport } from '../bindings/jsonrpc/jsonrpc-transport.js';
+import { HttpJsonTransport, type HttpJsonTransportOptions } from '../bindings/http-json/http-json-transport.js';
+import { JsonRpcTransport, type JsonRpcTransportOptions } from '../bindings/jsonrpc/jsonrpc-transport.js';
 import { AgentCalls } from '../client/agent-calls.js';
 import { AgentCardResolver, type ResolvedCard } from '../client/agent-card-resolver.js';
 import { AgentConnection } from '../client/agent-connection.js';
@@ -14,9 +14,10 @@ import type { CallDefaults, ClientCallContext } from '../client/call-options.js'
 import { type CardCache, memoryCardCache } from '../client/card-cache.js';
 import { Client } from '../client/client.js';
 import type { ClientRuntime } from '../client/client-runtime.js';
-import type { TransportSource } from '../client/client-transport.js';
+import type { ClientTransport, TransportSource } from '../client/client-transport.js';
 import { CredentialGuard } from '../client/credential-guard.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
+import { methodsAndRoutes } from '../client/methods-and-routes.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
 import type { VerifiedCards } from '../client/verified-cards.js';
@@ -24,6 +25,7 @@ import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import { isLegacy } from '../operations/versions.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, systemIds } from './runtime.js';
 
@@ -224,11 +226,23 @@ function transportSource({
     const version = await CLIENT_VERSIONS.get(agentInterface.protocolVersion)?.();
     if (version === undefined) throw new Error('an interface of an unknown version was selected');
     const isJsonRpc = agentInterface.protocolBinding === 'JSONRPC';
-    const Transport = isJsonRpc ? JsonRpcTransport : HttpJsonTransport;
-    const transport = (codec: ClientCodec) => new Transport({ agentInterface, codec, caller });
+    const of = isJsonRpc ? jsonRpcTransport : httpJsonTransport;
     const codec = isJsonRpc ? version.jsonRpc : version.httpJson;
+    const transport = (used: ClientCodec) => of({ agentInterface, codec: used, caller });
     return verified === undefined ? transport(codec) : verified.transport({ codec, transport, url });
   };
+}
+
+function httpJsonTransport(options: HttpJsonTransportOptions): ClientTransport {
+  return new HttpJsonTransport(options);
+}
+
+/** Versions may have something by plain routes beside JSON-RPC. */
+function jsonRpcTransport({ agentInterface, codec, caller }: JsonRpcTransportOptions): ClientTransport {
+  const methods = new JsonRpcTransport({ agentInterface, codec, caller });
+  if (!isLegacy(codec.version)) return methods;
+  const folder = { ...agentInterface, url: new URL('.', agentInterface.url).href };
+  return methodsAndRoutes({ codec, methods, routes: new HttpJsonTransport({ agentInterface: folder, codec, caller }) });
 }
 
 function isKnown({ protocolBinding, protocolVersion }: AgentInterface): boolean {
