@@ -6,16 +6,7 @@ import type { Settings } from '../settings/settings.js';
 import { AgentCredentials } from './agent-credentials.js';
 import type { AgentTarget } from './agent-target.js';
 import type { CardSignatures } from './card-signatures.js';
-
-/** Bindings by every spelling that is taken, in lower case. */
-const BINDINGS: Readonly<Record<string, string>> = {
-  'http+json': 'HTTP+JSON',
-  rest: 'HTTP+JSON',
-  'http-json': 'HTTP+JSON',
-  jsonrpc: 'JSONRPC',
-  'json-rpc': 'JSONRPC',
-  grpc: 'GRPC',
-};
+import { preferredBindings } from './preferred-bindings.js';
 
 /** Without being asked the tool stays here. */
 const DEFAULT_VERSION = '1.0';
@@ -58,15 +49,6 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
       ...(signatures !== undefined && { signatures: signatures.options }),
     },
   };
-}
-
-/** The bindings that flags name, best first. */
-export function preferredBindings(names: readonly string[]): readonly string[] {
-  return names.map((name) => {
-    const binding = BINDINGS[name.toLowerCase()];
-    if (binding === undefined) throw usageError(`--transport is HTTP+JSON or JSONRPC, not "${name}"`);
-    return binding;
-  });
 }
 
 /** Headers from `key:value` or `key=value`. */

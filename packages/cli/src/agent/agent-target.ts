@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { AgentCard } from 'parley-a2a';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError, usageError } from '../failure/cli-error.js';
-import { preferredBindings } from './agent-options.js';
 import { parseCardReference } from './card-reference.js';
+import { preferredBindings } from './preferred-bindings.js';
 
 /** The card of an agent, or the URL that leads to it. */
 export type AgentTarget = string | AgentCard;

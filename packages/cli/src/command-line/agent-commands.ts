@@ -1,4 +1,4 @@
-import type { Command } from './commands.js';
+import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
 
 const AGENT: readonly FlagName[] = [

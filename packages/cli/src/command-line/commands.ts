@@ -1,19 +1,6 @@
 import { AGENT_COMMANDS } from './agent-commands.js';
+import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
-
-/** One command of the tree. */
-export interface Command {
-  /** Its words, such as `task get`. */
-  readonly path: string;
-  readonly summary: string;
-  /** Its arguments in the help: `<id>` is required, `[id]` is not. */
-  readonly args?: string;
-  /** Its own flags, beside the global ones. */
-  readonly flags: readonly FlagName[];
-  readonly aliases?: readonly string[];
-  /** A command line that works. */
-  readonly example: string;
-}
 
 /** Flags that every command takes. */
 export const GLOBAL_FLAGS: readonly FlagName[] = ['output', 'verbose', 'debug', 'config', 'help', 'version'];

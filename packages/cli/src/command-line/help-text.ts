@@ -1,5 +1,6 @@
 import type { Settings } from '../settings/settings.js';
-import { COMMANDS, type Command, GLOBAL_FLAGS } from './commands.js';
+import type { Command } from './command.js';
+import { COMMANDS, GLOBAL_FLAGS } from './commands.js';
 import { type FlagName, flagOf, variableOf } from './flags.js';
 
 const INTRODUCTION = 'parley calls, serves and looks after agents that speak Agent2Agent (A2A).';

@@ -1,6 +1,6 @@
 import type { Output } from '../output/output.js';
 import type { Settings } from '../settings/settings.js';
-import type { Command } from './commands.js';
+import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
 
 /** A flag as it was written. */

@@ -1,7 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type CliError, usageError } from '../failure/cli-error.js';
 import { closest } from './closest.js';
-import { COMMANDS, type Command, GLOBAL_FLAGS } from './commands.js';
+import type { Command } from './command.js';
+import { COMMANDS, GLOBAL_FLAGS } from './commands.js';
 import { FLAG_NAMES, type FlagName, flagOf } from './flags.js';
 import type { GivenFlag } from './invocation.js';
 

@@ -1,4 +1,5 @@
-import { COMMANDS, type Command } from '../command-line/commands.js';
+import type { Command } from '../command-line/command.js';
+import { COMMANDS } from '../command-line/commands.js';
 import { FLAG_NAMES, type FlagName, flagOf } from '../command-line/flags.js';
 import { flagsOf } from '../command-line/parse.js';
 
