@@ -84,6 +84,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 export class TaskStream implements AsyncIterableIterator<StreamResponse, undefined> {
   readonly #source: StreamSource;
   readonly #progress: StreamProgress;
+  /** How long a connection may show no sign of life; undefined for ever. */
+  readonly #silenceMs: number | undefined;
   /** What the caller reads: the events as they come, or what interceptors make of them. */
   #events: AsyncIterator<StreamResponse> | undefined;
   /** What the connection in use brings. */
@@ -110,6 +112,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   constructor(source: StreamSource) {
     this.#source = source;
     this.#progress = new StreamProgress(source.span, source);
+    this.#silenceMs = source.options.silenceMs ?? (source.resumable ? SILENCE_MS : undefined);
   }
 
   /** The task, once the agent has named it. */
@@ -244,7 +247,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   /** The caller has all that has come, and waits. */
   #expectMore(): void {
     if (this.#progress.isOver) this.#closeSoon();
-    this.#waitsSince = this.#source.runtime.clock.monotonic();
+    if (this.#silenceMs !== undefined) this.#waitsSince = this.#source.runtime.clock.monotonic();
   }
 
   #begin(): AsyncIterator<readonly ReceivedEvent[], undefined> {
@@ -351,9 +354,9 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   /** Gives a connection up that shows no sign of life while somebody waits for one. */
   #watch(connection: AbortController): void {
-    const { options, resumable, runtime } = this.#source;
-    const silenceMs = options.silenceMs ?? (resumable ? SILENCE_MS : undefined);
+    const silenceMs = this.#silenceMs;
     if (silenceMs === undefined) return;
+    const { runtime } = this.#source;
     const look = (): void => {
       const silent = this.#waitsSince === undefined ? 0 : runtime.clock.monotonic() - this.#waitsSince;
       if (silent < silenceMs) this.#stopTimer = runtime.clock.after(silenceMs - silent, look);

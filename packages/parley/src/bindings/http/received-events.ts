@@ -15,39 +15,36 @@ export interface ReceivedStream {
   decode(text: string): StreamResponse | undefined;
 }
 
-/** The answer to a streaming call, once its first events are there. Throws what the agent says in their place. */
-export async function openedStream(stream: ReceivedStream): Promise<OpenedStream> {
-  const events = receivedEvents(stream);
-  return { first: await events.next(), events };
-}
+const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
+const ended: OpenedStream['events'] = { next: () => Promise.resolve(NOTHING_MORE) };
 
-/** One that is no event stream holds a single event or an error. */
-async function* receivedEvents({
+/**
+ * The answer to a streaming call, once its first events are there; one that is no event stream holds a single event. Throws what the
+ * agent says in their place.
+ */
+export async function openedStream({
   response,
   caller,
   signal,
   opened,
   decode,
-}: ReceivedStream): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+}: ReceivedStream): Promise<OpenedStream> {
   const { body } = response;
   if (body === null || essence(response.headers.get('content-type') ?? undefined) !== EVENT_STREAM_TYPE) {
     const event = decode(await readAnswer(response, { limit: caller.answerBytes, signal }));
-    if (event !== undefined) yield [{ event }];
-    return;
+    const value = event === undefined ? [] : [{ event }];
+    return { first: { value, done: false }, events: ended };
   }
   opened?.();
-  for await (const frames of readEvents({ body, limit: caller.eventBytes, signal })) {
-    const events: ReceivedEvent[] = [];
-    try {
-      for (const { data, id } of frames) {
-        const event = decode(data);
-        if (event !== undefined) events.push(id === undefined ? { event } : { event, id });
-      }
-    } catch (error) {
-      // What came before it counts.
-      if (events.length > 0) yield events;
-      throw error;
-    }
-    yield events;
-  }
+  const events = readEvents({
+    body,
+    limit: caller.eventBytes,
+    signal,
+    decode: ({ data, id }): ReceivedEvent | undefined => {
+      const event = decode(data);
+      if (event === undefined) return undefined;
+      return id === undefined ? { event } : { event, id };
+    },
+  });
+  return { first: await events.next(), events };
 }
