@@ -67,6 +67,14 @@ describe('waiting for a task', () => {
     expect(await client.waitFor('t1', { ...POLL, until: 'end' })).toEqual(task('TASK_STATE_FAILED'));
   });
 
+  it('may go on beyond a request for authorization, until the next question', async () => {
+    const states = ['AUTH_REQUIRED', 'WORKING', 'INPUT_REQUIRED', 'COMPLETED'] as const;
+    await using stub = await looks(...states.map((state) => result(task(`TASK_STATE_${state}`))));
+    const client = await connect(stub.card(noStreams));
+    expect(await client.waitFor('t1', { ...POLL, until: 'input' })).toEqual(task('TASK_STATE_INPUT_REQUIRED'));
+    expect(await client.waitFor('t1', { ...POLL, until: 'input' })).toEqual(task('TASK_STATE_COMPLETED'));
+  });
+
   it('has an end', async () => {
     await using stub = await StubAgent.start(() => result(task('TASK_STATE_WORKING')));
     const client = await connect(stub.card(noStreams));

@@ -79,7 +79,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   AUTH_008: three('No credential for a card endpoint that declared no scheme for it'),
   AUTH_009: three('Mutual TLS'),
   AUTH_010: three('OpenID Connect'),
-  AUTH_011: three('Resolve an in-task AUTH_REQUIRED', missing('reported with the command to resume, not resolved')),
+  AUTH_011: three('Resolve an in-task AUTH_REQUIRED'),
   DEMO_SERVER_001: three('demo-server'),
   VER_002: three('Declare the extensions that the server requires'),
 };

@@ -20,6 +20,7 @@ const AGENT: readonly FlagName[] = [
   'insecure',
 ];
 const WAITING: readonly FlagName[] = ['poll-interval', 'timeout'];
+const TASK_WAITING: readonly FlagName[] = ['await-auth', ...WAITING];
 
 /** The commands that call an agent. */
 export const AGENT_COMMANDS: readonly Command[] = [
@@ -41,7 +42,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
       'metadata',
       'history',
       'save-fileparts',
-      ...WAITING,
+      ...TASK_WAITING,
       ...AGENT,
     ],
     example: 'parley send -a localhost:8080/spec "task-lifecycle hello"',
@@ -63,7 +64,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
     path: 'task get',
     summary: 'Show a task; with --wait when it has ended or asks for something',
     args: '<id>',
-    flags: ['history', 'wait', 'save-fileparts', ...WAITING, ...AGENT],
+    flags: ['history', 'wait', 'save-fileparts', ...TASK_WAITING, ...AGENT],
     example: 'parley task get 0199 --wait -a localhost:8080/spec',
   },
   {
@@ -94,7 +95,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
     path: 'task subscribe',
     summary: 'Follow a task until it ends or asks for something',
     args: '<id>',
-    flags: ['stream', 'save-fileparts', ...WAITING, ...AGENT],
+    flags: ['stream', 'save-fileparts', ...TASK_WAITING, ...AGENT],
     example: 'parley task subscribe 0199 --stream -a localhost:8080/spec',
   },
   {

@@ -105,6 +105,7 @@ export const FLAGS = {
   'context-id': text('id', 'a new task in this context', { aliases: ['context'], ...configurable }),
   'task-id': text('id', 'the next message of this task', { aliases: ['task'], ...configurable }),
   metadata: text('json', 'metadata of the request: a JSON object', configurable),
+  'await-auth': onOff('go on waiting while the task asks for authorization, which is given elsewhere'),
   'poll-interval': text('duration', 'time between polls', {
     aliases: ['polling-interval'],
     builtIn: '2s',

@@ -56,5 +56,5 @@ async function turn(
   shown.end();
   if (output.json) return;
   if (thread.state !== undefined && streams(client)) writeHead(output, thread);
-  warnOfState(output, thread.state);
+  warnOfState(output, thread);
 }

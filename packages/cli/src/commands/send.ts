@@ -1,4 +1,4 @@
-import type { SendMessageResponse, Task } from 'parley-a2a';
+import type { SendMessageResponse, StreamResponse, Task } from 'parley-a2a';
 import type { SendInput } from 'parley-a2a/client';
 import { type CalledAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
@@ -6,6 +6,7 @@ import { usageError } from '../failure/cli-error.js';
 import { sendRequest } from '../message/send-request.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeHead, writeMessage, writeTask } from '../output/task-text.js';
+import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { announce, pollOptions, streams, waiting } from '../task/waiting.js';
 
@@ -44,10 +45,14 @@ async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: 
     if (taskId !== undefined) return continued(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
-    if (!('task' in first) || thread.isOver) return finish(invocation, thread, first);
-    announce(invocation, thread);
-    const task = await client.waitFor(first.task.id, { signal, ...pollOptions(invocation) });
-    thread.learnTask(task);
+    if (!('task' in first)) return finish(invocation, thread, first);
+    let { task } = first;
+    if (!thread.isOver) {
+      announce(invocation, thread);
+      task = await client.waitFor(task.id, { signal, ...pollOptions(invocation) });
+      thread.learnTask(task);
+    }
+    task = await afterAuthorization(invocation, agent, { task, signal });
     return finish(invocation, thread, { task: withHistory(task, request) });
   });
 }
@@ -58,13 +63,16 @@ async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: 
  */
 async function continued(
   invocation: Invocation,
-  { client, thread }: CalledAgent,
+  agent: CalledAgent,
   { request, taskId, signal }: { readonly request: Request; readonly taskId: string; readonly signal: AbortSignal },
 ): Promise<number> {
+  const { client, thread } = agent;
   thread.taskId = taskId;
   const answer = await client.sendAndWait(request, { signal, ...pollOptions(invocation) });
   thread.learn(answer);
-  return finish(invocation, thread, 'task' in answer ? { task: withHistory(answer.task, request) } : answer);
+  if (!('task' in answer)) return finish(invocation, thread, answer);
+  const task = await afterAuthorization(invocation, agent, { task: answer.task, signal });
+  return finish(invocation, thread, { task: withHistory(task, request) });
 }
 
 async function stream(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
@@ -77,15 +85,20 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   return waiting(invocation, thread, async ({ signal }) => {
     const text = new StreamText(output);
     const saved = savesFileParts(invocation);
-    let last: object | undefined;
+    let last: StreamResponse | undefined;
+    const show = (event: StreamResponse) => {
+      thread.learn(event);
+      last = event;
+      if (output.json) output.line(event);
+      else text.write(event);
+      saved.takeEvent(event);
+    };
     try {
       for await (const event of client.sendStreamingMessage(request, { signal })) {
-        thread.learn(event);
-        last = event;
-        if (output.json) output.line(event);
-        else text.write(event);
-        saved.takeEvent(event);
+        show(event);
+        if (stopsStream(invocation, event)) break;
       }
+      await followAuthorization(invocation, agent, { signal, show });
     } finally {
       text.end();
     }
@@ -93,25 +106,30 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
     writeHead(output, thread);
     saved.tell();
     output.field('Resume', thread.resume);
-    warnOfState(output, thread.state);
+    warnOfState(output, thread);
     return 0;
   });
 }
 
 /** What `--stream` comes to where the agent has no streams: the task now, and when it is over. */
-async function lookInstead(invocation: Invocation, { client, thread }: CalledAgent, request: Request): Promise<number> {
+async function lookInstead(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { output } = invocation;
+  const { client, thread } = agent;
   const isFollowUp = 'taskId' in (request.message as object);
   return waiting(invocation, thread, async ({ signal }) => {
     const first = await (isFollowUp
       ? client.sendAndWait(request, { signal, ...pollOptions(invocation) })
       : client.sendMessage(immediate(request), { signal }));
     thread.learn(first);
-    if (!('task' in first) || thread.isOver) return finish(invocation, thread, first, true);
-    if (output.json) output.line(first);
-    else announce(invocation, thread);
-    const task = await client.waitFor(first.task.id, { signal, ...pollOptions(invocation) });
-    thread.learnTask(task);
+    if (!('task' in first)) return finish(invocation, thread, first, true);
+    let { task } = first;
+    if (!thread.isOver) {
+      if (output.json) output.line(first);
+      else announce(invocation, thread);
+      task = await client.waitFor(task.id, { signal, ...pollOptions(invocation) });
+      thread.learnTask(task);
+    }
+    task = await afterAuthorization(invocation, agent, { task, signal });
     return finish(invocation, thread, { task }, true);
   });
 }
@@ -134,7 +152,7 @@ function finish(
   if ('task' in answer) writeTask(output, answer.task, thread.resume);
   else writeMessage(output, answer.message, thread.resume);
   saved.tell();
-  warnOfState(output, thread.state);
+  warnOfState(output, thread);
   return 0;
 }
 

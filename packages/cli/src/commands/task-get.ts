@@ -1,6 +1,7 @@
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { warnOfState, writeTask } from '../output/task-text.js';
+import { afterAuthorization, awaitsAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { pollOptions, waiting } from '../task/waiting.js';
 
@@ -12,13 +13,15 @@ export function run(invocation: Invocation): Promise<number> {
   const request = { id, ...(historyLength !== undefined && { historyLength }) };
   return withAgent(
     invocation,
-    ({ client, thread }) =>
-      waiting(invocation, thread, async ({ signal }) => {
+    (agent) =>
+      waiting(invocation, agent.thread, async ({ signal }) => {
+        const { client, thread } = agent;
         let task = await client.getTask(request, { signal });
         thread.learnTask(task);
-        if (settings.isOn('wait') && !thread.isOver) {
-          await client.waitFor(id, { signal, ...pollOptions(invocation) });
-          task = await client.getTask(request, { signal });
+        if (settings.isOn('wait') || awaitsAuthorization(invocation)) {
+          const answered = thread.isOver ? task : await client.waitFor(id, { signal, ...pollOptions(invocation) });
+          const last = await afterAuthorization(invocation, agent, { task: answered, signal });
+          if (last !== task) task = await client.getTask(request, { signal });
           thread.learnTask(task);
         }
         output.endProgress();
@@ -28,7 +31,7 @@ export function run(invocation: Invocation): Promise<number> {
         else {
           writeTask(output, task, thread.resume);
           saved.tell();
-          warnOfState(output, thread.state);
+          warnOfState(output, thread);
         }
         return 0;
       }),

@@ -1,8 +1,10 @@
+import type { StreamResponse } from 'parley-a2a';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeHead, writeTask } from '../output/task-text.js';
+import { awaitsAuthorization, followAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { streams, waiting } from '../task/waiting.js';
 
@@ -13,22 +15,26 @@ export function run(invocation: Invocation): Promise<number> {
   const live = settings.isOn('stream');
   return withAgent(
     invocation,
-    ({ client, thread }) =>
-      waiting(invocation, thread, async ({ signal }) => {
+    (agent) =>
+      waiting(invocation, agent.thread, async ({ signal }) => {
+        const { client, thread } = agent;
         if (!streams(client))
           throw new CliError('A2ACLI_ERR_USAGE', 'the agent does not stream', { hint: thread.follow });
         const text = new StreamText(output);
         const saved = savesFileParts(invocation);
-        for await (const event of client.subscribeToTask(id, { signal })) {
+        const show = (event: StreamResponse) => {
           thread.learn(event);
-          if (live) {
-            if (output.json) output.line(event);
-            else text.write(event);
-            saved.takeEvent(event);
-          }
-          // A task that asks for something goes on only when it is answered.
-          if (thread.isOver) break;
+          if (!live) return;
+          if (output.json) output.line(event);
+          else text.write(event);
+          saved.takeEvent(event);
+        };
+        for await (const event of client.subscribeToTask(id, { signal })) {
+          show(event);
+          // A task that asks for something goes on only when it is answered, or allowed to.
+          if (thread.isOver && !(thread.asksForAuthorization && awaitsAuthorization(invocation))) break;
         }
+        await followAuthorization(invocation, agent, { signal, show });
         text.end();
         output.endProgress();
         if (live && output.json) return 0;
@@ -43,7 +49,7 @@ export function run(invocation: Invocation): Promise<number> {
         }
         if (!output.json) {
           saved.tell();
-          warnOfState(output, thread.state);
+          warnOfState(output, thread);
         }
         return 0;
       }),

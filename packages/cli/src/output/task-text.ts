@@ -47,12 +47,19 @@ export function writeMessage(output: Output, message: Message, resume?: string):
   output.field(LABELS.resume, resume);
 }
 
+/** A task, and the command that waits for it. */
+interface FollowedTask {
+  readonly state: TaskState | undefined;
+  readonly follow: string | undefined;
+}
+
 /** Says where the state of a task is something to look at; the exit code does not. */
-export function warnOfState(output: Output, state: TaskState | undefined): void {
+export function warnOfState(output: Output, { state, follow }: FollowedTask): void {
   if (state === undefined) return;
   if (state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED') output.warn(`the task is ${shortState(state)}`);
-  else if (isInterrupted(state))
-    output.warn(`the task waits for ${state === 'TASK_STATE_AUTH_REQUIRED' ? 'authorization' : 'your reply'}`);
+  else if (state === 'TASK_STATE_AUTH_REQUIRED')
+    output.warn(`the task waits for authorization; to see it go on once that has been given: ${follow} --await-auth`);
+  else if (isInterrupted(state)) output.warn('the task waits for your reply');
 }
 
 function writeHistory(output: Output, message: Message): void {

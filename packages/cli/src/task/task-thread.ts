@@ -38,6 +38,10 @@ export class TaskThread {
     return this.state !== undefined && (isTerminal(this.state) || isInterrupted(this.state));
   }
 
+  get asksForAuthorization(): boolean {
+    return this.state === 'TASK_STATE_AUTH_REQUIRED';
+  }
+
   /** The command that goes on: with the task while it waits, with a new one in its context after it has ended. */
   get resume(): string | undefined {
     if (this.taskId !== undefined && this.state !== undefined && !isTerminal(this.state)) {

@@ -18,7 +18,6 @@ import type {
   ListTasksResponse,
   SubscribeToTaskRequest,
 } from '../model/task-requests.js';
-import { isInterrupted, isTerminal } from '../model/task-state.js';
 import { type CallOutcome, type Interceptor, intercepted } from '../operations/interceptor.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
@@ -31,7 +30,7 @@ import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { snapshotFirst } from './snapshot-first.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
-import { type WaitOptions, waitForTask } from './task-waiting.js';
+import { isWaitOver, type WaitOptions, waitForTask } from './task-waiting.js';
 
 /** A request without what the client knows by itself. */
 type Wanted<Request> = Omit<Request, 'tenant'>;
@@ -101,8 +100,7 @@ export class Client {
     return this.#limited(options, async (limited) => {
       const answer = await this.#firstAnswer(input, limited);
       if (!('task' in answer)) return answer;
-      const { state } = answer.task.status;
-      if (isTerminal(state) || (options.until !== 'end' && isInterrupted(state))) return answer;
+      if (isWaitOver(answer.task.status.state, options.until)) return answer;
       return { task: await this.waitFor(answer.task.id, limited) };
     });
   }

@@ -8,8 +8,11 @@ import type { TaskStream } from './task-stream.js';
 
 /** When a task has been waited for long enough. */
 export interface WaitOptions {
-  /** `answer` (default): when it has ended or needs its caller; `end`: only when it has ended. */
-  readonly until?: 'answer' | 'end';
+  /**
+   * `answer` (default): when it has ended or needs its caller; `input`: the same, but not where it needs authorization, which the caller
+   * sees to elsewhere; `end`: only when it has ended.
+   */
+  readonly until?: 'answer' | 'input' | 'end';
   /** Where there are no streams: the first wait between two looks, which grows by half each time; default 500 ms. */
   readonly pollMs?: number;
   /** The longest such wait; default 10 s. */
@@ -32,9 +35,8 @@ const FAILED_LOOKS = 10;
 
 /** The task once it has ended or, unless only its end counts, needs its caller: by its stream, or else by looking ever more rarely. */
 export async function waitForTask(watch: TaskWatch): Promise<Task> {
-  const { until = 'answer', pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = watch.options;
-  const isDone = (state: TaskState | undefined): boolean =>
-    state !== undefined && (isTerminal(state) || (until === 'answer' && isInterrupted(state)));
+  const { until, pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = watch.options;
+  const isDone = (state: TaskState | undefined): boolean => state !== undefined && isWaitOver(state, until);
   await follow(watch, isDone);
   let failed = 0;
   for (let number = 1; ; number++) {
@@ -49,6 +51,12 @@ export async function waitForTask(watch: TaskWatch): Promise<Task> {
     const ms = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, watch.runtime.random);
     await pause(watch.runtime.clock, ms, watch.signal);
   }
+}
+
+/** Whether a task in this state has been waited for long enough. */
+export function isWaitOver(state: TaskState, until: WaitOptions['until'] = 'answer'): boolean {
+  if (isTerminal(state)) return true;
+  return until === 'answer' ? isInterrupted(state) : until === 'input' && state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
 /** Agents refuse to show the stream of a task that has ended, and some that of one that waits. */
