@@ -17,6 +17,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   'task push-config get': () => import('./commands/push-config.js').then(({ get }) => ({ run: get })),
   'task push-config list': () => import('./commands/push-config.js').then(({ list }) => ({ run: list })),
   'task push-config delete': () => import('./commands/push-config.js').then(({ remove }) => ({ run: remove })),
+  'push receive': () => import('./commands/push-receive.js'),
   'auth login': () => import('./commands/auth-login.js'),
   conformance: () => import('./commands/conformance.js'),
   serve: () => import('./commands/serve.js'),

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AgentCard, Artifact, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '@a2a-js/sdk';
 import {
   AgentEvent,
+  DefaultPushNotificationSender,
   DefaultRequestHandler,
   type ExecutionEventBus,
   InMemoryPushNotificationStore,
@@ -207,12 +208,14 @@ server.listen(0, '127.0.0.1', () => {
       return executor.execute(context, bus);
     },
   };
+  const hooks = new InMemoryPushNotificationStore();
   const requestHandler = new DefaultRequestHandler(
     card,
     new InMemoryTaskStore(),
     remembering,
     undefined,
-    new InMemoryPushNotificationStore(),
+    hooks,
+    new DefaultPushNotificationSender(hooks),
   );
   const handling = { requestHandler, userBuilder: UserBuilder.noAuthentication };
   const app = express();

@@ -73,7 +73,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   CARD_GET_003: three('The extended card, by a scheme that the public card advertises'),
   CARD_GET_004: three('Verify card signatures; report verified, unverifiable or absent'),
   CARD_GET_005: three('A catalog wherever a card is taken'),
-  PUSH_002: three('A local webhook receiver', missing('not there')),
+  PUSH_002: three('A local webhook receiver'),
   CHAT_001: three('chat carries context and task'),
   TX_005: three('gRPC', missing('not there')),
   AUTH_008: three('No credential for a card endpoint that declared no scheme for it'),

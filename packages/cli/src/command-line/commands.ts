@@ -37,6 +37,12 @@ export const COMMANDS: readonly Command[] = [
     example: 'parley demo-server --port 0',
   },
   {
+    path: 'push receive',
+    summary: 'Receive push notifications at a webhook on this machine, and show them as they come',
+    flags: ['host', 'port', 'token', 'auth-scheme', 'auth-credentials'],
+    example: 'parley push receive --port 9000 --token secret',
+  },
+  {
     path: 'init',
     summary: 'Write a project with an agent that runs',
     args: '[folder]',

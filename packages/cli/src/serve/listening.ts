@@ -1,4 +1,4 @@
-import { CliError } from '../failure/cli-error.js';
+import { CliError, usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
 
 /** A server that can be ended. */
@@ -35,6 +35,14 @@ export function untilStopped(server: Closable): Promise<void> {
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });
+}
+
+/** The port that a flag names. */
+export function portOf(text: string | undefined): number {
+  const port = Number(text);
+  if (text === undefined || !/^\d{1,5}$/.test(text) || port > 65_535)
+    throw usageError(`--port is 0 to 65535, not "${text}"`);
+  return port;
 }
 
 /** Where a server is to listen. */

@@ -2,8 +2,7 @@ import { type Logger, textLogger } from 'parley-a2a';
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
-import { usageError } from '../failure/cli-error.js';
-import { listening, tellListening, untilStopped } from './listening.js';
+import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 
 /** Serves one agent or several with what the flags say. */
@@ -44,14 +43,6 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     await storage.close();
   }
   return 0;
-}
-
-/** The port that a flag names. */
-export function portOf(text: string | undefined): number {
-  const port = Number(text);
-  if (text === undefined || !/^\d{1,5}$/.test(text) || port > 65_535)
-    throw usageError(`--port is 0 to 65535, not "${text}"`);
-  return port;
 }
 
 function loggerFor(level: 'error' | 'info' | 'debug'): Logger {

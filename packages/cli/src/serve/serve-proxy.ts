@@ -3,9 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { listening, tellListening, untilStopped } from './listening.js';
+import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
-import { portOf } from './serve-agents.js';
 import { fileLog, readableLog, type TrafficLog } from './traffic-log.js';
 
 /** Passes everything on to another agent, whose card then names this address, and logs what passes. */
