@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ExampleServer } from '../../interop/example-server.js';
 import { agentKinds, type LiveAgent } from '../agents/agents.js';
 import { parley, parleyJson } from '../parley.js';
@@ -12,6 +12,9 @@ import {
 } from './plain-sabotages.js';
 import type { Sabotages } from './sabotage.js';
 import { type Sabotage, type TamperedCall, TamperingAgent } from './tampering-agent.js';
+
+// Each of them plays all scenarios, some of which take their time, five at once.
+vi.setConfig({ testTimeout: 60_000 });
 
 interface Check {
   readonly interface: string;
@@ -63,7 +66,7 @@ let demo: LiveAgent;
 let javascript: LiveAgent;
 beforeAll(async () => {
   // Tasks that are made to be subscribed to work for 0.7 s.
-  example = await ExampleServer.start({ env: { TCK_STREAMING_TIMEOUT: '0.1' } });
+  example = await ExampleServer.start({ env: { TCK_STREAMING_TIMEOUT: '0.1', DATABASE_URL: 'memory:' } });
   const [ours, theirs] = agentKinds();
   demo = (await ours?.start()) as LiveAgent;
   javascript = (await theirs?.start()) as LiveAgent;

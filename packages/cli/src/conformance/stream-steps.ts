@@ -21,7 +21,7 @@ export async function stepsOf(stream: AsyncIterable<StreamResponse>): Promise<St
   for await (const event of stream) {
     events.push(event);
     const step = stepOf(event);
-    if (step.startsWith('a') || step !== steps.at(-1)) steps.push(step);
+    if ('artifactUpdate' in event || step !== steps.at(-1)) steps.push(step);
     if ('artifactUpdate' in event) parts.push(...event.artifactUpdate.artifact.parts);
   }
   return { events, steps, parts };

@@ -115,8 +115,8 @@ export const TCK_SCENARIOS: readonly Check[] = [
     spec: '§3.4.3',
     requirement: 'tck-input-required: a message to the waiting task completes it',
     run: async (agent) => {
-      const { id: taskId, contextId = '' } = await kitTask(agent, 'tck-input-required');
-      const task = await kitTask(agent, 'tck-complete-task', { taskId, contextId });
+      const { id: taskId, contextId } = await kitTask(agent, 'tck-input-required');
+      const task = await kitTask(agent, 'tck-complete-task', { taskId, ...(contextId !== undefined && { contextId }) });
       if (task.id !== taskId) return fail(`task ${taskId} was continued by another one, ${task.id}`);
       return faultless(stateFault(task, 'COMPLETED'), `task ${task.id} is COMPLETED`);
     },
