@@ -259,10 +259,10 @@ export class Client {
     const { isIdempotent } = this.#calls;
     // Agents that declare either of the two keep every message in the history.
     const isInDoubt = isMessage && taskId !== undefined && (resumable || isIdempotent);
-    const within = (signal: AbortSignal | undefined, more: Partial<ClientCallContext> = {}): ClientCallContext => ({
+    const within = (signal: AbortSignal | undefined, seen?: string): ClientCallContext => ({
       ...call.context,
-      ...more,
       signal,
+      ...(seen !== undefined && { lastEventId: seen }),
     });
     return new TaskStream({
       span: isMessage ? 'turn' : 'task',
@@ -274,18 +274,21 @@ export class Client {
       options: resume,
       runtime,
       deadline: () => callDeadline(runtime.clock, options),
-      around: (events) =>
-        intercepted(interceptors, (last) => {
+      around: (events) => {
+        if (interceptors.length === 0) return events;
+        const outermost = intercepted<ClientCallContext, StreamResponse>(interceptors, (last) => {
           call = last as AgentCall<StreamingOperationName>;
           return events;
-        })(call) as AsyncIterable<StreamResponse>,
+        });
+        return outermost(call) as AsyncIterable<StreamResponse>;
+      },
       open: (signal) => {
         if (isMessage && !this.#hasStreams) return this.#single(call.request as SendMessageRequest, within(signal));
-        const opening = { ...call, context: within(signal, { lastEventId }) };
+        const opening = { ...call, context: within(signal, lastEventId) };
         return isMessage ? this.#calls.stream(opening) : this.#subscription(opening);
       },
       subscribe: (id, place) => {
-        const context = within(place.signal, { lastEventId: place.lastEventId });
+        const context = within(place.signal, place.lastEventId);
         return this.#subscription({ operation: 'subscribeToTask', request: { id }, context });
       },
       task: (id, signal) => this.#calls.unary({ operation: 'getTask', request: { id }, context: within(signal) }),

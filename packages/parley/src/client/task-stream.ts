@@ -192,19 +192,33 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     }
   }
 
+  /** The next event that is still to come, over whatever connection. */
   async #more(): Promise<IteratorResult<StreamResponse, undefined>> {
     try {
-      for (;;) {
-        const batch = await this.#batch();
-        if (batch === undefined) {
-          this.#end();
-          return END;
+      while (!this.#closed) {
+        let fault: unknown;
+        try {
+          if (this.#hasNews) {
+            if (this.#breaks > 0 && (await this.#isTurnOver())) break;
+            this.#expectMore();
+          }
+          const next = await (this.#incoming ?? this.#begin()).next();
+          if (next.done !== true) {
+            const event = this.#takeBatch(next.value);
+            if (event !== undefined) return { value: event, done: false };
+            continue;
+          }
+          // It has ended by itself: there is nothing to let go.
+          this.#connection = undefined;
+          if (await this.#endsByClosing()) break;
+          fault = new ConnectionError('The stream ended before its task did', { sent: true });
+        } catch (error) {
+          fault = error;
         }
-        this.#arrived = batch;
-        this.#taken = 0;
-        const event = this.#take();
-        if (event !== undefined) return { value: event, done: false };
+        if (!(await this.#goesOnAfter(fault))) break;
       }
+      this.#end();
+      return END;
     } catch (error) {
       this.#end();
       throw error;
@@ -213,35 +227,13 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     }
   }
 
-  /** What arrives next, over whatever connection; undefined at the end. */
-  async #batch(): Promise<readonly ReceivedEvent[] | undefined> {
-    while (!this.#closed) {
-      let fault: unknown;
-      try {
-        if (this.#hasNews) {
-          if (this.#breaks > 0 && (await this.#isTurnOver())) return undefined;
-          this.#expectMore();
-        }
-        const next = await (this.#incoming ?? this.#begin()).next();
-        if (next.done !== true) {
-          this.#faults = 0;
-          this.#waitsSince = undefined;
-          this.#hasNews = true;
-          return next.value;
-        }
-        // It has ended by itself: there is nothing to let go.
-        this.#connection = undefined;
-        if (await this.#endsByClosing()) return undefined;
-        fault = new ConnectionError('The stream ended before its task did', { sent: true });
-      } catch (error) {
-        fault = error;
-      }
-      if (this.#closed || this.#progress.isOver) return undefined;
-      this.#deadline?.signal?.throwIfAborted();
-      if (await this.#isTurnOver()) return undefined;
-      this.#incoming = await this.#afterFault(fault);
-    }
-    return undefined;
+  #takeBatch(batch: readonly ReceivedEvent[]): StreamResponse | undefined {
+    this.#faults = 0;
+    this.#waitsSince = undefined;
+    this.#hasNews = true;
+    this.#arrived = batch;
+    this.#taken = 0;
+    return this.#take();
   }
 
   /** The caller has all that has come, and waits. */
@@ -256,15 +248,23 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return this.#incoming;
   }
 
-  /** The way on after a connection that ended too early. */
-  async #afterFault(fault: unknown): Promise<AsyncIterator<readonly ReceivedEvent[], undefined>> {
-    if (this.#mayLook(fault)) return this.#look();
+  /** Finds the way on after a connection that ended too early; false where the stream is over. */
+  async #goesOnAfter(fault: unknown): Promise<boolean> {
+    if (this.#closed || this.#progress.isOver) return false;
+    this.#deadline?.signal?.throwIfAborted();
+    if (await this.#isTurnOver()) return false;
+    if (this.#mayLook(fault)) {
+      this.#incoming = this.#look();
+      return true;
+    }
     const { attempts = ATTEMPTS } = this.#source.options;
     this.#faults += 1;
     this.#quiet += 1;
     if (!isTransient(fault) || this.#faults > attempts) throw fault;
-    return (await this.#again(this.#quiet, fault))[Symbol.asyncIterator]();
+    this.#incoming = (await this.#again(this.#quiet, fault))[Symbol.asyncIterator]();
+    return true;
   }
+
   /** Whether the task is to be looked at, once for a connection: there is nothing to follow, or a connection brought nothing. */
   #mayLook(fault: unknown): boolean {
     if (this.#breaks === 0 || this.#looked || this.#progress.taskId === undefined) return false;

@@ -1,6 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { connectionFault } from './connection-fault.js';
+import { joined } from './read-chunks.js';
 
 /** The web's `fetch`, as far as clients need it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -54,6 +55,8 @@ function redirected(response: Response, url: string): A2AError {
   return new A2AError('INVALID_AGENT_RESPONSE', message);
 }
 
+const UTF_8 = new TextDecoder();
+
 /**
  * The whole body of an answer as text. Reading it by its chunks costs less than `text()`, and needs no header to keep to the limit.
  * @throws ConnectionError where it breaks off, A2AError where it is too long, or the reason of the signal.
@@ -64,16 +67,15 @@ export async function readAnswer(
 ): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return text + decoder.decode();
+      if (done) return UTF_8.decode(joined(chunks, bytes));
+      chunks.push(value);
       bytes += value.length;
       if (bytes > limit) break;
-      text += decoder.decode(value, { stream: true });
     }
   } catch (cause) {
     signal?.throwIfAborted();

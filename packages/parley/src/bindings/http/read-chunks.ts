@@ -1,7 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
 
-const NOTHING = new Uint8Array(0);
-
 /**
  * A body that comes in pieces, as a whole.
  * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
@@ -15,7 +13,7 @@ export async function readChunks(chunks: AsyncIterable<Uint8Array>, limit: numbe
     if (size > limit) throw payloadTooLarge(limit);
     read.push(chunk);
   }
-  return read.length === 1 ? (read[0] ?? NOTHING) : joined(read, size);
+  return joined(read, size);
 }
 
 /** The refusal of a body of more than `limit` bytes. */
@@ -23,7 +21,10 @@ export function payloadTooLarge(limit: number): A2AError {
   return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
 }
 
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+/** Chunks of `size` bytes together as one; a single one is given as it is. */
+export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = chunks;
+  if (only !== undefined && chunks.length === 1) return only;
   const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
