@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
+import type { EqualTimers } from '../runtime/equal-timers.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 
@@ -6,6 +7,8 @@ import type { Logger } from '../telemetry/logger.js';
 export interface ClientRuntime {
   /** Pending timers keep the process alive: somebody waits for them. */
   readonly clock: Clock;
+  /** How long agents may take to close a stream that is over, before its connection is given up. They keep no process alive. */
+  readonly closing: EqualTimers;
   readonly ids: IdSource;
   /** A number from 0 to 1, different each time. */
   readonly random: () => number;

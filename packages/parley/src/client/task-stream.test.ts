@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import type { StreamResponse } from '../model/stream-response.js';
+import { EqualTimers } from '../runtime/equal-timers.js';
 import { silentLogger } from '../telemetry/logger.js';
 import type { ReceivedEvent } from './client-transport.js';
 import { TaskStream } from './task-stream.js';
@@ -51,7 +52,13 @@ it('a connection that is silent for too long is given up, but not while its call
     repeatable: false,
     hasTaken: undefined,
     options: { silenceMs: 1_000, firstMs: 10 },
-    runtime: { clock, ids: { ordered: () => 'o', random: () => 'r' }, random: () => 1, logger: silentLogger },
+    runtime: {
+      clock,
+      closing: new EqualTimers(clock, 1_000),
+      ids: { ordered: () => 'o', random: () => 'r' },
+      random: () => 1,
+      logger: silentLogger,
+    },
     deadline: () => ({ signal: undefined, release() {} }),
     around: (events) => events,
     open: connect,

@@ -3,6 +3,7 @@ import { ConnectionError } from '../errors/connection-error.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
+import type { RunningTimer } from '../runtime/equal-timers.js';
 import { backoffMs, pause } from './backoff.js';
 import { type CallDeadline, eitherSignal } from './call-deadline.js';
 import type { ClientRuntime } from './client-runtime.js';
@@ -60,8 +61,6 @@ export interface SubscriptionPlace {
   readonly signal: AbortSignal;
 }
 
-/** How long an agent may take to close a stream that is over, before the connection is given up. */
-const CLOSING_MS = 1_000;
 const SILENCE_MS = 60_000;
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 const ATTEMPTS = 10;
@@ -103,6 +102,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   /** Since when an event is waited for; undefined while the caller has the last one. */
   #waitsSince: number | undefined;
   #stopTimer: (() => void) | undefined;
+  #closing: RunningTimer | undefined;
   /** Of the connection in use: whether it has brought anything, and whether the task was looked at since the one before. */
   #hasNews = false;
   #looked = false;
@@ -340,6 +340,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   #disconnect(): void {
     this.#stopTimer?.();
+    if (this.#closing !== undefined) this.#source.runtime.closing.stop(this.#closing);
     this.#connection?.abort();
   }
 
@@ -367,8 +368,9 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   /** The agent closes what is over; one that does not is not waited for. */
   #closeSoon(): void {
+    if (this.#closing !== undefined) return;
     const connection = this.#connection;
     this.#stopTimer?.();
-    this.#stopTimer = this.#source.runtime.clock.after(CLOSING_MS, () => connection?.abort());
+    this.#closing = this.#source.runtime.closing.start(() => connection?.abort());
   }
 }

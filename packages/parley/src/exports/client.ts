@@ -26,8 +26,9 @@ import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy } from '../operations/versions.js';
+import { EqualTimers } from '../runtime/equal-timers.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
-import { callerClock, systemIds } from './runtime.js';
+import { callerClock, systemClock, systemIds } from './runtime.js';
 
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type {
@@ -90,6 +91,8 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
 const sharedCards = memoryCardCache();
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
+/** One timer for all streams of the process: nearly every agent closes its stream at once. */
+const closing = new EqualTimers(systemClock, 1_000, { lingers: true });
 
 /**
  * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is fetched; the
@@ -99,7 +102,7 @@ const CARD_TIMEOUT_MS = 30_000;
  */
 export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
   const { logger = silentLogger } = options;
-  const runtime: ClientRuntime = { clock: callerClock, ids: systemIds, random: Math.random, logger };
+  const runtime: ClientRuntime = { clock: callerClock, closing, ids: systemIds, random: Math.random, logger };
   const caller = callerOf(options);
   const verified = await verifiedCards(options, caller);
   const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });

@@ -1,4 +1,4 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
 import { connectionFault } from './connection-fault.js';
@@ -14,60 +14,83 @@ export interface EventReaderOptions<Event> {
   readonly decode: (frame: EventSourceMessage) => Event | undefined;
 }
 
+const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
+
 /**
  * The events of an event stream, those of one chunk in one list; a chunk without a whole frame, such as a comment, gives an empty one,
- * as a sign of life. Reads the next chunk only when it is asked for more. A last frame whose empty line is missing counts
- * if it holds JSON.
- * @throws ConnectionError where the stream breaks off, A2AError where an event is too long, or the reason of the signal.
+ * as a sign of life. Reads the next chunk only when it is asked for more, and is asked for one at a time. A last frame whose empty line
+ * is missing counts if it holds JSON. `next` throws ConnectionError where the stream breaks off, A2AError where an event is too long, or the
+ * reason of the signal.
  */
-export async function* readEvents<Event>({
-  body,
-  limit,
-  signal,
-  decode,
-}: EventReaderOptions<Event>): AsyncGenerator<readonly Event[], undefined> {
-  let events: Event[] = [];
-  let fault: { readonly error: unknown } | undefined;
-  let isLast = false;
-  const parser = createParser({
-    onEvent: (frame) => {
-      if (fault !== undefined || (isLast && tryJson(frame.data) === undefined)) return;
-      try {
-        if (frame.data.length > limit) throw tooLong(limit);
-        const event = decode(frame);
-        if (event !== undefined) events.push(event);
-      } catch (error) {
-        fault = { error };
-      }
-    },
-    onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded') fault ??= { error: tooLong(limit) };
-    },
-    maxBufferSize: limit,
-  });
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      let chunk: Awaited<ReturnType<typeof reader.read>>;
-      try {
-        chunk = await reader.read();
-      } catch (cause) {
-        signal?.throwIfAborted();
-        throw new ConnectionError(`The stream broke off: ${connectionFault(cause).reason}`, { sent: true, cause });
-      }
-      const { done, value } = chunk;
+export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
+  readonly #options: EventReaderOptions<Event>;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #decoder = new TextDecoder();
+  readonly #parser: EventSourceParser;
+  #events: Event[] = [];
+  #fault: { readonly error: unknown } | undefined;
+  #isOver = false;
+
+  constructor(options: EventReaderOptions<Event>) {
+    this.#options = options;
+    this.#reader = options.body.getReader();
+    this.#parser = createParser({
+      onEvent: (frame) => this.#take(frame),
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.#fault ??= { error: tooLong(options.limit) };
+      },
+      maxBufferSize: options.limit,
+    });
+  }
+
+  async next(): Promise<IteratorResult<readonly Event[], undefined>> {
+    if (this.#isOver) return this.#ending();
+    try {
+      const { done, value } = await this.#reader.read();
+      this.#isOver = done;
       // Some servers leave the last empty line out; what was cut short is no JSON.
-      isLast = done;
-      parser.feed(done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true }));
-      const arrived = events;
-      events = [];
-      if (arrived.length > 0 || !(done || fault !== undefined)) yield arrived;
-      if (fault !== undefined) throw fault.error;
-      if (done) return undefined;
+      this.#parser.feed(done ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(value, { stream: true }));
+    } catch (cause) {
+      this.#end();
+      this.#options.signal?.throwIfAborted();
+      throw new ConnectionError(`The stream broke off: ${connectionFault(cause).reason}`, { sent: true, cause });
     }
-  } finally {
-    reader.cancel().catch(() => {});
+    if (this.#fault !== undefined) this.#end();
+    const events = this.#events;
+    if (this.#isOver && events.length === 0) return this.#ending();
+    this.#events = [];
+    return { value: events, done: false };
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    this.#fault = undefined;
+    this.#end();
+    return NOTHING_MORE;
+  }
+
+  #take(frame: EventSourceMessage): void {
+    const { limit, decode } = this.#options;
+    if (this.#fault !== undefined || (this.#isOver && tryJson(frame.data) === undefined)) return;
+    try {
+      if (frame.data.length > limit) throw tooLong(limit);
+      const event = decode(frame);
+      if (event !== undefined) this.#events.push(event);
+    } catch (error) {
+      this.#fault = { error };
+    }
+  }
+
+  /** What comes after the last event: what was thrown in its place, once. */
+  #ending(): IteratorReturnResult<undefined> {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    if (fault !== undefined) throw fault.error;
+    return NOTHING_MORE;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#reader.cancel().catch(() => {});
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OpenedStream, ReceivedEvent } from '../../client/client-transport.js';
 import type { StreamResponse } from '../../model/stream-response.js';
-import { readEvents } from './event-reader.js';
+import { EventReader } from './event-reader.js';
 import { type HttpCaller, readAnswer } from './http-caller.js';
 import { EVENT_STREAM_TYPE, essence } from './media-type.js';
 
@@ -36,11 +36,11 @@ export async function openedStream({
     return { first: { value, done: false }, events: ended };
   }
   opened?.();
-  const events = readEvents({
+  const events = new EventReader<ReceivedEvent>({
     body,
     limit: caller.eventBytes,
     signal,
-    decode: ({ data, id }): ReceivedEvent | undefined => {
+    decode: ({ data, id }) => {
       const event = decode(data);
       if (event === undefined) return undefined;
       return id === undefined ? { event } : { event, id };
