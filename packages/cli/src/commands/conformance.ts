@@ -4,11 +4,12 @@ import { agentOptions } from '../agent/agent-options.js';
 import { type AgentTarget, agentTarget } from '../agent/agent-target.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CHECKS, type Check, type CheckedAgent } from '../conformance/checks.js';
-import { type Finding, skipped as skippedFor } from '../conformance/finding.js';
+import type { Finding } from '../conformance/finding.js';
 import { WireTap } from '../conformance/wire-tap.js';
 import { failureOf } from '../failure/failure.js';
 
 const LIMIT_MS = 30_000;
+const BINDINGS: readonly string[] = ['JSONRPC', 'HTTP+JSON'];
 const NO_KIT = 'the agent does not do what the message ids of the kit say';
 
 interface Row extends Finding {
@@ -38,10 +39,13 @@ export async function run(invocation: Invocation): Promise<number> {
   };
   const card = await fetchAgentCard(target, { ...options, onDocument });
   const rows: Row[] = [];
-  const add = (row: Row) => {
-    rows.push(row);
+  const tell = (row: Pick<Row, 'status' | 'interface' | 'requirement' | 'evidence'>) => {
     output.endProgress();
     if (!output.json) output.field(row.status.toUpperCase(), `${row.interface}: ${row.requirement} (${row.evidence})`);
+  };
+  const add = (row: Row) => {
+    rows.push(row);
+    tell(row);
   };
   add({
     interface: 'card',
@@ -52,17 +56,23 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const one of card.supportedInterfaces) {
     const named = { interface: `${one.protocolBinding} ${one.protocolVersion}` };
     if (!isSpoken(one)) {
-      const evidence = 'this tool does not speak it';
+      const evidence = BINDINGS.includes(one.protocolBinding)
+        ? 'only versions 1.x are checked'
+        : 'this tool does not speak it';
       add({ ...named, spec: '§5', requirement: 'the interface can be called', status: 'skipped', evidence });
       continue;
     }
     const limit = () => AbortSignal.timeout(settings.duration('timeout') ?? LIMIT_MS);
     const agent = await checkedAgent({ target, card, options, one, limit });
-    for (const { spec, requirement, run: check } of await checksFor(agent, settings.isOn('tck'))) {
+    const { checks, unplayed } = await checksFor(agent, settings.isOn('tck'));
+    for (const { spec, requirement, run: check } of checks) {
       output.progress(`${named.interface}: ${requirement}`);
       agent.signal = limit();
       add({ ...named, spec, requirement, ...(await check(agent).catch(broken)) });
     }
+    const skipped = { ...named, status: 'skipped', evidence: NO_KIT } as const;
+    for (const { spec, requirement } of unplayed) rows.push({ ...skipped, spec, requirement });
+    if (unplayed.length > 0) tell({ ...skipped, requirement: `${unplayed.length} requirements of the kit` });
   }
   const report = reportOf(card, rows);
   const { pass, fail, skipped } = report.summary;
@@ -95,17 +105,23 @@ async function checkedAgent({ target, card, options, one, limit }: AgentParts): 
   };
 }
 
-/** What is checked of an interface; the scenarios of the kit are skipped where the agent does not know them. */
-async function checksFor(agent: CheckedAgent, withKit: boolean): Promise<readonly Check[]> {
-  if (!withKit) return CHECKS;
+/** What is checked of an interface. */
+interface WantedChecks {
+  readonly checks: readonly Check[];
+  /** The scenarios of the kit, where the agent does not know them. */
+  readonly unplayed: readonly Check[];
+}
+
+async function checksFor(agent: CheckedAgent, withKit: boolean): Promise<WantedChecks> {
+  if (!withKit) return { checks: CHECKS, unplayed: [] };
   const { speaksKit, KIT_CHECKS, WIRE_CHECKS } = await import('../conformance/kit.js');
-  const spoken = await speaksKit(agent);
-  const kit = spoken ? KIT_CHECKS : KIT_CHECKS.map((check) => ({ ...check, run: async () => skippedFor(NO_KIT) }));
-  return [...CHECKS, ...WIRE_CHECKS, ...kit];
+  const always = [...CHECKS, ...WIRE_CHECKS];
+  if (await speaksKit(agent)) return { checks: [...always, ...KIT_CHECKS], unplayed: [] };
+  return { checks: always, unplayed: KIT_CHECKS };
 }
 
 function isSpoken({ protocolBinding, protocolVersion }: AgentInterface): boolean {
-  return ['JSONRPC', 'HTTP+JSON'].includes(protocolBinding) && /^1\./.test(protocolVersion);
+  return BINDINGS.includes(protocolBinding) && /^1\./.test(protocolVersion);
 }
 
 async function cardFinding(document: unknown): Promise<Finding> {
