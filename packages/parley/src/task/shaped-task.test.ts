@@ -10,6 +10,8 @@ const message = fc.record({
   parts: fc.constant([{ text: 'x' }]),
 });
 const artifact = fc.record({ artifactId: text, parts: fc.array(fc.record({ text })) });
+/** As it arrives: JSON has no -0. */
+const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as never);
 const members: fc.Arbitrary<TaskMembers> = fc.record(
   {
     id: text,
@@ -17,7 +19,7 @@ const members: fc.Arbitrary<TaskMembers> = fc.record(
     status: fc.record({ state: fc.constant('TASK_STATE_WORKING' as const) }),
     artifacts: fc.option(fc.array(artifact), { nil: undefined }),
     history: fc.option(fc.array(message), { nil: undefined }),
-    metadata: fc.option(fc.dictionary(text, fc.jsonValue() as fc.Arbitrary<never>), { nil: undefined }),
+    metadata: fc.option(fc.dictionary(text, json), { nil: undefined }),
   },
   { noNullPrototype: true },
 );
