@@ -302,6 +302,14 @@ describe.each(agentKinds())('against $name', ({ start }) => {
     expect(code).toBe(0);
   });
 
+  it('CHAT_001: a task that asks for authorization keeps nobody from the next line, which goes to it', async () => {
+    const { stdout, code } = await run(['chat', '-o', 'json'], { input: 'auth\nI have signed in\n' });
+    const states = linesOf(stdout).flatMap(({ statusUpdate }) => (statusUpdate ? [statusUpdate] : []));
+    const asked = states.find(({ status }) => status.state === 'TASK_STATE_AUTH_REQUIRED');
+    expect(states.at(-1)).toMatchObject({ taskId: asked?.taskId, status: { state: 'TASK_STATE_COMPLETED' } });
+    expect(code).toBe(0);
+  });
+
   it('OUT_001: what waits names the task first, on stderr, and stdout is the result alone', async () => {
     await using running = new RunningParley(['send', 'slow 1', '-o', 'json'], { env });
     const id = await running.told(/^Task: (\S+)$/m);

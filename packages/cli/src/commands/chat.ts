@@ -4,6 +4,7 @@ import { type CalledAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeHead } from '../output/task-text.js';
+import { stopsStream } from '../task/authorization.js';
 import { pollOptions, streams } from '../task/waiting.js';
 
 /** Talks to an agent line by line; the context goes on from turn to turn, and the task while it waits for a reply. */
@@ -51,8 +52,13 @@ async function turn(
     if (output.json) output.line(event);
     else shown.write(event);
   };
-  if (streams(client)) for await (const event of client.sendStreamingMessage({ message })) show(event);
-  else show(await client.sendAndWait({ message }, pollOptions(invocation)));
+  if (streams(client)) {
+    for await (const event of client.sendStreamingMessage({ message })) {
+      show(event);
+      // The agent may keep the stream open until it has been given; here the next line is waited for.
+      if (stopsStream(invocation, event)) break;
+    }
+  } else show(await client.sendAndWait({ message }, pollOptions(invocation)));
   shown.end();
   if (output.json) return;
   if (thread.state !== undefined && streams(client)) writeHead(output, thread);
