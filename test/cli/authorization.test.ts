@@ -76,6 +76,12 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(code).toBe(0);
   });
 
+  it.each(['--await-auth', '--stream'])('is not waited for with --async, which %s is told', async (flag) => {
+    const { code, stdout, stderr } = await parley(['send', '-a', agent.url, 'let me in', '--async', flag]);
+    expect(stderr).toMatch(new RegExp(`A2ACLI_ERR_USAGE: --async and ${flag} exclude each other`));
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
   it('goes on while send waits, when what it asks for has been given elsewhere', async () => {
     await using running = new RunningParley(['send', '-a', agent.url, 'let me in', '--await-auth', '-o', 'json']);
     await signIn(running);

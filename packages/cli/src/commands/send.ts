@@ -19,8 +19,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const request = sendRequest(invocation);
   const isAsync = settings.either('async', 'wait') === 'async';
   const isStream = settings.isOn('stream');
-  if (isAsync && isStream && settings.setting('async')?.source === 'flag')
-    throw usageError('--async and --stream exclude each other');
+  for (const other of ['stream', 'await-auth'] as const)
+    if (isAsync && settings.isOn(other) && settings.setting('async')?.source === 'flag')
+      throw usageError(`--async and --${other} exclude each other`);
   const mode = isStream ? stream : isAsync ? returnAtOnce : sendAndWait;
   return withAgent(invocation, (agent) => mode(invocation, agent, request));
 }
