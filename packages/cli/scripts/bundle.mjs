@@ -1,14 +1,16 @@
 // Puts what a command loads into few files: a tool that runs for a tenth of a second must not spend it on finding modules. The client of
-// the library goes with it; its servers and storages stay where they are.
-import { rmSync } from 'node:fs';
+// the library goes with it, and what that loads at once; servers and storages stay where they are.
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const OWN = /^parley-a2a(?:\/(?:client|schema))?$/;
+const TAKEN = /^(?:parley-a2a(?:\/(?:client|schema))?|eventsource-parser)$/;
+const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 rmSync(`${folder}bundle`, { recursive: true, force: true });
-await build({
+const { metafile } = await build({
   absWorkingDir: folder,
   entryPoints: ['dist/run.js'],
   outdir: 'bundle',
@@ -22,14 +24,22 @@ await build({
   minifyWhitespace: true,
   legalComments: 'none',
   logLevel: 'warning',
+  metafile: true,
   plugins: [
     {
       name: 'servers stay outside',
       setup({ onResolve }) {
         onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-          kind === 'entry-point' || OWN.test(path) ? undefined : { path, external: true },
+          kind === 'entry-point' || TAKEN.test(path) ? undefined : { path, external: true },
         );
       },
     },
   ],
 });
+
+// What others have written keeps its licence.
+for (const path of Object.keys(metafile.inputs)) {
+  const [place, name] = FOREIGN.exec(path) ?? [];
+  if (name !== undefined)
+    copyFileSync(join(folder, place, 'LICENSE'), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
+}
