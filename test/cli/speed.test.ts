@@ -8,7 +8,7 @@ import { RecordingAgent } from './recording-agent.js';
 
 /** How much more than a bare script `card get` may cost: 1.3 is promised, the rest is room for a busy machine. */
 const MOST = 1.5;
-const ROUNDS = 9;
+const ROUNDS = 15;
 const TELLS_CPU = `data:text/javascript,${encodeURIComponent(
   "process.on('exit', () => { const { user, system } = process.cpuUsage(); process.stderr.write('CPU ' + (user + system)); });",
 )}`;
@@ -29,10 +29,11 @@ it('`parley card get` costs little more than a bare script that fetches once', {
   const bare = join(folder.path, 'bare.mjs');
   const url = `${agent.url}/.well-known/agent-card.json`;
   writeFileSync(bare, `const r = await fetch('${url}'); console.log(JSON.stringify(await r.json(), undefined, 2));`);
-  const costs = { bare: [] as number[], parley: [] as number[] };
+  const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    costs.bare.push(await cpuMs([bare], folder.path));
-    costs.parley.push(await cpuMs([PARLEY, 'card', 'get', agent.url, '-o', 'json'], folder.path));
+    const least = await cpuMs([bare], folder.path);
+    ratios.push((await cpuMs([PARLEY, 'card', 'get', agent.url, '-o', 'json'], folder.path)) / least);
   }
-  expect(Math.min(...costs.parley) / Math.min(...costs.bare)).toBeLessThan(MOST);
+  // Of pairs, the one in the middle: what else the machine does falls on some of them only.
+  expect(ratios.sort((one, other) => one - other)[Math.floor(ROUNDS / 2)]).toBeLessThan(MOST);
 });

@@ -45,14 +45,7 @@ async function serve(): Promise<void> {
   });
   const { url } = await host.listen(config.port, config.host);
 
-  for (const [path, card] of Object.entries(host.agentCards)) {
-    logger.info(`${card.name} at ${url}${path}`, {
-      interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion} ${one.url}`),
-    });
-  }
-  const { host: address, port, databaseUrl } = config;
-  logger.info(`listening on ${url}`, { address, port, storage: databaseUrl, durability: storage.durability });
-
+  // Before anybody is told that it listens, and may ask it to stop.
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -66,6 +59,14 @@ async function serve(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+
+  for (const [path, card] of Object.entries(host.agentCards)) {
+    logger.info(`${card.name} at ${url}${path}`, {
+      interfaces: card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion} ${one.url}`),
+    });
+  }
+  const { host: address, port, databaseUrl } = config;
+  logger.info(`listening on ${url}`, { address, port, storage: databaseUrl, durability: storage.durability });
 }
 
 /** Its driver is loaded only where it is used. */

@@ -28,6 +28,12 @@ export async function run({ settings, output }: Invocation): Promise<number> {
   });
   receiver.listen(place.port, host);
   await listening(once(receiver, 'listening'), place);
+  const stopped = untilStopped({
+    close: async () => {
+      receiver.close();
+      receiver.closeAllConnections();
+    },
+  });
   const { port } = receiver.address() as AddressInfo;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
   output.note(`Webhook: ${url}`);
@@ -36,12 +42,7 @@ export async function run({ settings, output }: Invocation): Promise<number> {
     ...(authorization === undefined ? [] : ['--auth-scheme …']),
   ];
   output.note(`To it: ${['parley task push-config create <task> --url', shellWord(url), ...secrets].join(' ')}`);
-  await untilStopped({
-    close: async () => {
-      receiver.close();
-      receiver.closeAllConnections();
-    },
-  });
+  await stopped;
   return 0;
 }
 

@@ -23,7 +23,7 @@ export function tellListening(output: Output, { name, url, card }: ListeningAgen
   }
 }
 
-/** Resolves when a signal asks to stop and the server has closed; a second signal does not wait. */
+/** Resolves when a signal asks to stop and the server has closed; a second signal does not wait. Call it before telling that it listens. */
 export function untilStopped(server: Closable): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopping = false;

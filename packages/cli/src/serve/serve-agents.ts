@@ -34,11 +34,12 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     });
     const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
     const { url } = await listening(host.listen(place.port, place.host), place);
+    const stopped = untilStopped(host);
     for (const [path, card] of Object.entries(host.agentCards)) {
       const base = `${url}${path === '/' ? '' : path}`;
       tellListening(output, { name: card.name, url: base, card: `${base}/.well-known/agent-card.json` });
     }
-    await untilStopped(host);
+    await stopped;
   } finally {
     await storage.close();
   }

@@ -26,14 +26,15 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   const place = { port: portOf(settings.text('port')), host };
   server.listen(place.port, host);
   await listening(once(server, 'listening'), place);
-  const { port } = server.address() as AddressInfo;
-  own = settings.text('public-url')?.replace(/\/$/, '') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
-  await untilStopped({
+  const stopped = untilStopped({
     close: async () => {
       server.close();
       server.closeAllConnections();
     },
   });
+  const { port } = server.address() as AddressInfo;
+  own = settings.text('public-url')?.replace(/\/$/, '') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
+  await stopped;
   return 0;
 }
