@@ -71,8 +71,7 @@ describe.concurrent('the server process of the example agents', () => {
   });
 
   it('tells the public address in its cards when it has one', async () => {
-    const env = { A2A_PUBLIC_URL: 'https://agents.example.com/a2a/' };
-    await using server = await ExampleServer.start({ port: await freePort(), env });
+    await using server = await ExampleServer.start({ env: { A2A_PUBLIC_URL: 'https://agents.example.com/a2a/' } });
     const { body } = await new Wire(server.url).send('/spec/.well-known/agent-card.json');
     expect(body).toMatchObject({ supportedInterfaces: [{ url: 'https://agents.example.com/a2a/spec' }, {}] });
   });

@@ -24,14 +24,15 @@ export class ExampleServer implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #temporary: string | undefined;
 
-  private constructor(url: string, child: ChildProcess, output: string[], temporary: string | undefined) {
-    this.url = url;
+  private constructor(port: number, child: ChildProcess, output: string[], temporary: string | undefined) {
+    this.url = `http://127.0.0.1:${port}`;
     this.#process = child;
     this.output = output;
     this.#temporary = temporary;
   }
 
   static async start(options: ExampleServerOptions = {}): Promise<ExampleServer> {
+    const port = options.port ?? (await freePort());
     const temporary = options.folder === undefined ? await temporaryFolder() : undefined;
     const file = join(options.folder ?? temporary ?? '', 'agents.db');
     const { PATH = '' } = process.env;
@@ -39,7 +40,7 @@ export class ExampleServer implements AsyncDisposable {
       env: {
         PATH,
         HOST: '127.0.0.1',
-        PORT: String(options.port ?? 0),
+        PORT: String(port),
         DATABASE_URL: `sqlite:${file}`,
         LOG_LEVEL: 'info',
         ...options.env,
@@ -51,19 +52,17 @@ export class ExampleServer implements AsyncDisposable {
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));
     const output: string[] = [];
-    const url = await new Promise<string>((ready, failed) => {
+    const server = new ExampleServer(port, child, output, temporary);
+    await new Promise<void>((ready, failed) => {
       const read = (chunk: Buffer) => {
         output.push(chunk.toString());
-        const address = /"msg":"listening on (http:[^"]+)"/.exec(output.join(''))?.[1];
-        if (address !== undefined) ready(address);
+        if (output.join('').includes('"msg":"listening on')) ready();
       };
       child.stdout?.on('data', read);
       child.stderr?.on('data', read);
       child.once('exit', (code) => failed(new Error(`The server ended with ${code}:\n${output.join('')}`)));
     });
-    // What it tells may be a public address; one on a port of the caller's choice is known.
-    const own = options.port === undefined ? url : `http://127.0.0.1:${options.port}`;
-    return new ExampleServer(own, child, output, temporary);
+    return server;
   }
 
   get port(): number {
