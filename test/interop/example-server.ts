@@ -32,7 +32,17 @@ export class ExampleServer implements AsyncDisposable {
   }
 
   static async start(options: ExampleServerOptions = {}): Promise<ExampleServer> {
-    const port = options.port ?? (await freePort());
+    for (;;) {
+      try {
+        return await ExampleServer.#started(options, options.port ?? (await freePort()));
+      } catch (error) {
+        // Somebody else may have taken a free port before the server could.
+        if (options.port !== undefined || !String(error).includes('EADDRINUSE')) throw error;
+      }
+    }
+  }
+
+  static async #started(options: ExampleServerOptions, port: number): Promise<ExampleServer> {
     const temporary = options.folder === undefined ? await temporaryFolder() : undefined;
     const file = join(options.folder ?? temporary ?? '', 'agents.db');
     const { PATH = '' } = process.env;
