@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { StreamResponse } from 'parley-a2a';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
@@ -8,13 +6,12 @@ import type { Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
 import { writeHead, writeMessage, writeTask } from '../output/task-text.js';
 import { notificationReceiver } from '../push/notification-receiver.js';
-import { listening, portOf, untilStopped } from '../serve/listening.js';
+import { portOf, started } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
 
 /** Receives push notifications and shows them as they come, until a signal ends it. */
 export async function run({ settings, output }: Invocation): Promise<number> {
-  const host = settings.text('host') ?? '127.0.0.1';
-  const place = { port: portOf(settings.text('port')), host };
+  const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const token = settings.text('token');
   const authorization = authorizationIn(settings.text('auth-scheme'), settings.text('auth-credentials'));
   const receiver = notificationReceiver({
@@ -26,16 +23,8 @@ export async function run({ settings, output }: Invocation): Promise<number> {
     },
     onRefusal: (status, reason) => output.warn(`a request was refused: ${status}, ${reason}`),
   });
-  receiver.listen(place.port, host);
-  await listening(once(receiver, 'listening'), place);
-  const stopped = untilStopped({
-    close: async () => {
-      receiver.close();
-      receiver.closeAllConnections();
-    },
-  });
-  const { port } = receiver.address() as AddressInfo;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
+  const { url: origin, stopped } = await started(receiver, place);
+  const url = `${origin}/`;
   output.note(`Webhook: ${url}`);
   const secrets = [
     ...(token === undefined ? [] : ['--token …']),

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { CliError, usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
 
@@ -71,4 +74,27 @@ export async function listening<T>(starting: Promise<T>, { port, host }: ListenP
       hint: 'another --port or --host; --port 0 takes a free one',
     });
   }
+}
+
+/** A server that listens. */
+export interface StartedServer {
+  /** Its address on this machine, without a slash at the end. */
+  readonly url: string;
+  /** As that of `untilStopped`. */
+  readonly stopped: Promise<void>;
+}
+
+/** Starts a plain server, which lets all its connections go when it is asked to stop. */
+export async function started(server: Server, place: ListenPlace): Promise<StartedServer> {
+  const { port: wanted, host } = place;
+  server.listen(wanted, host);
+  await listening(once(server, 'listening'), place);
+  const stopped = untilStopped({
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, stopped };
 }

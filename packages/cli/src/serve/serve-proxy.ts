@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { listening, portOf, tellListening, untilStopped } from './listening.js';
+import { portOf, started, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, type TrafficLog } from './traffic-log.js';
 
@@ -22,18 +20,9 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
     const exchange = new ProxiedExchange({ number: exchanges, target: base.href.replace(/\/$/, ''), own, log });
     exchange.run(request, response).catch(() => response.destroy());
   });
-  const host = settings.text('host') ?? '127.0.0.1';
-  const place = { port: portOf(settings.text('port')), host };
-  server.listen(place.port, host);
-  await listening(once(server, 'listening'), place);
-  const stopped = untilStopped({
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  });
-  const { port } = server.address() as AddressInfo;
-  own = settings.text('public-url')?.replace(/\/$/, '') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
+  const { url, stopped } = await started(server, place);
+  own = settings.text('public-url')?.replace(/\/$/, '') ?? url;
   tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
   await stopped;
   return 0;
