@@ -367,6 +367,7 @@ describe('repository', () => {
     ['https://registry', 'npmjs', 'org/vitest'].join('.'),
     ['https://pypi', 'org'].join('.'),
     ['../', 'sha', 'red/style.md'].join(''),
+    ['is refused (SEND', '1)'].join('-'),
   ])('notices %s', (line) => {
     expect(machineTraces(new Map([['a.md', `first\n${line}`]]))).toMatchObject([{ file: 'a.md', line: 2 }]);
   });

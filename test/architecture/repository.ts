@@ -15,10 +15,18 @@ const REGISTRY_HOSTS = [
 const MACHINE_PATHS = ['work', 'root', 'home', 'Users', 'mnt'].map((folder) => `(?<![\\w.}-])/${folder}/[\\w.-]`);
 const OUTSIDE_THE_REPOSITORY = ['\\.\\./', 'sha', 'red/'].join('');
 
+const REQUIREMENT_FAMILIES =
+  'ART AUTH CACHE CAN CAP EXT GET ID ITA LIFE LIST NUM PUSH SCOPE SEC SEL SEND STR TEN TIME VER XCARD'.split(' ');
+
 const FORBIDDEN: readonly (readonly [says: string, pattern: RegExp])[] = [
   ['the host of a registry', new RegExp(REGISTRY_HOSTS.join('|'))],
   ['a path of one machine', new RegExp(MACHINE_PATHS.join('|'))],
   ['a folder outside of the repository', new RegExp(OUTSIDE_THE_REPOSITORY)],
+  // The specification numbers its sections and nothing else.
+  [
+    'a requirement by an id that no document defines',
+    new RegExp(`\\b(?:${REQUIREMENT_FAMILIES.join('|')})-\\d{1,2}\\b`),
+  ],
 ];
 
 /** Paths and texts of the files that git tracks, or will after the next `git add`; binary files are left out. */
@@ -45,7 +53,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Lines that only make sense on the machine they were written on. */
+/** Lines with a path, host or id that only one machine or one private document knows. */
 export function machineTraces(files: ReadonlyMap<string, string>): Violation[] {
   return Array.from(files).flatMap(([file, text]) =>
     text

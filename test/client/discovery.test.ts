@@ -193,7 +193,7 @@ describe('of several interfaces', () => {
   ];
   const agent = () => StubAgent.start(({ url }) => (url.startsWith('/rest') ? { body: task() } : result(task())));
 
-  it('the first that is known is used, with its tenant, unless the caller prefers or pins another (SEL-3)', async () => {
+  it('the first that is known is used, with its tenant, unless the caller prefers or pins another (Spec §8.3.2)', async () => {
     await using stub = await agent();
     const card = stub.card({ supportedInterfaces: interfaces(stub.url) });
     await (await connect(card)).getTask('t1');

@@ -185,7 +185,7 @@ it('a route is tried by its other verb where the server knows only that one, and
   expect(stub.calls.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
 });
 
-it('a tenant that no path can hold stays in the request (TEN-7)', async () => {
+it('a tenant that no path can hold stays in the request (Spec §11.5)', async () => {
   await using stub = await StubAgent.start(({ method }) => ({ body: method === 'GET' ? task() : { task: task() } }));
   const client = await connect(stub.card({}, ['HTTP+JSON']), { tenant: 'a/b' });
   await client.getTask('t1');
@@ -196,7 +196,7 @@ it('a tenant that no path can hold stays in the request (TEN-7)', async () => {
   ]);
 });
 
-it('the extended card is the card from then on (XCARD-5)', async () => {
+it('the extended card is the card from then on (Spec §3.1.11)', async () => {
   await using stub = await StubAgent.start(() => ({ body: { jsonrpc: '2.0', id: 1, result: card } }));
   const client = await connect(stub.card());
   expect(client.card.name).toBe('Stub');

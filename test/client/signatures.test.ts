@@ -226,7 +226,7 @@ describe('a client of a signed agent', () => {
   }
   const signatures = () => ({ keys: [ours.jwk] });
 
-  it.each(['JSONRPC', 'HTTP+JSON'])('XCARD-7: is shown an extended card that is signed, over %s', async (binding) => {
+  it.each(['JSONRPC', 'HTTP+JSON'])('Spec §8.4: is shown an extended card that is signed, over %s', async (binding) => {
     await using stub = await agent(async (at) => {
       const card = { ...at.card({ name: 'Extended' }), unknown: 1 };
       return { ...card, signatures: [await ours.sign(textOf(card))] };
@@ -238,7 +238,7 @@ describe('a client of a signed agent', () => {
     expect(client.card).toBe(card);
   });
 
-  it('XCARD-7: keeps its card where the extended one is not signed, or its signature is that of the public card', async () => {
+  it('Spec §8.4: keeps its card where the extended one is not signed, or its signature is that of the public card', async () => {
     await using stub = await agent((at) => at.card({ name: 'Extended' }))();
     const client = await connect(stub.url, { signatures: signatures() });
     await expect(client.getExtendedAgentCard()).rejects.toEqual(unverified(/is not signed/));

@@ -36,7 +36,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     idOf((await spec.send(saying(text, { contextId }))).task);
 
   describe('cancel', () => {
-    it('ends a working task within 100 ms, with the metadata of the request, and its streams (CAN-6)', async () => {
+    it('ends a working task within 100 ms, with the metadata of the request, and its streams (Spec §3.5.2)', async () => {
       const metadata = { reason: 'test-cancel-reason', requestedBy: 'the test' };
       // The best round counts: what the other tests do to this machine is not the agent's fault.
       let took = Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       });
     });
 
-    it('shows the last chunk once, in the stream and in the task, when it strikes while streaming (CAN-7)', async () => {
+    it('shows the last chunk once, in the stream and in the task, when it strikes while streaming (Spec §3.1.1)', async () => {
       const chunks: JsonObject[] = [];
       const states: string[] = [];
       let id = '';
@@ -83,11 +83,11 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       expect(await spec.task(id)).toMatchObject({ artifacts: [{ artifactId: 'stream-result', parts: streamed }] });
     });
 
-    it.each(['task-lifecycle', 'task-failure'])('is refused once %s has ended (CAN-2)', async (text) => {
+    it.each(['task-lifecycle', 'task-failure'])('is refused once %s has ended (Spec §3.1.5)', async (text) => {
       expect(await refusalOf(spec.cancel(await finished(text)))).toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
     });
 
-    it('is refused for a task that is canceled already (CAN-3) or unknown (CAN-5)', async () => {
+    it('is refused for a task that is canceled already (Spec §3.1.5) or unknown (Spec §3.1.5)', async () => {
       const id = await started('task-cancel');
       await spec.cancel(id);
       expect(await refusalOf(spec.cancel(id))).toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
@@ -96,7 +96,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   });
 
   describe('subscribe', () => {
-    it('shows every subscriber the same events; one that leaves disturbs no other (STR-7, STR-8)', async () => {
+    it('shows every subscriber the same events; one that leaves disturbs no other (Spec §3.5.2, §3.1.6)', async () => {
       const id = await started('streaming');
       const watch = async (leaveAfter = Number.POSITIVE_INFINITY) => {
         const leave = new AbortController();
@@ -114,7 +114,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       expect(second).toHaveLength(2);
     });
 
-    it('holds on to a task that waits, over another question, until it is done (STR-5, STR-11, STR-14)', async () => {
+    it('holds on to a task that waits, over another question, until it is done (Spec §3.1.2, §3.1.6, §3.5.2)', async () => {
       const id = await finished('multi-turn');
       const events: JsonObject[] = [];
       const answers = ['more', 'done'];
@@ -135,7 +135,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       ]);
     });
 
-    it('is refused for a task that has ended (STR-9) or is unknown (STR-10)', async () => {
+    it('is refused for a task that has ended (Spec §3.1.6) or is unknown (Spec §3.1.6)', async () => {
       expect(await refusalOf(spec.subscribe(await finished('task-failure')))).toMatchObject({
         reason: 'UNSUPPORTED_OPERATION',
       });
@@ -144,7 +144,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   });
 
   describe('messages', () => {
-    it('are refused by a task that has ended (LIFE-3), sent or streamed', async () => {
+    it('are refused by a task that has ended (Spec §3.1.1), sent or streamed', async () => {
       const taskId = await finished('task-lifecycle');
       expect(await refusalOf(spec.send(saying('again', { taskId })))).toMatchObject({
         reason: 'UNSUPPORTED_OPERATION',
@@ -154,14 +154,14 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       });
     });
 
-    it('are refused for a task that is unknown (ID-2)', async () => {
+    it('are refused for a task that is unknown (Spec §3.4.2)', async () => {
       const taskId = randomUUID();
       expect(await refusalOf(spec.send(saying('x', { taskId })))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
       expect(await refusalOf(spec.stream(saying('x', { taskId })))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
       expect(await refusalOf(spec.task(taskId))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
     });
 
-    it("are refused with another task's context (ID-6), and find the context by the task (ID-5)", async () => {
+    it("are refused with another task's context (Spec §3.4.3), and find the context by the task (Spec §3.4.3)", async () => {
       const contextId = randomUUID();
       const taskId = await finished('multi-turn', contextId);
       const wrong = saying('x', { taskId, contextId: randomUUID() });
@@ -178,7 +178,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
         { ...saying('x'), configuration: { historyLength: -1 } },
         'configuration.historyLength',
       ],
-    ])('with %s are refused, and the field is named (SEND-1, GET-3)', async (_, outgoing, field) => {
+    ])('with %s are refused, and the field is named (Spec §5.7, §3.2.4)', async (_, outgoing, field) => {
       for (const refusal of [await refusalOf(spec.send(outgoing)), await refusalOf(spec.stream(outgoing))]) {
         expect(refusal).toMatchObject({ reason: 'INVALID_PARAMS' });
         if (refusal.fields.length > 0) expect(refusal.fields).toContain(field);
@@ -220,7 +220,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   });
 
   describe('what is not offered', () => {
-    it('is refused by the echo agent: streaming (STR-1) and push (PUSH-1)', async () => {
+    it('is refused by the echo agent: streaming (Spec §3.3.4) and push (Spec §3.3.4)', async () => {
       const echo = await connect('/echo');
       expect(await refusalOf(echo.streamUnasked(saying('x')))).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
       const push = { taskPushNotificationConfig: { url: 'https://example.com/hook' } };
@@ -249,7 +249,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   });
 
   describe('history', () => {
-    it('comes whole, not at all, or as the last N, oldest first (GET-2)', async () => {
+    it('comes whole, not at all, or as the last N, oldest first (Spec §3.2.4)', async () => {
       const contextId = randomUUID();
       const id = await finished('multi-turn', contextId);
       for (const text of ['second', 'third', 'done']) await spec.send(saying(text, { taskId: id }));
@@ -265,7 +265,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   });
 
   describe('lists', () => {
-    it('page through a context, newest first, with the total and without artifacts (LIST-1 to LIST-7)', async () => {
+    it('page through a context, newest first, with the total and without artifacts (Spec §3.1.4)', async () => {
       const contextId = randomUUID();
       const ids: string[] = [];
       for (const text of ['data-types', 'task-failure', 'multi-turn', 'data-types', 'task-failure']) {
@@ -287,7 +287,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       expect((await spec.list({ contextId })).pageSize).toBe(50);
     });
 
-    it('filter by status and by time, and give artifacts when asked (LIST-1, LIST-7)', async () => {
+    it('filter by status and by time, and give artifacts when asked (Spec §3.1.4)', async () => {
       const contextId = randomUUID();
       await finished('task-failure', contextId);
       const completed = await finished('task-lifecycle', contextId);
@@ -309,7 +309,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       ['a page too large', { pageSize: 101 }],
       ['a token nobody gave', { pageToken: 'not-a-token' }],
       ['a negative history length', { historyLength: -1 }],
-    ])('refuse %s (LIST-2, LIST-4)', async (_, filters) => {
+    ])('refuse %s (Spec §3.1.4)', async (_, filters) => {
       expect(await refusalOf(spec.list(filters))).toMatchObject({ reason: 'INVALID_PARAMS' });
     });
   });
@@ -320,14 +320,14 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
         serviceParameters: authorization === undefined ? {} : { Authorization: authorization },
       });
 
-    it('shows a ninth skill to whoever has the token (XCARD-4)', async () => {
+    it('shows a ninth skill to whoever has the token (Spec §3.1.11)', async () => {
       const open = await ask(spec, 'Bearer acceptance-token');
       expect(open.skills.map(({ id }) => id).at(-1)).toBe('admin-status');
       expect(open.skills).toHaveLength(9);
     });
 
     it.each([undefined, 'Bearer wrong', 'Basic acceptance-token'])(
-      'is refused with %s (XCARD-3)',
+      'is refused with %s (Spec §3.1.11)',
       async (authorization) => {
         const peer = await connect('/spec');
         const refusal = await refusalOf(ask(peer, authorization));
@@ -335,7 +335,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       },
     );
 
-    it('is not offered by the others (XCARD-1)', async () => {
+    it('is not offered by the others (Spec §3.1.11)', async () => {
       const call = tck.client.transport.getExtendedAgentCard({ tenant: '' }, VERSION);
       expect(await refusalOf(call)).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
     });

@@ -93,7 +93,7 @@ describe('cards', () => {
     expect(old.text).toBe(current.text);
   });
 
-  it.each(MOUNTS)('of %s can be kept and asked for again (CACHE-1, CACHE-2)', async (mount) => {
+  it.each(MOUNTS)('of %s can be kept and asked for again (Spec §8.6)', async (mount) => {
     const first = await wire.send(cardOf(mount));
     expect(first.headers.get('cache-control')).toMatch(/^public, max-age=\d+$/);
     const etag = first.headers.get('etag') ?? '';
@@ -178,7 +178,7 @@ describe('ids', () => {
 });
 
 describe('tenants', () => {
-  it('have tasks of their own (TEN-5), by path, body or query', async () => {
+  it('have tasks of their own (Spec §13.1), by path, body or query', async () => {
     const sent = await wire.send('/spec/acme/message:send', { body: saying('task-failure') });
     const { id } = taskOf(sent);
     for (const path of [`/spec/acme/tasks/${id}`, `/spec/tasks/${id}?tenant=acme`]) {
@@ -218,7 +218,7 @@ describe('media types', () => {
 });
 
 describe('versions', () => {
-  it('must be said, in the header or the query (VER-3, VER-4)', async () => {
+  it('must be said, in the header or the query (Spec §3.6.1, §3.6.2)', async () => {
     const refused = await wire.send('/spec/tasks', { unversioned: true });
     expect(reasonOf(refused)).toBe('VERSION_NOT_SUPPORTED');
     expect(refused.text).toContain('"supportedVersions":"1.0"');
@@ -271,7 +271,7 @@ describe('requests', () => {
     expect(taskOf(second)).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
   });
 
-  it('that lack something are told which field (SEND-1)', async () => {
+  it('that lack something are told which field (Spec §5.7)', async () => {
     const answer = await wire.send('/spec/message:send', {
       body: { message: { messageId: 'x', role: 'ROLE_USER', parts: [] } },
     });
@@ -291,7 +291,7 @@ describe('the extended card', () => {
     ['GET', 'Bearer wrong'],
     ['POST', undefined],
     ['POST', 'Bearer wrong'],
-  ])('by %s with %s is refused and shows nothing (XCARD-3)', async (method, authorization) => {
+  ])('by %s with %s is refused and shows nothing (Spec §3.1.11)', async (method, authorization) => {
     const headers = authorization === undefined ? {} : { authorization };
     const answer =
       method === 'GET'

@@ -108,7 +108,7 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
     expect((await collect(subscribe(id, since(0)))).map(event)).toEqual(seen.map(event));
   });
 
-  it('do not take the task along when they are cut (LIFE-12)', async () => {
+  it('do not take the task along when they are cut (Spec §3.5.2)', async () => {
     let id = '';
     for await (const frame of stream(saying('task-lifecycle'))) {
       id = String((event(frame).task as Body).id);
@@ -118,7 +118,7 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
     expect(stateOf(frames.at(-1))).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('begin with the task where nobody says what was seen (STR-8)', async () => {
+  it('begin with the task where nobody says what was seen (Spec §3.1.6)', async () => {
     const id = String((await send({ ...saying('streaming'), configuration: { returnImmediately: true } })).id);
     const frames = await collect(subscribe(id));
     expect(event(frames[0] as Frame)).toMatchObject({ task: { id } });

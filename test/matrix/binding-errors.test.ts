@@ -172,7 +172,7 @@ describe('errors from elsewhere', () => {
   });
 });
 
-describe('authentication (AUTH-5, AUTH-7)', () => {
+describe('authentication (Spec §3.3.2, §7)', () => {
   const authenticator = (answer: () => Promise<{ id: string } | undefined>) => ({
     challenges: ['Bearer realm="a"', 'Basic'],
     authenticate: answer,
@@ -242,7 +242,7 @@ describe('authentication (AUTH-5, AUTH-7)', () => {
   });
 });
 
-describe('capabilities (CAP-1)', () => {
+describe('capabilities (Spec §3.3.4)', () => {
   const REFUSED: readonly (readonly [string, string, string, unknown])[] = [
     ['streaming', 'SendStreamingMessage', 'UNSUPPORTED_OPERATION', HELLO],
     ['streaming', 'SubscribeToTask', 'UNSUPPORTED_OPERATION', { id: 't1' }],
@@ -392,7 +392,7 @@ describe('a stream that fails before its first event (§7.3)', () => {
   });
 });
 
-describe('a stream that fails later (STR-16)', () => {
+describe('a stream that fails later (Spec §3.5.2)', () => {
   it.each([
     [new A2AError('INVALID_AGENT_RESPONSE', 'Bad'), -32006, 500, 'Bad'],
     [new Error(SECRET), -32603, 500, 'Internal error'],

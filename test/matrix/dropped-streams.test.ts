@@ -47,7 +47,7 @@ class SilentStream implements AsyncIterableIterator<StreamItem> {
   }
 }
 
-describe.each(['JSON-RPC', 'HTTP+JSON'] as const)('streams over %s whose readers go away (STR-15)', (binding) => {
+describe.each(['JSON-RPC', 'HTTP+JSON'] as const)('streams over %s whose readers go away (Spec §3.5.2)', (binding) => {
   const agent = new BoundAgent();
   agent.handler.behaviours.subscribeToTask = () => new SilentStream();
   const exchange = binding === 'JSON-RPC' ? agent.jsonRpc : agent.rest;

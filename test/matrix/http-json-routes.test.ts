@@ -205,7 +205,7 @@ describe('the routes of 1.0 (§1.3)', () => {
   });
 });
 
-it('keeps the extended card out of shared caches (CACHE-4)', async () => {
+it('keeps the extended card out of shared caches (Spec §13.3)', async () => {
   const answer = await new BoundAgent().call('GET /extendedAgentCard');
   expect(answer.headers['cache-control']).toBe('private, no-cache');
 });

@@ -26,7 +26,7 @@ const refusal = (requested: string, supported: string) =>
   });
 
 describe('version negotiation', () => {
-  it.each(['1.0', '1.0.0', '1.0.1', ' 1.0 ', '1.0.3-rc.1'])('takes %s for 1.0 (VER-1)', async (version) => {
+  it.each(['1.0', '1.0.0', '1.0.1', ' 1.0 ', '1.0.3-rc.1'])('takes %s for 1.0 (Spec §3.6)', async (version) => {
     const agent = new BoundAgent();
     for (const answer of await calls(agent, { 'a2a-version': version })) expect(answer.status).toBe(200);
     expect(agent.handler.calls.map(({ context }) => context.version)).toEqual(['1.0', '1.0']);
@@ -36,13 +36,16 @@ describe('version negotiation', () => {
     ['?A2A-Version=1.0', '1.0'],
     ['?x=1&a2a-version=1.0.2', '1.0'],
     ['?A2A-Version=1%2E0&y=', '1.0'],
-  ])('reads the version from the query %s where the header is missing or empty (VER-3)', async (query, version) => {
-    const agent = new BoundAgent();
-    for (const header of [{ 'a2a-version': '' }]) await calls(agent, header, query);
-    expect(agent.handler.calls.map(({ context }) => context.version)).toEqual([version, version]);
-  });
+  ])(
+    'reads the version from the query %s where the header is missing or empty (Spec §3.6.1)',
+    async (query, version) => {
+      const agent = new BoundAgent();
+      for (const header of [{ 'a2a-version': '' }]) await calls(agent, header, query);
+      expect(agent.handler.calls.map(({ context }) => context.version)).toEqual([version, version]);
+    },
+  );
 
-  it('believes the header before the query (VER-3)', async () => {
+  it('believes the header before the query (Spec §3.6.1)', async () => {
     const agent = new BoundAgent();
     await calls(agent, { 'a2a-version': '1.0' }, '?A2A-Version=9.9');
     expect(agent.handler.calls).toHaveLength(2);
@@ -52,7 +55,7 @@ describe('version negotiation', () => {
   });
 
   it.each(['', '?A2A-Version=', '?notA2A-Version=1.0'])(
-    'takes an absent or empty version for 0.3 (VER-4), query "%s"',
+    'takes an absent or empty version for 0.3 (Spec §3.6.2), query "%s"',
     async (query) => {
       for (const answer of await calls(new BoundAgent(), { 'a2a-version': '' }, query)) {
         const { error } = (await jsonOf(answer)) as { error: { data?: unknown[]; details?: unknown[] } };
@@ -70,7 +73,7 @@ describe('version negotiation', () => {
   });
 
   it.each(['0.3', '1.1', '2.0', '1', 'v1.0', '1.0,0.3', 'latest', '１.0', '1.0.', '__proto__'])(
-    'refuses the version %s, telling those it offers (VER-5)',
+    'refuses the version %s, telling those it offers (Spec §3.6.2)',
     async (version) => {
       const agent = new BoundAgent();
       const [rpc, rest] = await calls(agent, { 'a2a-version': version });
@@ -87,7 +90,7 @@ describe('version negotiation', () => {
     expect((await textOf(rpc as never)).length).toBeLessThan(500);
   });
 
-  it('offers what the card declares for the binding, no more than the codecs speak (VER-6)', async () => {
+  it('offers what the card declares for the binding, no more than the codecs speak (Spec §3.6.2)', async () => {
     const only03 = new BoundAgent({ codecs: [v1_0, oldCodec], interfaces: interfaces('0.3', '7.0') });
     for (const answer of await calls(only03, { 'a2a-version': '1.0' })) {
       expect(await textOf(answer)).toContain('"supportedVersions":"0.3"');
@@ -113,7 +116,7 @@ describe('version negotiation', () => {
     expect(agent.handler.calls).toHaveLength(2);
   });
 
-  it('speaks each version in its own names when both are offered (VER-6)', async () => {
+  it('speaks each version in its own names when both are offered (Spec §3.6.2)', async () => {
     const agent = new BoundAgent(both);
     await agent.rpc('message/send', HELLO, { headers: { 'a2a-version': '0.3' } });
     await agent.rpc('message/send', HELLO, { headers: { 'a2a-version': '' } });
@@ -175,7 +178,7 @@ describe('extensions', () => {
     ['urn:a, https://x.example/ext/v2', ['urn:a']],
     ['urn:a, URN:B', ['urn:a']],
   ])(
-    'asked for by "%s" are activated if the card has them, and named in the answer (EXT-2, EXT-3, EXT-4, EXT-6)',
+    'asked for by "%s" are activated if the card has them, and named in the answer (Spec §3.2.6, §4.6.3, §4.6)',
     async (asked, active) => {
       const agent = agentOf();
       for (const answer of await calls(agent, { 'a2a-extensions': asked })) {
@@ -185,7 +188,7 @@ describe('extensions', () => {
     },
   );
 
-  it('are read from the older header as well, and both add up (EXT-11)', async () => {
+  it('are read from the older header as well, and both add up (Spec §3.2.6)', async () => {
     const agent = agentOf();
     await calls(agent, { 'x-a2a-extensions': 'urn:a' });
     await calls(agent, { 'a2a-extensions': 'urn:b', 'x-a2a-extensions': 'urn:a' });
@@ -197,7 +200,7 @@ describe('extensions', () => {
     ]);
   });
 
-  it('are named in the spelling of the version (EXT-11)', async () => {
+  it('are named in the spelling of the version (Spec §3.2.6)', async () => {
     const agent = new BoundAgent({ ...both, capabilities: { extensions } });
     const answer = await agent.rpc('message/send', HELLO, {
       headers: { 'a2a-version': '', 'x-a2a-extensions': 'urn:a' },
@@ -206,7 +209,7 @@ describe('extensions', () => {
     expect(answer.headers).not.toHaveProperty('a2a-extensions');
   });
 
-  it('stand in the head of a stream too (EXT-6)', async () => {
+  it('stand in the head of a stream too (Spec §4.6)', async () => {
     const headers = { 'a2a-extensions': 'urn:a' };
     for (const answer of [
       await agentOf().rpc('SubscribeToTask', { id: 't1' }, { headers }),
@@ -216,13 +219,13 @@ describe('extensions', () => {
     }
   });
 
-  it('are inactive unless asked for, and then not named (EXT-1)', async () => {
+  it('are inactive unless asked for, and then not named (Spec §4.6.1)', async () => {
     const agent = new BoundAgent({ capabilities: { extensions: [{ uri: 'urn:b' }] } });
     for (const answer of await calls(agent, {})) expect(answer.headers).not.toHaveProperty('a2a-extensions');
     expect(agent.handler.calls.map(({ context }) => context.extensions)).toEqual([[], []]);
   });
 
-  it('are ignored where the card has none (EXT-3)', async () => {
+  it('are ignored where the card has none (Spec §4.6.3)', async () => {
     const agent = new BoundAgent();
     for (const answer of await calls(agent, { 'a2a-extensions': 'urn:a' })) expect(answer.status).toBe(200);
     expect(agent.handler.calls.map(({ context }) => context.extensions)).toEqual([[], []]);
@@ -246,7 +249,7 @@ describe('extensions', () => {
     ['DeleteTaskPushNotificationConfig', 'DELETE', '/tasks/t1/pushNotificationConfigs/c', { taskId: 't1', id: 'c' }],
   ];
 
-  it.each(OPERATIONS)('that are required must be declared for %s (EXT-5)', async (method, verb, path, body) => {
+  it.each(OPERATIONS)('that are required must be declared for %s (Spec §3.3.4)', async (method, verb, path, body) => {
     const agent = agentOf();
     const info = { reason: 'EXTENSION_SUPPORT_REQUIRED', metadata: { extension: 'urn:a' } };
     const rpc = await agent.rpc(method, body, { headers: { 'a2a-extensions': 'urn:b' } });
@@ -267,7 +270,7 @@ describe('extensions', () => {
     ]);
   });
 
-  it('leave data of the message as it is (EXT-7, EXT-8)', async () => {
+  it('leave data of the message as it is (Spec §4.6.2, §4.6)', async () => {
     const agent = agentOf();
     const message = { ...HELLO.message, extensions: ['urn:a'], metadata: { 'urn:a': { snake_case: [null, 1] } } };
     await agent.rpc('SendMessage', { message }, { headers: { 'a2a-extensions': 'urn:a' } });

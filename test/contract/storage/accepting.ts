@@ -111,7 +111,7 @@ export function acceptingContract(open: OpenStorage): void {
       expect(accepted(await send({ id: 't1', contextId: 'c1' })).turn).toBe(2);
     });
 
-    it('keeps the push configuration that comes with it (PUSH-2)', async () => {
+    it('keeps the push configuration that comes with it (Spec §3.1.7)', async () => {
       const { storage } = tested;
       const config = { id: 'p1', url: 'https://example.com/hook', token: 's' };
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { pushConfig: config }));

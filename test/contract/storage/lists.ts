@@ -60,7 +60,7 @@ export function listsContract(open: OpenStorage): void {
       });
     });
 
-    it('shows the newest status first, the id breaks ties (LIST-3)', async () => {
+    it('shows the newest status first, the id breaks ties (Spec §3.1.4)', async () => {
       const { storage } = tested;
       for (const id of ['b', 'd', 'a', 'c']) await storage.create(ALICE, newTask(tested, id));
       tested.clock.pass(10);
@@ -95,7 +95,7 @@ export function listsContract(open: OpenStorage): void {
       expect((await list(tested)).tasks[0]?.running).toBe(false);
     });
 
-    it('filters by context and by several states at once (LIST-1)', async () => {
+    it('filters by context and by several states at once (Spec §3.1.4)', async () => {
       await createAll([
         ['1', 'TASK_STATE_WORKING', 'x'],
         ['2', 'TASK_STATE_COMPLETED', 'x'],
@@ -110,7 +110,7 @@ export function listsContract(open: OpenStorage): void {
       expect(idsOf(await list(tested, { states: [] }))).toHaveLength(4);
     });
 
-    it('includes the bound of the status time, excludes those of creation (LIST-1)', async () => {
+    it('includes the bound of the status time, excludes those of creation (Spec §3.1.4)', async () => {
       const { clock } = tested;
       const start = clock.now();
       await createAll([1, 2, 3, 4].map((n) => [`${n}`, 'TASK_STATE_WORKING'] as const));
@@ -130,7 +130,7 @@ export function listsContract(open: OpenStorage): void {
       expect(idsOf(await list(tested, { cursor: { time: 0, id: 'timeless' } }))).toEqual([]);
     });
 
-    it('goes on after its cursor when the cursor task has changed or vanished (LIST-4)', async () => {
+    it('goes on after its cursor when the cursor task has changed or vanished (Spec §3.1.4)', async () => {
       const { storage, clock } = tested;
       await createAll(['1', '2', '3', '4', '5'].map((id) => [id, 'TASK_STATE_WORKING'] as const));
       const [, second] = (await list(tested, { limit: 2 })).tasks;
@@ -147,7 +147,7 @@ export function listsContract(open: OpenStorage): void {
       expect(idsOf(await rest())).toEqual(['3', '2']);
     });
 
-    it('shows of a task only what was asked for (LIST-7)', async () => {
+    it('shows of a task only what was asked for (Spec §3.1.4)', async () => {
       const task = newTask(tested, 't', {
         artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
         history: [{ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'y' }] }],

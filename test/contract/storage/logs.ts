@@ -97,7 +97,7 @@ export function logsContract(open: OpenStorage): void {
   describe('a log and its snapshots', () => {
     const tested = useStorage(open);
 
-    it('the stored task is the fold of its records, wherever snapshots were taken (ART-6)', async () => {
+    it('the stored task is the fold of its records, wherever snapshots were taken (Spec §3.1.3)', async () => {
       const step = fc.oneof(
         fc.record({ chunk: fc.string({ maxLength: 4 }), append: fc.boolean() }),
         fc.record({

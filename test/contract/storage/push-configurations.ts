@@ -8,7 +8,7 @@ export function pushConfigurationsContract(open: OpenStorage): void {
     const tested = useStorage(open);
     const config = (id: string, more = {}) => ({ id, taskId: 't1', url: `https://example.com/${id}`, ...more });
 
-    it('are several for a task, replaced by id (PUSH-2, PUSH-3)', async () => {
+    it('are several for a task, replaced by id (Spec §3.1.7, §4.3.1)', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
       const secret = { authentication: { scheme: 'Bearer', credentials: 's' }, token: 't', tenant: 'x' };
@@ -23,7 +23,7 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       expect(await storage.pushConfig(ALICE, 't1', 'c')).toBeUndefined();
     });
 
-    it('are listed by id, page by page (PUSH-6)', async () => {
+    it('are listed by id, page by page (Spec §3.1.9)', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
       for (const id of ['d', 'b', 'e', 'a', 'c']) await storage.putPushConfig(ALICE, config(id));
@@ -36,7 +36,7 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       expect(await page(2, 'e')).toEqual([]);
     });
 
-    it('are deleted for good, and again without harm (PUSH-7)', async () => {
+    it('are deleted for good, and again without harm (Spec §3.1.10)', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));
       await storage.putPushConfig(ALICE, config('a'));
@@ -45,7 +45,7 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toEqual([]);
     });
 
-    it('need their task (PUSH-5)', async () => {
+    it('need their task (Spec §3.1.8)', async () => {
       const { storage } = tested;
       expect(await storage.putPushConfig(ALICE, config('a'))).toBe(false);
       expect(await storage.pushConfig(ALICE, 't1', 'a')).toBeUndefined();

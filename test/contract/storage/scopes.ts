@@ -24,7 +24,7 @@ export function scopesContract(open: OpenStorage): void {
   describe('scopes', () => {
     const tested = useStorage(open);
 
-    it('see their own tasks only, and anonymous callers are no user (LIST-8)', async () => {
+    it('see their own tasks only, and anonymous callers are no user (Spec §3.1.4)', async () => {
       const { storage } = tested;
       for (const [index, scope] of SCOPES.entries()) {
         const task = newTask(tested, `t${index}`, { contextId: 'shared' });
@@ -68,7 +68,7 @@ export function scopesContract(open: OpenStorage): void {
       expect(await storage.pushConfigs(owner, 't', { limit: 10 })).toHaveLength(1);
     });
 
-    it('are separate for contexts of the same name (ID-11)', async () => {
+    it('are separate for contexts of the same name (Spec §13.1)', async () => {
       const { storage } = tested;
       const [mine, yours] = SCOPES;
       if (mine === undefined || yours === undefined) throw new Error('There are no scopes');

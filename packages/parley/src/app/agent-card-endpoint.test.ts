@@ -7,7 +7,7 @@ const modifiedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const endpoint = agentCardEndpoint({ json, modifiedAt, maxAgeSeconds: 60 });
 const ask = (method = 'GET', headers: Record<string, string> = {}) => endpoint(new MemoryRequest({ method, headers }));
 
-it('answers with the card and what a cache needs to know (CACHE-1, CACHE-2)', async () => {
+it('answers with the card and what a cache needs to know (Spec §8.6)', async () => {
   const { status, headers, body } = await ask();
   expect([status, body]).toEqual([200, json]);
   expect(headers).toEqual({
@@ -18,7 +18,7 @@ it('answers with the card and what a cache needs to know (CACHE-1, CACHE-2)', as
   });
 });
 
-it('the tag follows from the content alone (CACHE-2)', async () => {
+it('the tag follows from the content alone (Spec §8.6)', async () => {
   const tagOf = async (json: string, modifiedAt: number) =>
     (await agentCardEndpoint({ json, modifiedAt, maxAgeSeconds: 1 })(new MemoryRequest({ method: 'GET' }))).headers
       .etag;
@@ -26,7 +26,7 @@ it('the tag follows from the content alone (CACHE-2)', async () => {
   expect(await tagOf('{"name":"Other"}', modifiedAt)).not.toBe((await ask()).headers.etag);
 });
 
-it('a client that has it gets 304 and no content (CACHE-2, CACHE-3)', async () => {
+it('a client that has it gets 304 and no content (Spec §8.6)', async () => {
   const { etag = '', 'last-modified': modified = '' } = (await ask()).headers;
   const current = [
     { 'if-none-match': etag },
@@ -44,7 +44,7 @@ it('a client that has it gets 304 and no content (CACHE-2, CACHE-3)', async () =
   }
 });
 
-it('a client that has another one gets it (CACHE-2)', async () => {
+it('a client that has another one gets it (Spec §8.6)', async () => {
   const { 'last-modified': modified = '' } = (await ask()).headers;
   const stale = [
     { 'if-none-match': '"other"' },

@@ -5,7 +5,7 @@ import { challengeHeaders } from './challenge.js';
 
 const authenticator = { challenges: ['Basic'], authenticate: async () => undefined };
 
-describe('the challenge of a refused call (AUTH-5)', () => {
+describe('the challenge of a refused call (Spec §3.3.2)', () => {
   it('is the one of the error', () => {
     const error = new UnauthenticatedError(['Bearer realm="a"', 'ApiKey']);
     expect(challengeHeaders(error, authenticator)).toEqual({ 'www-authenticate': 'Bearer realm="a", ApiKey' });
@@ -17,7 +17,7 @@ describe('the challenge of a refused call (AUTH-5)', () => {
     expect(challengeHeaders(new A2AError('UNAUTHENTICATED', 'Who?'), authenticator)).toEqual(expected);
   });
 
-  it('names the missing scope of a caller who is known (AUTH-6)', () => {
+  it('names the missing scope of a caller who is known (Spec §3.3.2)', () => {
     const challenge = 'Bearer error="insufficient_scope", scope="write"';
     const error = new PermissionDeniedError('This takes the scope write', [challenge]);
     expect(challengeHeaders(error, authenticator)).toEqual({ 'www-authenticate': challenge });

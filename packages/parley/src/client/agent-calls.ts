@@ -116,7 +116,7 @@ export class AgentCalls {
     runtime.logger.debug(what, { operation, protocolBinding, ...fields });
   }
 
-  /** The tenant is that of the interface, or none (SEL-3). */
+  /** The tenant is that of the interface, or none (Spec §8.3.2). */
   #withTenant<Request extends object>(request: Request, { agentInterface }: ClientTransport): Request {
     const tenant = this.#options.tenant ?? agentInterface.tenant;
     return tenant === undefined || tenant === '' ? request : { ...request, tenant };

@@ -14,7 +14,7 @@ export interface AgentConnectionOptions {
 
 /**
  * The interface in use. Where it cannot be reached, or does not speak its version after all, the next one takes its place for all
- * further calls (SEL-5, §4.1); after the last one comes the first again.
+ * further calls (Spec §5.2, §4.1); after the last one comes the first again.
  */
 export class AgentConnection {
   readonly #options: AgentConnectionOptions;

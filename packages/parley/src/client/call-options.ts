@@ -8,7 +8,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Goes into the metadata of the request, where the operation has some: sending and canceling. */
   readonly metadata?: JsonObject;
-  /** URIs of extensions to declare beside those of the client (EXT-2). */
+  /** URIs of extensions to declare beside those of the client (Spec §3.2.6). */
   readonly extensions?: readonly string[];
   /** Further service parameters, sent as headers. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ export interface TransportCall<Name extends OperationName = OperationName> {
   readonly operation: Name;
   /** Complete, the tenant included. */
   readonly request: OperationTypes[Name]['request'];
-  /** URIs the call declares (EXT-2). */
+  /** URIs the call declares (Spec §3.2.6). */
   readonly extensions: readonly string[];
   /** Further headers by lower-case name: service parameters, credentials, trace context. */
   readonly headers: Readonly<Record<string, string>>;

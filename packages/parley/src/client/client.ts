@@ -68,7 +68,7 @@ export class Client {
     this.#calls = parts.calls(() => this.#card);
   }
 
-  /** The agent's card: the public one, or the extended one once that has been asked for (XCARD-5). */
+  /** The agent's card: the public one, or the extended one once that has been asked for (Spec §3.1.11). */
   get card(): AgentCard {
     return this.#card;
   }

@@ -272,7 +272,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return this.#faults > 0 && !this.#source.resumable;
   }
 
-  /** Whether a stream that the agent has closed is whole (STR-5): agents differ in what they close at a question. */
+  /** Whether a stream that the agent has closed is whole (Spec §3.1.2): agents differ in what they close at a question. */
   async #endsByClosing(): Promise<boolean> {
     if (this.#progress.isOver) return true;
     if (!this.#progress.isWaiting) return false;

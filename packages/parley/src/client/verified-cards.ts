@@ -60,7 +60,7 @@ export class VerifiedCards {
     );
   }
 
-  /** A transport whose extended card has to be signed, too, separately (XCARD-7). */
+  /** A transport whose extended card has to be signed, too, separately (Spec §8.4). */
   transport({ codec, transport, url }: CardTransport): ClientTransport {
     const undecoded: ClientCodec = {
       ...codec,

@@ -114,7 +114,7 @@ describe('/metrics', () => {
     ['because they may not', new PermissionDeniedError('Only scrapers'), 403, null],
     ['because it cannot tell now', new A2AError('UNAVAILABLE', 'Come again'), 503, null],
     ['because it is broken', new Error('the directory is away'), 500, null],
-  ])('AUTH-5: answers callers for whom the authenticator throws, %s', async (_, thrown, status, challenge) => {
+  ])('Spec §3.3.2: answers callers for whom the authenticator throws, %s', async (_, thrown, status, challenge) => {
     const logger = new CapturingLogger();
     const authenticator = { challenges: ['Basic'], authenticate: () => Promise.reject(thrown) };
     const url = 'https://example.com';

@@ -155,13 +155,13 @@ describe('an extended card', () => {
       user.id === 'bearer:ada' ? { ...card, skills: [...card.skills, admin] } : undefined,
   });
 
-  it('is announced with the way to authenticate (XCARD-1, XCARD-3)', () => {
+  it('is announced with the way to authenticate (Spec §3.1.11)', () => {
     expect(agentCard.capabilities.extendedAgentCard).toBe(true);
     expect(agentCard.securitySchemes).toEqual({ bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } });
     expect(agentCard.capabilities.extensions?.map(({ uri }) => uri)).toContain(IDEMPOTENT_SEND_EXTENSION);
   });
 
-  it('goes to those who authenticate, with the addresses of the public one (XCARD-4)', async () => {
+  it('goes to those who authenticate, with the addresses of the public one (Spec §3.1.11)', async () => {
     const headers = { authorization: 'Bearer good' };
     const overRest = await fetch(get('/a2a/rest/extendedAgentCard', headers));
     expect(await overRest.json()).toEqual({ ...agentCard, skills: [admin] });
@@ -169,7 +169,7 @@ describe('an extended card', () => {
     expect(await overRpc.json()).toMatchObject({ result: { ...agentCard, skills: [admin] } });
   });
 
-  it.each([undefined, 'Bearer bad'])('is refused with a challenge to %s (XCARD-3)', async (authorization) => {
+  it.each([undefined, 'Bearer bad'])('is refused with a challenge to %s (Spec §3.1.11)', async (authorization) => {
     const response = await fetch(get('/a2a/rest/extendedAgentCard', authorization ? { authorization } : {}));
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isTimestamp } from './timestamp.js';
 
 describe('isTimestamp', () => {
-  test('TIME-1: takes each day of the calendar and no other', () => {
+  test('Spec §5.6.1: takes each day of the calendar and no other', () => {
     for (const year of [1, 4, 100, 400, 1900, 2000, 2023, 2024, 2100, 9999]) {
       for (let month = 0; month <= 13; month++) {
         for (let day = 0; day <= 32; day++) {
@@ -15,7 +15,7 @@ describe('isTimestamp', () => {
     }
   });
 
-  test('TIME-2: takes none to nine digits of a second', () => {
+  test('Spec §5.6.1: takes none to nine digits of a second', () => {
     for (let digits = 1; digits <= 9; digits++) {
       expect(isTimestamp(`2026-01-02T03:04:05.${'9'.repeat(digits)}Z`)).toBe(true);
     }

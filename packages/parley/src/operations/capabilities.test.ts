@@ -13,7 +13,7 @@ const CODES = {
 describe.each(Object.keys(OPERATIONS) as OperationName[])('%s', (name) => {
   const call = (capabilities: object) => () => requireCapabilities(name, { message } as never, capabilities);
 
-  it('needs the capability of its row, true and not merely there (CAP-1)', () => {
+  it('needs the capability of its row, true and not merely there (Spec §3.3.4)', () => {
     const needed = OPERATIONS[name].capability;
     expect(call(ALL)).not.toThrow();
     if (needed === undefined) return expect(call({})).not.toThrow();

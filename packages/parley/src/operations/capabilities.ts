@@ -11,7 +11,7 @@ const REFUSALS: { readonly [Name in NeededCapability]: () => Error } = {
 
 /**
  * Refuses an operation, or a wish inside its request, whose capability the card does not declare; `false` and absent
- * are the same (spec §3.3.4, CAP-1).
+ * are the same (Spec §3.3.4).
  * @throws UnsupportedOperationError, PushNotificationNotSupportedError
  */
 export function requireCapabilities<Name extends OperationName>(

@@ -9,7 +9,7 @@ describe('a list of extensions', () => {
     [' , ,', []],
     ['urn:a', ['urn:a']],
     [' urn:a ,urn:b,urn:a', ['urn:a', 'urn:b']],
-  ])('%s is read as %j (EXT-2)', (list, uris) => {
+  ])('%s is read as %j (Spec §3.2.6)', (list, uris) => {
     expect(parseExtensions(list)).toEqual(uris);
   });
 });
@@ -17,12 +17,12 @@ describe('a list of extensions', () => {
 describe('the extensions of a call', () => {
   const offered = [{ uri: 'urn:a' }, { uri: 'urn:b', required: true }, {}];
 
-  it('are those asked for that are offered, exactly (EXT-3, EXT-4)', () => {
+  it('are those asked for that are offered, exactly (Spec §4.6.3)', () => {
     expect(activeExtensions(['urn:x', 'urn:b', 'urn:A'], offered)).toEqual(['urn:b']);
     expect(activeExtensions(['urn:a'], [])).toEqual([]);
   });
 
-  it.each(Object.keys(OPERATIONS) as OperationName[])('must name what is required: %s (EXT-5)', (operation) => {
+  it.each(Object.keys(OPERATIONS) as OperationName[])('must name what is required: %s (Spec §3.3.4)', (operation) => {
     const call = () => requireExtensions(operation, ['urn:a'], offered);
     if (operation === 'getExtendedAgentCard') expect(call).not.toThrow();
     else expect(call).toThrow(expect.objectContaining({ code: 'EXTENSION_SUPPORT_REQUIRED' }));

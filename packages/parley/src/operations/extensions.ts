@@ -4,7 +4,7 @@ import type { OperationName } from './operations.js';
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** URIs of a comma-separated list, without blanks and doubles, in the order of the list (EXT-2). */
+/** URIs of a comma-separated list, without blanks and doubles, in the order of the list (Spec §3.2.6). */
 export function parseExtensions(list: string | undefined): readonly string[] {
   if (list === undefined || list === '') return NONE;
   const uris = new Set<string>();
@@ -15,7 +15,7 @@ export function parseExtensions(list: string | undefined): readonly string[] {
   return [...uris];
 }
 
-/** The extensions a call asks for that the card offers; unknown ones are ignored, never replaced (EXT-3, EXT-4). */
+/** The extensions a call asks for that the card offers; unknown ones are ignored, never replaced (Spec §4.6.3). */
 export function activeExtensions(asked: readonly string[], offered: readonly AgentExtension[]): readonly string[] {
   if (asked.length === 0 || offered.length === 0) return NONE;
   return asked.filter((uri) => offered.some((extension) => extension.uri === uri));

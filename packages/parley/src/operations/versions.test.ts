@@ -15,7 +15,7 @@ describe('versions', () => {
     ['1', '1'],
     ['v1.0', 'v1.0'],
     ['', ''],
-  ])('reduce %s to %s (VER-1)', (version, reduced) => {
+  ])('reduce %s to %s (Spec §3.6)', (version, reduced) => {
     expect(majorMinor(version)).toBe(reduced);
   });
 
@@ -25,7 +25,7 @@ describe('versions', () => {
     [undefined, 'old'],
     ['', 'old'],
     ['  ', 'old'],
-  ])('choose for %s what is offered (VER-4)', (asked, chosen) => {
+  ])('choose for %s what is offered (Spec §3.6.2)', (asked, chosen) => {
     expect(chooseVersion(asked, offered)).toBe(chosen);
   });
 
@@ -33,7 +33,7 @@ describe('versions', () => {
     expect(chooseVersion(undefined, offered, '1.0')).toBe('one');
   });
 
-  it('refuse any other, telling those offered (VER-5)', () => {
+  it('refuse any other, telling those offered (Spec §3.6.2)', () => {
     const metadata = { requestedVersion: '2.0', supportedVersions: '1.0,0.3' };
     expect(() => chooseVersion('2.0', offered)).toThrow(A2AError);
     expect(() => chooseVersion('2.0', offered)).toThrow(expect.objectContaining({ details: { metadata } }));

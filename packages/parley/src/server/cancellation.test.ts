@@ -15,7 +15,7 @@ import {
 } from '../../../../test/support/engine.js';
 
 describe('cancel', () => {
-  it('aborts a running agent and answers with the metadata merged into the task (CAN-1, CAN-6)', async () => {
+  it('aborts a running agent and answers with the metadata merged into the task (Spec §3.1.5, §3.5.2)', async () => {
     const { handler, clock } = engine(async (context, events) => {
       await events.working('waiting');
       await aborted(context);
@@ -35,7 +35,7 @@ describe('cancel', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is forced on an agent that ignores it, after the grace; what it writes later is refused (CAN-7)', async () => {
+  it('is forced on an agent that ignores it, after the grace; what it writes later is refused (Spec §3.1.1)', async () => {
     let late: Promise<unknown> | undefined;
     const { handler, clock } = engine(async (_context, events) => {
       await events.working();
@@ -99,7 +99,7 @@ describe('cancel', () => {
     expect(subscription.ended).toBe(true);
   });
 
-  it('says not found for tasks that are not the caller’s (CAN-5)', async () => {
+  it('says not found for tasks that are not the caller’s (Spec §3.1.5)', async () => {
     const { handler } = engine(completes);
     await expect(handler.cancelTask({ id: 'x' }, call())).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   });

@@ -16,7 +16,7 @@ describe('a conversation', () => {
   const asks: Execute = (context, events) =>
     void (context.text === 'done' ? events.complete('bye') : events.inputRequired(`what after ${context.text}?`));
 
-  it('answers at INPUT_REQUIRED and goes on with the next message (SEND-2, SEND-5, LIFE-6)', async () => {
+  it('answers at INPUT_REQUIRED and goes on with the next message (Spec §3.2.2, §3.4.3)', async () => {
     const { handler, clock } = engine(asks);
     const first = send(handler, { parts: [{ text: 'one' }] });
     await clock.settle();
@@ -38,7 +38,7 @@ describe('a conversation', () => {
     expect(new Set(third.task?.history?.map(({ contextId }) => contextId)).size).toBe(1);
   });
 
-  it('ends the stream of a message at INPUT_REQUIRED while a subscription goes on to the end (STR-5, STR-14)', async () => {
+  it('ends the stream of a message at INPUT_REQUIRED while a subscription goes on to the end (Spec §3.1.2, §3.5.2)', async () => {
     const { handler, clock } = engine(asks);
     const stream = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
     await clock.settle();
@@ -54,7 +54,7 @@ describe('a conversation', () => {
     expect(subscription.ended).toBe(true);
   });
 
-  it('shows a message on an existing task as the task first, then what its turn does (STR-2)', async () => {
+  it('shows a message on an existing task as the task first, then what its turn does (Spec §3.1.2)', async () => {
     const { handler, clock } = engine(asks);
     const first = send(handler);
     await clock.settle();
@@ -138,7 +138,7 @@ describe('a conversation', () => {
     expect(next.task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('stays open at AUTH_REQUIRED for streams, answers blocking senders, and may go on by itself (STR-5, ITA-3)', async () => {
+  it('stays open at AUTH_REQUIRED for streams, answers blocking senders, and may go on by itself (Spec §3.1.2, §7.6.1)', async () => {
     const { handler, clock } = engine(async (_context, events) => {
       await events.authRequired('log in there');
       await tick(clock, 100);
@@ -154,7 +154,7 @@ describe('a conversation', () => {
     expect(stream.ended).toBe(true);
   });
 
-  it('refuses unknown tasks, another context, roles of agents, and hides tasks of others (ID-2, ID-6, SCOPE-2)', async () => {
+  it('refuses unknown tasks, another context, roles of agents, and hides tasks of others (Spec §3.4.2, §3.4.3, §13.1)', async () => {
     const { handler, clock } = engine(asks);
     const first = send(handler, { contextId: 'c1' });
     await clock.settle();

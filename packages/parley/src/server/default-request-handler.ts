@@ -217,7 +217,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     if (atOnce) return (await this.#stored(scope, first.taskId)).task;
     const stream = await this.#streams.ofTurn(scope, first.taskId, first.turn);
     for (let item = await stream.next(); !item.done; item = await stream.next()) {
-      // A stream goes on over AUTH_REQUIRED, a blocking answer does not (SEND-2).
+      // A stream goes on over AUTH_REQUIRED, a blocking answer does not (Spec §3.2.2).
       if (
         'statusUpdate' in item.value.event &&
         item.value.event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED'

@@ -10,7 +10,7 @@ const collect = runInNewContext('gc') as () => void;
 const COUNT = 10_000;
 const AT_ONCE = 500;
 
-describe('streams that are opened and dropped (STR-15)', () => {
+describe('streams that are opened and dropped (Spec §3.5.2)', () => {
   async function openAndDrop(handler: DefaultRequestHandler, taskId: string): Promise<void> {
     for (let done = 0; done < COUNT; done += AT_ONCE) {
       const streams = Array.from({ length: AT_ONCE }, () =>

@@ -25,7 +25,7 @@ describe('an agent that replies either way', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('makes a task of anything else, with SUBMITTED first (STR-3)', async () => {
+  it('makes a task of anything else, with SUBMITTED first (Spec §3.1.2)', async () => {
     const { handler, clock } = engine(
       either(async (_context, events) => {
         await events.artifact('x', { artifactId: 'a' });
@@ -55,7 +55,7 @@ describe('an agent that replies either way', () => {
     expect(handler.load.runningTurns).toBe(0);
   });
 
-  it('waits with returnImmediately for the first event (SEND-4)', async () => {
+  it('waits with returnImmediately for the first event (Spec §3.2.2)', async () => {
     const { handler, clock } = engine(
       either(async (_context, events) => {
         await tick(clock, 50);

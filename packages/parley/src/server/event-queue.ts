@@ -45,7 +45,7 @@ export interface EventQueue {
   fail(content?: StatusContent, info?: StatusInfo): Promise<void>;
   reject(content?: StatusContent, info?: StatusInfo): Promise<void>;
   cancel(content?: StatusContent, info?: StatusInfo): Promise<void>;
-  /** A direct reply; on a task it becomes COMPLETED with that message (LIFE-4). */
+  /** A direct reply; on a task it becomes COMPLETED with that message (Spec §3.1.1). */
   message(content: StatusContent): Promise<void>;
   /** Any event in the protocol's own form. Its timestamp is the engine's. */
   publish(event: RawEvent): Promise<void>;

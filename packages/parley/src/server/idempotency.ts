@@ -14,7 +14,7 @@ export interface IdempotencyOptions {
 
 const DEFAULT_WINDOW_MS = 600_000;
 
-/** Decides which messages are remembered and whether a repeat is one (SEND-10). */
+/** Decides which messages are remembered and whether a repeat is one (Spec §3.3.1). */
 export class Idempotency {
   readonly #windowMs: number;
   readonly #anonymous: boolean;

@@ -7,13 +7,13 @@ export interface PageCursor {
   readonly id: string;
 }
 
-/** The token of the next page; bound to the filters of the request (LIST-10). */
+/** The token of the next page; bound to the filters of the request (Spec §3.1.4). */
 export function encodePageToken(cursor: PageCursor, request: ListTasksRequest): string {
   return btoa(JSON.stringify([cursor.time, cursor.id, filtersOf(request)])).replaceAll('=', '');
 }
 
 /**
- * @throws InvalidParamsError when the token is not one of ours or belongs to other filters (LIST-4, LIST-10).
+ * @throws InvalidParamsError when the token is not one of ours or belongs to other filters (Spec §3.1.4).
  */
 export function decodePageToken(token: string, request: ListTasksRequest): PageCursor {
   const fields = parse(token);

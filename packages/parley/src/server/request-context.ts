@@ -16,15 +16,15 @@ export interface RequestContext {
   readonly task: Task | undefined;
   /** The messages before this one. */
   readonly history: readonly Message[];
-  /** The tasks the message refers to, as far as the caller may see them (ID-9). */
+  /** The tasks the message refers to, as far as the caller may see them (Spec §3.4.3). */
   referenceTasks(): Promise<readonly Task[]>;
   readonly user: User | undefined;
   readonly tenant: string;
   /** URIs of the activated extensions. */
   readonly extensions: readonly string[];
-  /** Media types the caller can take; empty: any (SEND-7). */
+  /** Media types the caller can take; empty: any (Spec §3.3.2). */
   readonly acceptedOutputModes: readonly string[];
-  /** Metadata of the request (SEND-11). */
+  /** Metadata of the request (Spec §3.2.5). */
   readonly metadata: JsonObject | undefined;
   /** Aborted on cancel, deadline, and when the turn has been taken over. */
   readonly signal: AbortSignal;

@@ -25,7 +25,7 @@ describe('a subscription', () => {
     return { ...parts, taskId: sent.task?.id ?? '' };
   }
 
-  it('is refused on a finished or unknown task (STR-9, STR-10)', async () => {
+  it('is refused on a finished or unknown task (Spec §3.1.6)', async () => {
     const { handler, clock, taskId } = await finished();
     const ended = new Seen(handler.subscribeToTask({ id: taskId }, call()));
     const unknown = new Seen(handler.subscribeToTask({ id: 'x' }, call()));
@@ -35,7 +35,7 @@ describe('a subscription', () => {
     expect(handler.load.watchedTasks).toBe(0);
   });
 
-  it('shows the same events in the same order to everyone; one that leaves disturbs nobody (STR-7)', async () => {
+  it('shows the same events in the same order to everyone; one that leaves disturbs nobody (Spec §3.5.2)', async () => {
     const { handler, clock, taskId } = await running();
     const leaver = handler.subscribeToTask({ id: taskId }, call())[Symbol.asyncIterator]();
     await leaver.next();
@@ -94,7 +94,7 @@ describe('a subscription', () => {
     expect(seen.ended).toBe(true);
   });
 
-  it('of a reader that falls behind is fed from the log, without gap or repetition (STR-17)', async () => {
+  it('of a reader that falls behind is fed from the log, without gap or repetition (Spec §3.5.2)', async () => {
     const { handler, clock } = engine(
       async (_context, events) => {
         const id = await events.artifact('0', { artifactId: 'a' });

@@ -6,7 +6,7 @@ import { decodePageToken, encodePageToken } from './page-token.js';
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** One page of the tasks a scope holds, newest status first (LIST-1…12). */
+/** One page of the tasks a scope holds, newest status first (Spec §3.1.4). */
 export async function listTasks(
   storage: Storage,
   options: { readonly scope: Scope; readonly request: ListTasksRequest; readonly defaultHistory: number },

@@ -12,7 +12,7 @@ import {
 } from '../../../../test/support/engine.js';
 
 describe('a turn', () => {
-  it('begins with SUBMITTED and WORKING whatever the agent does, and answers from the commit that ends it (SEND-2)', async () => {
+  it('begins with SUBMITTED and WORKING whatever the agent does, and answers from the commit that ends it (Spec §3.2.2)', async () => {
     const { handler, clock } = engine(async (context, events) => {
       await events.artifact(`you said ${context.text}`, { artifactId: 'a' });
       await events.complete('done');
@@ -55,7 +55,7 @@ describe('a turn', () => {
     expect(got.status.state).toBe('TASK_STATE_WORKING');
   });
 
-  it('that returns without a final state ends in FAILED, saying so to the caller and the cause to the log (LIFE-14)', async () => {
+  it('that returns without a final state ends in FAILED, saying so to the caller and the cause to the log (Spec §4.1.3)', async () => {
     const { handler, clock, logger } = engine(silent);
     const sent = send(handler);
     await clock.settle();
@@ -169,7 +169,7 @@ describe('a turn', () => {
     expect(Object.keys(sent.task?.artifacts?.[0] ?? {})).toEqual(['artifactId', 'parts']);
   });
 
-  it('turns a direct message on a task into COMPLETED with that message (LIFE-4)', async () => {
+  it('turns a direct message on a task into COMPLETED with that message (Spec §3.1.1)', async () => {
     const { handler, clock } = engine((_context, events) => void events.message('hello'));
     const sent = send(handler);
     await clock.settle();

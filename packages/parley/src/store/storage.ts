@@ -290,7 +290,7 @@ export interface Storage {
     taskId: string,
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<readonly TaskPushNotificationConfig[] | undefined>;
-  /** False if the scope has no such task; a missing configuration is no error (PUSH-7). */
+  /** False if the scope has no such task; a missing configuration is no error (Spec §3.1.10). */
   deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
 
   /**

@@ -39,14 +39,14 @@ function isPair(entry: Entry): entry is Extract<Entry, readonly unknown[]> {
 const folded = (...entries: readonly Entry[]) => TaskBuilder.fold(base, logOf(...entries));
 
 describe('artifacts', () => {
-  it('are created by their first event and replaced as a whole by the next without append (ART-1)', () => {
+  it('are created by their first event and replaced as a whole by the next without append (Spec §4.2.2)', () => {
     const first = { artifactId: 'a', name: 'old', metadata: { k: 1 }, parts: [{ text: '1' }] };
     const second = { artifactId: 'a', parts: [{ text: '2' }] };
     expect(folded(artifact(first)).artifacts).toEqual([first]);
     expect(folded(artifact(first), artifact(second, false)).artifacts).toEqual([second]);
   });
 
-  it('keep their place when replaced, and interleave (ART-5)', () => {
+  it('keep their place when replaced, and interleave (Spec §4.2.2)', () => {
     const task = folded(
       artifact({ artifactId: 'a', parts: [{ text: '1' }] }),
       artifact({ artifactId: 'b', parts: [{ text: '2' }] }),
@@ -59,7 +59,7 @@ describe('artifacts', () => {
     ]);
   });
 
-  it('grow by list elements, texts are not joined (ART-2)', () => {
+  it('grow by list elements, texts are not joined (Spec §4.2.2)', () => {
     const task = folded(
       artifact({ artifactId: 'a', parts: [{ text: 'Hel' }] }),
       artifact({ artifactId: 'a', parts: [{ text: 'lo' }, { data: null }] }, true),
@@ -67,12 +67,12 @@ describe('artifacts', () => {
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: 'Hel' }, { text: 'lo' }, { data: null }]);
   });
 
-  it('are created by an append to an unknown id (ART-3)', () => {
+  it('are created by an append to an unknown id (Spec §4.2.2)', () => {
     const chunk = { artifactId: 'a', parts: [{ text: '1' }] };
     expect(folded(artifact(chunk, true)).artifacts).toEqual([chunk]);
   });
 
-  it('have metadata merged, and name, description and extensions overwritten when a chunk brings them (ART-7)', () => {
+  it('have metadata merged, and name, description and extensions overwritten when a chunk brings them (Spec §4.2.2)', () => {
     const task = folded(
       artifact({ artifactId: 'a', name: 'n1', description: 'd1', metadata: { x: 1, y: 1 }, parts: [{ text: '1' }] }),
       artifact({ artifactId: 'a', name: 'n2', extensions: ['e'], metadata: { y: 2 }, parts: [{ text: '2' }] }, true),
@@ -102,7 +102,7 @@ describe('history', () => {
     expect(task.status.message?.messageId).toBe('done');
   });
 
-  it('has no message twice, by its creator and id (ID-12)', () => {
+  it('has no message twice, by its creator and id (Spec §4.1.4)', () => {
     const task = folded(
       [status('TASK_STATE_WORKING', message('1')), { history: [message('1', 'ROLE_USER')] }],
       [status('TASK_STATE_WORKING', message('1')), { history: [message('1', 'ROLE_USER')] }],
@@ -229,7 +229,7 @@ describe('for any log', () => {
     )
     .map((entries) => logOf(...entries));
 
-  it('the fold does not depend on where it is interrupted by a view (ART-6)', () => {
+  it('the fold does not depend on where it is interrupted by a view (Spec §3.1.3)', () => {
     fc.assert(
       fc.property(anyTask, anyLog, fc.func(fc.boolean()), (start, log, interrupt) => {
         const whole = TaskBuilder.fold(start, log);

@@ -20,7 +20,7 @@ interface Slot {
 }
 
 /**
- * The fold of a log into a task (ART-1…7). Belongs to one writer; a record costs the same however large the task has
+ * The fold of a log into a task (Spec §4.2.2). Belongs to one writer; a record costs the same however large the task has
  * become. Parts and messages are shared with the records and never changed.
  */
 export class TaskBuilder {
@@ -151,7 +151,7 @@ function shown(slot: Slot): Artifact {
   return slot.artifact;
 }
 
-/** Message ids are unique by the creator (ID-12). */
+/** Message ids are unique by the creator (Spec §4.1.4). */
 function identity(message: Message): string {
   return message.role === 'ROLE_AGENT' ? `a${message.messageId}` : `u${message.messageId}`;
 }

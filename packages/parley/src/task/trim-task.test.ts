@@ -23,7 +23,7 @@ describe('historyLength', () => {
     ['0: no member at all', 0, undefined],
     ['N: the last N in their order', 2, history.slice(1)],
     ['more than there are: all of them', 4, history],
-  ])('%s (GET-2)', (_, historyLength, kept) => {
+  ])('%s (Spec §3.2.4)', (_, historyLength, kept) => {
     const { history: shown, ...rest } = trimTask(task, { historyLength });
     expect(shown).toEqual(kept);
     expect(Object.hasOwn(trimTask(task, { historyLength }), 'history')).toBe(kept !== undefined);
@@ -36,7 +36,7 @@ describe('historyLength', () => {
   });
 });
 
-it('leaves the artifacts out as a member (LIST-7)', () => {
+it('leaves the artifacts out as a member (Spec §3.1.4)', () => {
   expect(trimTask(task, { includeArtifacts: false })).not.toHaveProperty('artifacts');
   expect(trimTask(task, { includeArtifacts: true })).toBe(task);
 });

@@ -2,9 +2,9 @@ import type { Task } from '../model/task.js';
 
 /** What a caller wants to see of a task. */
 export interface TaskExtent {
-  /** At most so many of the most recent messages, oldest first; absent: all (GET-2). */
+  /** At most so many of the most recent messages, oldest first; absent: all (Spec §3.2.4). */
   readonly historyLength?: number | undefined;
-  /** False leaves the artifacts out (LIST-7). Default: true. */
+  /** False leaves the artifacts out (Spec §3.1.4). Default: true. */
   readonly includeArtifacts?: boolean;
 }
 

@@ -18,7 +18,7 @@ export function routed({ path, body }: WireRoute, value: Readonly<Record<string,
       return encodeURIComponent(member);
     }),
   );
-  // A tenant with a slash has no path form (TEN-7); it stays a member.
+  // A tenant with a slash has no path form (Spec §11.5); it stays a member.
   if (typeof rest.tenant === 'string' && rest.tenant !== '' && !rest.tenant.includes('/')) {
     segments.unshift(encodeURIComponent(rest.tenant));
     delete rest.tenant;

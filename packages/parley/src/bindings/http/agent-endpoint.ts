@@ -41,7 +41,7 @@ export interface AgentEndpoint {
   readonly clock: Clock;
   readonly limits: RequestLimits;
   readonly heartbeatMs: number;
-  /** The version of a call that names none: `0.3` says the specification (VER-4). */
+  /** The version of a call that names none: `0.3` says the specification (Spec §3.6.2). */
   readonly versionWhenAbsent: string;
   /** Where the streams that are open are counted. */
   readonly openStreams?: Tally;

@@ -10,7 +10,7 @@ const NONE: readonly string[] = Object.freeze([]);
 /** Of all parameters only this one concerns every binding; all that can be encoded in a version is its point. */
 const VERSION_PARAMETER = /(?:^|&)a2a-version=([^&]*)/i;
 
-/** The version a request asks for: the header, or the query parameter of the same name (VER-3). */
+/** The version a request asks for: the header, or the query parameter of the same name (Spec §3.6.1). */
 export function askedVersion(request: ExchangeRequest): string | undefined {
   const header = request.header('a2a-version');
   if (header !== undefined && header !== '') return header;
@@ -84,7 +84,7 @@ function askedExtensions(request: ExchangeRequest): readonly string[] {
   return parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
 }
 
-/** These headers of an answer and the one that names the activated extensions, in the spelling of the version (EXT-6, EXT-11). */
+/** These headers of an answer and the one that names the activated extensions, in the spelling of the version (Spec §4.6, §3.2.6). */
 export function withExtensions(
   headers: Readonly<Record<string, string>>,
   { version, extensions }: ServerCallContext,

@@ -25,7 +25,7 @@ const END: IteratorResult<string> = Object.freeze({ value: undefined, done: true
 export interface EventFrames {
   /** One event as whole frames. */
   event(item: StreamItem): string;
-  /** Whatever broke the stream after its start, as the last frame (STR-16). */
+  /** Whatever broke the stream after its start, as the last frame (Spec §3.5.2). */
   failure(error: unknown): string;
 }
 

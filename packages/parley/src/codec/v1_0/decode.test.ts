@@ -22,13 +22,13 @@ describe('decoding a request of version 1.0', () => {
     expect(v1_0.decode('sendMessage', request)).toBe(request);
   });
 
-  test('SEND-1: says what is wrong with a part', () => {
+  test('Spec §5.7: says what is wrong with a part', () => {
     expect(violations('sendMessage', { message: message({ parts: [{ text: 'a', data: null }] }) })).toEqual([
       { field: 'message.parts[0]', description: 'must have exactly one of text, raw, url, data' },
     ]);
   });
 
-  test('SEND-1: tells an empty required member from one that is absent', () => {
+  test('Spec §5.7: tells an empty required member from one that is absent', () => {
     expect(violations('sendMessage', { message: message({ messageId: '', role: 0 }) })).toEqual([
       { field: 'message.messageId', description: 'must not be empty' },
       { field: 'message.role', description: 'must be one of ROLE_USER, ROLE_AGENT' },

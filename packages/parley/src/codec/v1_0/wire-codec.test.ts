@@ -34,7 +34,7 @@ describe('the names of version 1.0', () => {
 });
 
 describe('encoding an answer of version 1.0', () => {
-  test('LIST-5: a page has all four members, also when they say nothing', () => {
+  test('Spec §3.1.4: a page has all four members, also when they say nothing', () => {
     const page = { tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 };
     expect(JSON.parse(v1_0.encode('listTasks', page))).toStrictEqual(page);
   });

@@ -24,9 +24,9 @@ export interface FeedReaderOptions {
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
 /**
- * One stream of a task: what was committed after a sequence number, in order, without gap or repetition (STR-6, STR-8,
- * STR-17). It listens from the moment it is made; `begin` tells where to start. While its consumer keeps up, it is fed
- * from memory; when the buffer is full it forgets what it did not hold and reads the log instead.
+ * One stream of a task: the records after a sequence number, in order, without gap or repetition (Spec §3.1.6, §3.5.2). It
+ * listens from the moment it is made; `begin` tells where to start. While its consumer keeps up, it is fed from memory.
+ * When the buffer is full, it drops the records that it does not hold and reads the log instead.
  */
 export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undefined>, AsyncIterable<StreamItem> {
   readonly #options: FeedReaderOptions;

@@ -12,7 +12,7 @@ import type { Surroundings } from './turn-host.js';
 /** A stream of events, as an iterator. */
 export type EventStream = AsyncIterator<StreamItem, undefined>;
 
-/** Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (STR-5). */
+/** Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (Spec §3.1.2). */
 export class TaskStreams {
   readonly #around: Surroundings;
 

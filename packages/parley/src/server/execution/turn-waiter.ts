@@ -13,7 +13,7 @@ export interface TurnOutcome {
 }
 
 /**
- * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (SEND-2, SEND-5). Attach
+ * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Attach
  * it before the message is accepted and tell it the turn after: nothing is missed in between.
  */
 export class TurnWaiter implements FeedListener {
