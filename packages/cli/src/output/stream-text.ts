@@ -10,6 +10,8 @@ export class StreamText {
   /** The artifact whose text is being written. */
   #open: string | undefined;
   #artifact: string | undefined;
+  /** Names of artifacts by id: later chunks of an artifact need not repeat its name. */
+  readonly #names = new Map<string, string>();
 
   constructor(output: Output) {
     this.#output = output;
@@ -23,8 +25,12 @@ export class StreamText {
     }
     this.end();
     this.#artifact = undefined;
-    if ('task' in event) writeTask(this.#output, event.task);
-    else if ('message' in event) writeMessage(this.#output, event.message);
+    if ('task' in event) {
+      for (const { artifactId, name = '' } of event.task.artifacts ?? []) {
+        if (name !== '') this.#names.set(artifactId, name);
+      }
+      writeTask(this.#output, event.task);
+    } else if ('message' in event) writeMessage(this.#output, event.message);
     else {
       this.#output.field(LABELS.state, shortState(event.statusUpdate.status.state));
       const said = event.statusUpdate.status.message;
@@ -39,9 +45,10 @@ export class StreamText {
   }
 
   #chunk(id: string, name: string | undefined, parts: readonly Part[], append: boolean): void {
+    if (name !== undefined && name !== '') this.#names.set(id, name);
     if (this.#artifact !== id || !append) {
       this.end();
-      this.#output.field(LABELS.artifact, name === undefined || name === '' ? id : name);
+      this.#output.field(LABELS.artifact, this.#names.get(id) ?? id);
       this.#artifact = id;
     }
     for (const part of parts) {

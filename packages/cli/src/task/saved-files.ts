@@ -32,7 +32,7 @@ export class SavedFiles {
     const content = contentOf(part);
     if (content === undefined) return;
     const extension = extensionOf(part.mediaType) ?? ('text' in part ? 'txt' : 'data' in part ? 'json' : 'bin');
-    const wanted = part.filename ?? `${name ?? artifactId}.${extension}`;
+    const wanted = part.filename ?? withExtension(name || artifactId, extension);
     const path = join(this.#folder, this.#free(safeName(wanted)));
     mkdirSync(this.#folder, { recursive: true });
     if (!this.#overwrite && existsSync(path))
@@ -51,6 +51,11 @@ export class SavedFiles {
     this.#names.add(free);
     return free;
   }
+}
+
+/** A name that ends in an extension already, such as `main.py`, keeps it. A number behind a dot, as in `v1.2`, is none. */
+function withExtension(name: string, extension: string): string {
+  return /\.[a-z][a-z0-9]{0,7}$/i.test(name) ? name : `${name}.${extension}`;
 }
 
 /** A file name that leads nowhere else, whatever an agent calls it. */

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EmptyFolder, parley } from './parley.js';
+import { type Answer, RecordingAgent, result, stream } from './recording-agent.js';
+
+const pieces = ['The answer ', 'is ', '42.'].map((text) => ({ text }));
+const task = {
+  id: 't-1',
+  contextId: 'c-1',
+  status: { state: 'TASK_STATE_COMPLETED' },
+  artifacts: [
+    { artifactId: 'a-1', name: 'report.md', parts: [...pieces, { data: { n: 1 } }, { text: 'Be' }, { text: 'hind' }] },
+    { artifactId: 'a-2', parts: [{ text: 'plain', mediaType: 'text/markdown' }, { text: '!' }] },
+  ],
+};
+const read = 'Text:\nThe answer is 42.\n\nData:\n{\n  "n": 1\n}\n\nText:\nBehind\n\n';
+const finished: Answer = ({ body }) => result(body.method === 'SendMessage' ? { task } : task);
+
+describe('an artifact that was streamed', () => {
+  it.for([['send', 'x'], ['task', 'get', 't-1'], ['chat']])('reads as one text in %j', async (args) => {
+    await using agent = await RecordingAgent.start({ answer: finished });
+    const { stdout } = await parley([...args, '-a', agent.url], { input: 'x\n' });
+    expect(stdout).toContain(`Artifact: report.md\n${read}`);
+  });
+
+  it('keeps texts apart that differ in their media type, or with --verbose in their metadata', async () => {
+    await using agent = await RecordingAgent.start({ answer: finished });
+    expect((await parley(['task', 'get', 't-1', '-a', agent.url])).stdout).toContain('Text:\nplain\n\nText:\n!\n');
+    const marked = {
+      ...task,
+      artifacts: [{ artifactId: 'a', parts: [{ text: 'a', metadata: { n: 1 } }, { text: 'b' }] }],
+    };
+    await using other = await RecordingAgent.start({ answer: () => result(marked) });
+    const get = ['task', 'get', 't-1', '-a', other.url];
+    expect((await parley(get)).stdout).toContain('Text:\nab\n');
+    expect((await parley([...get, '--verbose'])).stdout).toContain('Text:\na\n\nMetadata: {"n":1}\nText:\nb\n');
+  });
+
+  it('reads as one text when a stream shows the whole task', async () => {
+    const card = { capabilities: { streaming: true } };
+    await using agent = await RecordingAgent.start({ card, answer: () => stream({ task }) });
+    expect((await parley(['send', 'x', '--stream', '-a', agent.url])).stdout).toContain(read);
+  });
+
+  it('keeps its name after a status update', async () => {
+    const ids = { taskId: 't-1', contextId: 'c-1' };
+    const status = (state: string) => ({ statusUpdate: { ...ids, status: { state: `TASK_STATE_${state}` } } });
+    const events = [
+      { task: { ...task, artifacts: [], status: { state: 'TASK_STATE_WORKING' } } },
+      { artifactUpdate: { ...ids, artifact: { artifactId: 'a-1', name: 'report', parts: [{ text: 'one ' }] } } },
+      status('WORKING'),
+      { artifactUpdate: { ...ids, append: true, artifact: { artifactId: 'a-1', parts: [{ text: 'two' }] } } },
+      status('COMPLETED'),
+    ];
+    const card = { capabilities: { streaming: true } };
+    await using agent = await RecordingAgent.start({ card, answer: () => stream(...events) });
+    const { stdout } = await parley(['send', 'x', '--stream', '-a', agent.url]);
+    expect(stdout).toContain('Artifact: report\nText:\none \n\nState: WORKING\nArtifact: report\nText:\ntwo\n');
+    expect(stdout).not.toContain('a-1');
+  });
+
+  it('is one file, with one extension', async () => {
+    using folder = new EmptyFolder();
+    await using agent = await RecordingAgent.start({
+      answer: () =>
+        result({
+          ...task,
+          artifacts: [
+            { artifactId: 'a-1', name: 'report.md', parts: pieces },
+            { artifactId: 'a-2', name: 'main.py', parts: pieces },
+            { artifactId: 'a-3', name: 'release v1.2', parts: [...pieces, { text: '' }] },
+            {
+              artifactId: 'a-4',
+              name: 'table',
+              parts: [
+                { text: 'a,', mediaType: 'text/csv' },
+                { text: 'b', mediaType: 'text/csv' },
+              ],
+            },
+          ],
+        }),
+    });
+    const { code } = await parley(['task', 'download', 't-1', '--dir', folder.path, '-a', agent.url]);
+    expect(code).toBe(0);
+    expect(readdirSync(folder.path).sort()).toEqual(['main.py', 'release v1.2.txt', 'report.md', 'table.csv']);
+    expect(readFileSync(join(folder.path, 'report.md'), 'utf8')).toBe('The answer is 42.');
+    expect(readFileSync(join(folder.path, 'table.csv'), 'utf8')).toBe('a,b');
+  });
+});
