@@ -47,6 +47,7 @@ export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
 export type { RetryOptions } from '../client/send-retries.js';
 export { type ResumeOptions, TaskStream } from '../client/task-stream.js';
 export type { WaitOptions } from '../client/task-waiting.js';
+export { joinedParts, textOf } from '../client/text-of.js';
 export { A2AError, type ErrorCode, type ErrorDetails } from '../errors/a2a-error.js';
 export { AgentCardError, type AgentCardFault } from '../errors/agent-card-error.js';
 export { ConnectionError } from '../errors/connection-error.js';

@@ -26,7 +26,9 @@ const NAMES = {
     'UnauthenticatedError',
     'connect',
     'fetchAgentCard',
+    'joinedParts',
     'memoryCardCache',
+    'textOf',
   ],
   credentials: [
     'CredentialsError',

@@ -1,0 +1,51 @@
+import type { Artifact } from '../model/artifact.js';
+import type { Message } from '../model/message.js';
+import type { Part, TextPart } from '../model/part.js';
+import type { Task } from '../model/task.js';
+
+/**
+ * The text of a task, an artifact or a message; `''` if it has none. Adjacent text parts of an artifact are one text: streams append one
+ * part per chunk (spec §3.5.2). Text parts of a message, and texts around a file, stand on lines of their own. The text of a task is that
+ * of its artifacts, or of its status message if it has none.
+ */
+export function textOf(content: Task | Artifact | Message): string {
+  if ('status' in content) {
+    const { artifacts = [], status } = content;
+    if (artifacts.length > 0) return lines(artifacts.map(textOf));
+    return status.message === undefined ? '' : textOf(status.message);
+  }
+  const parts = 'artifactId' in content ? joinedParts(content.parts) : content.parts;
+  return lines(parts.map((part) => ('text' in part ? part.text : '')));
+}
+
+/**
+ * The parts of an artifact with adjacent text parts joined, as the agent meant them before it streamed them in chunks. A part with another
+ * media type or file name than the one before stays a part of its own. A joined part has the metadata of its first chunk.
+ */
+export function joinedParts(parts: readonly Part[]): readonly Part[] {
+  const joined: Part[] = [];
+  let texts: string[] = [];
+  let first: TextPart | undefined;
+  const close = (): void => {
+    if (first !== undefined) joined.push(texts.length === 1 ? first : { ...first, text: texts.join('') });
+    first = undefined;
+  };
+  for (const part of parts) {
+    if (!('text' in part)) {
+      close();
+      joined.push(part);
+    } else if (first !== undefined && part.mediaType === first.mediaType && part.filename === first.filename) {
+      texts.push(part.text);
+    } else {
+      close();
+      first = part;
+      texts = [part.text];
+    }
+  }
+  close();
+  return joined;
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n');
+}
