@@ -50,7 +50,7 @@ describe.concurrent('the server process of the example agents', () => {
     [{ PORT: 'http' }, /PORT="http" must be/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL="loud" must be one of/],
     [{ DATABASE_URL: 'mysql://x' }, /mysql/],
-    [{ A2A_PUBLIC_ULR: 'https://example.com' }, /did you mean A2A_PUBLIC_URL/],
+    [{ PARLEY_PUBLIC_URL: 'https://example.com' }, /PARLEY_PUBLIC_URL is no setting/],
     [{ TCK_STREAMING_TIMEOUT: 'long' }, /TCK_STREAMING_TIMEOUT="long"/],
     [{ A2A_ALLOW_ANONYMOUS: 'perhaps' }, /A2A_ALLOW_ANONYMOUS="perhaps"/],
     [{ HOST: '0.0.0.0' }, /A2A_ALLOW_ANONYMOUS|allowAnonymous/],
@@ -58,6 +58,13 @@ describe.concurrent('the server process of the example agents', () => {
     const { code, lines } = await failedStart(env);
     expect(code).toBe(1);
     expect(lines).toEqual([expect.stringMatching(says)]);
+  });
+
+  it('starts beside variables of other tools and warns with the closest setting', async () => {
+    await using server = await ExampleServer.start({ env: { A2A_PUBLIC_ULR: 'https://example.com' } });
+    expect(server.output.join('')).toContain(
+      'A2A_PUBLIC_ULR is no setting of this server (did you mean A2A_PUBLIC_URL?)',
+    );
   });
 
   it('refuses to share its file or its port with another one, in one line', async (context) => {

@@ -21,6 +21,7 @@ try {
 async function serve(): Promise<void> {
   const config = readExampleConfig(process.env);
   const logger = loggerFor(config.logLevel);
+  for (const warning of config.warnings) logger.warn(warning);
   const storage = await openStorage(config.databaseUrl, { logger });
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);

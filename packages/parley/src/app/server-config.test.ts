@@ -12,6 +12,7 @@ it('nothing set is a server for this machine with SQLite', () => {
     drainMs: 0,
     cacheTtlSeconds: 300,
     logLevel: 'info',
+    warnings: [],
   };
   expect(readServerConfig({})).toEqual(defaults);
   expect(readServerConfig({ PORT: '', HOST: ' ', DATABASE_URL: '', HOME: '/root', A2A_PUBLIC_URL: undefined })).toEqual(
@@ -46,6 +47,7 @@ it('everything set is read', () => {
     redisUrl: 'rediss://user:pass@redis.example:6380/2',
     cacheTtlSeconds: 60,
     logLevel: 'warn',
+    warnings: [],
   });
 });
 
@@ -78,7 +80,7 @@ describe('a mistake is named with what would be right', () => {
 
   it('for all of them at once', () => {
     try {
-      readServerConfig({ PORT: 'x', LOG_LEVEL: 'y', A2A_PUBLIK_URL: 'z' });
+      readServerConfig({ PORT: 'x', LOG_LEVEL: 'y', PARLEY_PUBLIK_URL: 'z' });
       expect.unreachable();
     } catch (error) {
       expect(error).toBeInstanceOf(OptionsError);
@@ -86,16 +88,22 @@ describe('a mistake is named with what would be right', () => {
     }
   });
 
-  it.each([
-    ['A2A_PUBLIC_URI', 'did you mean A2A_PUBLIC_URL?'],
-    ['A2A_TRUSTED_PROXY', 'did you mean A2A_TRUST_PROXY?'],
-    ['PARLEY_SOMETHING_ELSE', 'PARLEY_SOMETHING_ELSE is no setting of this server'],
-  ])('also for %s, which nobody reads', (name, message) => {
-    expect(() => readServerConfig({ [name]: 'x' })).toThrow(message);
+  it('also for an unknown name with the prefix PARLEY_', () => {
+    const message = 'PARLEY_SOMETHING_ELSE is no setting of this server';
+    expect(() => readServerConfig({ PARLEY_SOMETHING_ELSE: 'x' })).toThrow(message);
   });
 });
 
+it.each([
+  ['A2A_PUBLIC_URI', 'A2A_PUBLIC_URI is no setting of this server (did you mean A2A_PUBLIC_URL?)'],
+  ['A2A_TRUSTED_PROXY', 'A2A_TRUSTED_PROXY is no setting of this server (did you mean A2A_TRUST_PROXY?)'],
+  ['A2A_REGISTRY_OF_ANOTHER_TOOL', 'A2A_REGISTRY_OF_ANOTHER_TOOL is no setting of this server'],
+])('a variable of another tool such as %s is a warning', (name, warning) => {
+  expect(readServerConfig({ PORT: '0', [name]: 'a secret' })).toMatchObject({ port: 0, warnings: [warning] });
+});
+
 it('an application may have settings of its own', () => {
-  expect(readServerConfig({ A2A_OWN: 'x' }, ['A2A_OWN']).port).toBe(8080);
-  expect(() => readServerConfig({ A2A_OWM: 'x' }, ['A2A_OWN'])).toThrow('did you mean A2A_OWN?');
+  expect(readServerConfig({ A2A_OWN: 'x', PARLEY_OWN: 'x' }, ['A2A_OWN', 'PARLEY_OWN']).warnings).toEqual([]);
+  const { warnings } = readServerConfig({ A2A_OWM: 'x' }, ['A2A_OWN']);
+  expect(warnings).toEqual(['A2A_OWM is no setting of this server (did you mean A2A_OWN?)']);
 });

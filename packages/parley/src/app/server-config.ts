@@ -25,6 +25,8 @@ export interface ServerConfig {
   /** For `baseServer` of a server. */
   readonly cacheTtlSeconds: number;
   readonly logLevel: LogLevel;
+  /** One sentence for each unknown `A2A_` variable, with the closest setting. Log them at start. */
+  readonly warnings: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,11 +47,13 @@ const NAMES = [
 
 /**
  * Reads the settings of a ready-made server from environment variables; an empty one counts as not set. `known` are names
- * beginning with `A2A_` or `PARLEY_` that the application reads itself.
- * @throws OptionsError naming every variable that is wrong, or unknown and ours by its name, with what would be right.
+ * beginning with `A2A_` or `PARLEY_` that the application reads itself. Other tools use the prefix `A2A_` too: an unknown
+ * name with it becomes a warning.
+ * @throws OptionsError naming every wrong variable and every unknown `PARLEY_` variable, with what would be right.
  */
 export function readServerConfig(env: Environment, known: readonly string[] = []): ServerConfig {
-  const problems = unknownNames(env, [...NAMES, ...known]);
+  const settings = [...NAMES, ...known];
+  const problems = unknownNames(env, 'PARLEY_', settings);
   const read = <T>(name: (typeof NAMES)[number], parse: (text: string) => T | undefined, right: string) => {
     const text = env[name]?.trim();
     if (text === undefined || text === '') return undefined;
@@ -93,11 +97,12 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(redisUrl !== undefined && { redisUrl }),
     cacheTtlSeconds: cacheTtlSeconds ?? 300,
     logLevel: logLevel ?? 'info',
+    warnings: unknownNames(env, 'A2A_', settings),
   };
 }
 
-function unknownNames(env: Environment, known: readonly string[]): string[] {
-  const unknown = Object.keys(env).filter((name) => /^(A2A|PARLEY)_/.test(name) && !known.includes(name));
+function unknownNames(env: Environment, prefix: string, known: readonly string[]): string[] {
+  const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.includes(name));
   return unknown.map((name) => {
     const meant = closestName(name, known);
     return `${name} is no setting of this server${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
