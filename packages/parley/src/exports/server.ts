@@ -49,6 +49,7 @@ export type { EngineLimits } from '../server/engine-limits.js';
 export type { ArtifactContent, ArtifactInfo, EventQueue, StatusContent, StatusInfo } from '../server/event-queue.js';
 export type { IdempotencyOptions } from '../server/idempotency.js';
 export type { ServerInterceptor } from '../server/intercepted-handler.js';
+export type { ModelStream } from '../server/model-stream.js';
 export type { RequestContext } from '../server/request-context.js';
 export type { RequestHandler } from '../server/request-handler.js';
 export type { RetentionPolicy } from '../server/retention-sweeper.js';

@@ -1,17 +1,17 @@
 import type { Part } from '../model/part.js';
 import type { AgentExecutor } from './agent-executor.js';
 import type { EventQueue } from './event-queue.js';
+import { isModelStream, type ModelStream, modelText } from './model-stream.js';
 import type { RequestContext } from './request-context.js';
 
 /** What a prompt can be answered with: a text, parts, or nothing. */
 export type Answer = string | Part | readonly Part[] | undefined;
 
+/** Pieces of an answer, or the whole result of `streamText` of the AI SDK. */
+type StreamedAnswer = AsyncIterable<string | Part> | ModelStream;
+
 /** An answer at once, later, or piece by piece. */
-export type AnswerSource =
-  | Answer
-  | Promise<Answer>
-  | AsyncIterable<string | Part>
-  | Promise<AsyncIterable<string | Part>>;
+export type AnswerSource = Answer | StreamedAnswer | Promise<Answer | StreamedAnswer>;
 
 /** Answers a prompt: the text parts of the message, joined by a newline. */
 export type PromptFunction = (prompt: string, context: RequestContext) => AnswerSource;
@@ -22,15 +22,16 @@ export interface PromptRunner {
 }
 
 /**
- * Makes an agent of a function, an async generator function or an object with `run(prompt)`: the task works, its answer
- * becomes an artifact (streamed piece by piece where it comes that way), and the task completes; it fails if the function throws.
+ * Makes an agent of a function, an async generator function or an object with `run(prompt)`. The task works, its answer becomes
+ * an artifact, and the task completes. An answer in pieces is streamed. The task fails if the function or its model throws.
  */
 export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
   const run: PromptFunction = typeof source === 'function' ? source : (prompt, context) => source.run(prompt, context);
   return {
     async execute(context, events) {
       events.working();
-      const answer = await run(context.text, context);
+      const result = await run(context.text, context);
+      const answer = isModelStream(result) ? modelText(result, context.signal) : result;
       if (isAsyncIterable(answer)) {
         // Half an answer completes nothing: the engine ends the task for the reason for which it told the agent to stop.
         if (!(await stream(answer, context, events))) return;
@@ -55,7 +56,7 @@ async function stream(
     if (artifactId === undefined) artifactId = await events.artifact(piece, { name: 'response' });
     else await events.append(artifactId, piece);
   }
-  return true;
+  return !context.signal.aborted;
 }
 
 function isAsyncIterable(value: Answer | AsyncIterable<string | Part>): value is AsyncIterable<string | Part> {

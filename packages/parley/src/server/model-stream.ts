@@ -1,0 +1,32 @@
+/** The result of `streamText` of the AI SDK, version 5 or later, as far as an agent reads it. */
+export interface ModelStream {
+  readonly fullStream: AsyncIterable<{ readonly type: string }>;
+}
+
+/** Tells the result of `streamText` from the other answers of an agent. */
+export function isModelStream(value: unknown): value is ModelStream {
+  return typeof value === 'object' && value !== null && 'fullStream' in value;
+}
+
+/**
+ * The text of a model, delta by delta. It ends early if the agent was told to stop.
+ * @throws the error of the model. The `textStream` of the AI SDK drops that error and only ends.
+ */
+export async function* modelText({ fullStream }: ModelStream, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const part of fullStream) {
+    if (part.type === 'text-delta') {
+      const text = textOf(part);
+      if (text !== '') yield text;
+    } else if (part.type === 'error') {
+      throw 'error' in part ? part.error : new Error('The model failed');
+    } else if (part.type === 'abort') {
+      if (signal.aborted) return;
+      throw new Error(`The call of the model was aborted${'reason' in part ? `: ${String(part.reason)}` : ''}`);
+    }
+  }
+}
+
+function textOf(part: object): string {
+  if ('text' in part && typeof part.text === 'string') return part.text;
+  throw new Error('The stream of the model has no text in its deltas. Use version 5 or later of the AI SDK');
+}
