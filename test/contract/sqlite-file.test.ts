@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -55,6 +55,32 @@ describe('a SQLite file', () => {
     expect(records.map(({ seq }) => seq)).toEqual(Array.from({ length: 22 - floor }, (_, at) => floor + at));
     expect((await storage.task(ALICE, 't'))?.task).toEqual(play.task);
     await storage.close();
+  });
+
+  it('and its folder belong to their user alone, and so does what lies beside it', async () => {
+    const path = join(files.folder, 'own', 'deep', 'parley.db');
+    const storage = await files.open(clock, { path });
+    await storage.create(ALICE, newTask({ clock, storage }, 't'));
+    const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+    const modes = Object.fromEntries(
+      readdirSync(dirname(path)).map((name) => [name, modeOf(join(dirname(path), name))]),
+    );
+    expect(modes).toEqual({
+      'parley.db': '600',
+      'parley.db-lock': '600',
+      'parley.db-shm': '600',
+      'parley.db-wal': '600',
+    });
+    expect([modeOf(dirname(path)), modeOf(dirname(dirname(path)))]).toEqual(['700', '700']);
+    await storage.close();
+  });
+
+  it('keeps the permissions that it has', async () => {
+    const path = files.fresh();
+    mkdirSync(dirname(path), { mode: 0o750 });
+    writeFileSync(path, '', { mode: 0o640 });
+    await (await files.open(clock, { path })).close();
+    expect((statSync(path).mode & 0o777).toString(8)).toBe('640');
   });
 
   it('is had by one of two servers that come at the same moment: each waits for the other to give way', async () => {
@@ -264,6 +290,35 @@ describe('the thread that writes', () => {
     await expect(create('poison')).rejects.toMatchObject({ name: 'StorageError' });
     expect(await create('second')).toBe(true);
     expect(await storage.task(ALICE, 'poison')).toBeUndefined();
+    await storage.close();
+  });
+
+  it('that ends while it starts is told, at the first start and at a later one', async () => {
+    const ends = join(files.folder, 'ends.mjs');
+    writeFileSync(ends, 'process.exit(7);');
+    await expect(openWith(pathToFileURL(ends))).rejects.toMatchObject({
+      name: 'StorageError',
+      message: expect.stringContaining('ended with code 7'),
+    });
+    const storage = await openWith(files.dyingWorker('before', '"now"', 'workerData.resume'));
+    const calls = ['a', 'b', 'c'].map((id) => storage.create(ALICE, newTask({ clock, storage }, id)));
+    for (const call of calls) await expect(call).rejects.toMatchObject({ name: 'StorageError' });
+    await storage.close();
+  });
+
+  it('that dies twice in a row leaves no call without an answer', async () => {
+    const storage = await openWith(
+      files.dyingWorker('before', 'again || !JSON.stringify(request).includes("zebra") ? "now" : "no"'),
+    );
+    const create = (id: string) => storage.create(ALICE, newTask({ clock, storage }, id));
+    const doomed = await Promise.allSettled([create('a'), create('b')]);
+    expect(doomed).toMatchObject([
+      { status: 'rejected', reason: { name: 'StorageError' } },
+      { status: 'rejected', reason: { name: 'StorageError' } },
+    ]);
+    expect(await create('zebra')).toBe(true);
+    const page = { scope: ALICE, orderBy: 'status' as const, limit: 9, artifacts: false, history: false };
+    await expect(storage.tasks(page)).rejects.toMatchObject({ name: 'StorageError' });
     await storage.close();
   });
 

@@ -28,18 +28,21 @@ export class SqliteFiles {
 
   /**
    * The same worker, but its thread ends before or after it has done what it was asked, and never answers, when a condition
-   * over `request`, `again` and `count` (its requests so far) says "now".
+   * over `request`, `again` and `count` (its requests so far) says "now". It ends before it is ready when `atStart` holds, a
+   * condition over `workerData`.
    */
-  dyingWorker(moment: 'before' | 'after', condition: string): URL {
+  dyingWorker(moment: 'before' | 'after', condition: string, atStart = 'false'): URL {
     const text = readFileSync(this.worker, 'utf8');
     const call = 'role.answer(request, again)';
     const dies = `if ((${condition}) === "now") process.exit(3);`;
     const done = moment === 'before' ? `${dies} const answer = ${call};` : `const answer = ${call}; ${dies}`;
-    const dying = text.replace(
-      `send(["answer", id, ${call}]);`,
-      `globalThis.count = (globalThis.count ?? 0) + 1; ${done} send(["answer", id, answer]);`,
-    );
-    if (dying === text) throw new Error('The worker answers in another way now');
+    const dying = text
+      .replace('send(["ready"]);', `if (${atStart}) process.exit(4); send(["ready"]);`)
+      .replace(
+        `send(["answer", id, ${call}]);`,
+        `globalThis.count = (globalThis.count ?? 0) + 1; ${done} send(["answer", id, answer]);`,
+      );
+    if (!dying.includes(done) || !dying.includes('exit(4)')) throw new Error('The worker answers in another way now');
     this.#count += 1;
     const file = join(this.folder, `dying-${this.#count}.mjs`);
     writeFileSync(file, dying);

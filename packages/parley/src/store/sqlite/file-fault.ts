@@ -19,12 +19,16 @@ const FOLDER_DENIED =
   'this user may not make files in its folder, where the log of the database belongs: change the owner or the permissions of the folder';
 const DAMAGED = 'it is damaged: put a copy back in its place, or save what `sqlite3 FILE .recover` still finds';
 
+const LOCKED = 'another process holds a lock on it: end its transaction, such as that of a backup or of a SQLite shell';
+
+const BUSY = 5;
 const IO_ERROR = 10;
 const NO_ROOM = 13;
 
 /** By SQLite's primary result codes. */
 const FAULTS: ReadonlyMap<number, FileFault> = new Map([
   [3, { text: DENIED, passing: true }],
+  [BUSY, { text: LOCKED, passing: true }],
   [8, { text: 'it cannot be written: it, its folder or its disk has become read-only', passing: true }],
   [IO_ERROR, { text: 'its disk fails or does not answer: look into the log of the system', passing: true }],
   [11, { text: DAMAGED, passing: false }],
@@ -48,13 +52,23 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
 /** What an error says about the file, in words for whoever runs the server. */
 export function fileFault(path: string, error: unknown): FileFault {
   if (!(error instanceof Error)) return { text: String(error), passing: false };
-  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
-  const primary = typeof errcode === 'number' ? errcode & 0xff : undefined;
+  const primary = primaryCode(error);
   // On a full disk the files beside the database fail in other ways.
   const known = FAULTS.get(primary === IO_ERROR && isFull(path) ? NO_ROOM : (primary ?? 0));
   if (known !== undefined) return { ...known, text: `${known.text} (${error.message})` };
-  const system = SYSTEM_FAULTS[String(code)];
+  const system = SYSTEM_FAULTS[String((error as { readonly code?: unknown }).code)];
   return { text: system ?? error.message, passing: system !== undefined };
+}
+
+/** Whether an operation failed because another process holds a lock on the file. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && primaryCode(error) === BUSY;
+}
+
+/** SQLite's primary result code of an error. */
+function primaryCode(error: Error): number | undefined {
+  const { errcode } = error as { readonly errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
 function isFull(path: string): boolean {

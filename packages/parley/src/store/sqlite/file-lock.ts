@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -26,6 +26,7 @@ export class FileLock {
    */
   static take(path: string): FileLock {
     const { DatabaseSync } = loadSqlite();
+    makePrivate(`${path}-lock`);
     const lock = new DatabaseSync(`${path}-lock`, { timeout: PATIENCE_MS });
     try {
       lock.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
@@ -68,6 +69,14 @@ function holderOf(path: string): string {
   }
 }
 
+/**
+ * Makes an empty file with mode 0600 if it is missing; an existing file keeps its mode. SQLite gives the `-wal` and
+ * `-shm` files the mode of their database.
+ */
+export function makePrivate(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) closeSync(openSync(path, 'a', 0o600));
+}
+
 /** The one path of a file that may have several through symbolic links. Its folder is made if it is missing. */
 export function realPath(path: string): string {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
@@ -79,7 +88,7 @@ export function realPath(path: string): string {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
     checkMissingFolder(folder);
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return join(realpathSync(folder), basename(path));
 }

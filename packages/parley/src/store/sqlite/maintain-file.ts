@@ -33,7 +33,7 @@ export interface SqliteStatus {
  */
 export function sqliteStatus(path: string): SqliteStatus {
   const size = sizeOf(path);
-  const db = openForReading(path);
+  const db = openForReading(path, 'thread');
   try {
     const schema = schemaOf(db);
     const count = (table: string) => numberOf(db, `SELECT count(*) AS value FROM ${table}`);

@@ -1,9 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import { checkFile, fileFault } from './file-fault.js';
-import { FileLock, realPath } from './file-lock.js';
+import { FileLock, makePrivate, realPath } from './file-lock.js';
 import { loadSqlite } from './load-sqlite.js';
 import { prepareSchema } from './schema.js';
+
+/** How long a thread waits for a lock that another process has on the file. */
+const BUSY_MS = 1_000;
+/** The same for the main thread, which serves all callers. SQLite's readers wait only while a log is being recovered. */
+const BUSY_ON_MAIN_MS = 100;
 
 /** What a writer says of its file. */
 export interface FileOptions {
@@ -33,7 +38,8 @@ export function openForWriting({ path, durability }: FileOptions): DatabaseSync 
   let db: DatabaseSync | undefined;
   try {
     const { DatabaseSync } = loadSqlite();
-    db = new DatabaseSync(path, { timeout: 1_000 });
+    makePrivate(path);
+    db = new DatabaseSync(path, { timeout: BUSY_MS });
     prepareSchema(db);
     configure(db, durability);
     return db;
@@ -47,10 +53,10 @@ export function openForWriting({ path, durability }: FileOptions): DatabaseSync 
  * Opens a file for reading beside its writer.
  * @throws StorageError naming the file when that is not possible.
  */
-export function openForReading(path: string): DatabaseSync {
+export function openForReading(path: string, on: 'main' | 'thread'): DatabaseSync {
   try {
     const { DatabaseSync } = loadSqlite();
-    const db = new DatabaseSync(path, { readOnly: true, timeout: 1_000 });
+    const db = new DatabaseSync(path, { readOnly: true, timeout: on === 'main' ? BUSY_ON_MAIN_MS : BUSY_MS });
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2000;');
     return db;
   } catch (error) {

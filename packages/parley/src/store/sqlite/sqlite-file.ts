@@ -61,7 +61,7 @@ export class SqliteFile {
     const file = new SqliteFile(options, lockFile(resolve(options.path)));
     try {
       await file.writer.start();
-      file.#tables = new ReadTables(openForReading(file.path));
+      file.#tables = new ReadTables(openForReading(file.path, 'main'));
     } catch (error) {
       await file.close();
       throw error;

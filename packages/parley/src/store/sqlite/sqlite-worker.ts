@@ -40,7 +40,7 @@ function writer(
 }
 
 function reader(path: string): Role {
-  const tables = new ReadTables(openForReading(path));
+  const tables = new ReadTables(openForReading(path, 'thread'));
   return {
     answer(request) {
       try {

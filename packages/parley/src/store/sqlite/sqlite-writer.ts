@@ -2,7 +2,7 @@ import { accept, create, rememberKey } from './accept-task.js';
 import { append } from './append-records.js';
 import { check } from './check-writing.js';
 import { claim, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
-import { fileFault } from './file-fault.js';
+import { fileFault, isLocked } from './file-fault.js';
 import type { Operation, Settled } from './operations.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
 import { deleteTask, sweep } from './remove-tasks.js';
@@ -42,7 +42,8 @@ export class SqliteWriter {
   }
 
   /**
-   * The results in the order of the operations. If the batch fails as a whole, each operation is tried on its own. `again`:
+   * The results in the order of the operations. If the batch fails as a whole, each operation is tried on
+   * its own, except where another process has locked the file. `again`:
    * another thread was asked the same and may have done it.
    */
   write(batch: readonly Operation[], again: boolean): readonly Settled[] {
@@ -50,6 +51,8 @@ export class SqliteWriter {
       return this.#commit(batch, again).map((result) => [false, result]);
     } catch (error) {
       if (batch.length === 1) return [this.#failed(error)];
+      // A lock is held against the whole batch: each operation alone would wait for it again.
+      if (isLocked(error)) return batch.map(() => this.#failed(error));
       return batch.map((operation) => this.#alone(operation, again));
     }
   }

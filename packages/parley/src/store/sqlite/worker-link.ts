@@ -9,6 +9,12 @@ interface Waiter {
   readonly reject: (error: StorageError) => void;
 }
 
+/** The caller that waits for a worker to be ready. */
+interface Starting {
+  readonly ready: () => void;
+  readonly failed: (error: StorageError) => void;
+}
+
 /** What a worker is started with. */
 export interface WorkerOptions {
   /** The compiled `sqlite-worker.js`. */
@@ -27,41 +33,31 @@ export class WorkerLink {
   readonly #exited: Promise<void>;
   readonly #waiting = new Map<number, Waiter>();
   readonly #options: WorkerOptions;
+  #starting: Starting | undefined;
   #nextId = 0;
   #closing = false;
   #broken: StorageError | undefined;
 
-  private constructor(worker: Worker, options: WorkerOptions) {
+  private constructor(worker: Worker, options: WorkerOptions, starting: Starting) {
     this.#worker = worker;
     this.#options = options;
+    this.#starting = starting;
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
-    worker.on('message', (message: FromWorker) => {
-      if (message[0] === 'answer') this.#answered(message[1], message[2]);
-      else if (message[0] === 'health') options.onHealth?.(message[1]);
-    });
-    worker.on('error', (error: unknown) => this.#fail(String(error)));
-    worker.on('exit', () => this.#fail('its thread has ended'));
+    worker.on('message', (message: FromWorker) => this.#heard(message));
+    worker.on('error', (error: unknown) => this.#fail(`its thread has failed: ${String(error)}`));
+    worker.on('exit', (code) => this.#fail(`its thread has ended with code ${code}`));
   }
 
   /**
    * Starts a worker; resolves when it has opened its file. Should it die later, the log says so.
-   * @throws StorageError when it cannot.
+   * @throws StorageError when it cannot, or ends before it is ready.
    */
-  static async start(options: WorkerOptions): Promise<WorkerLink> {
+  static start(options: WorkerOptions): Promise<WorkerLink> {
     const { task } = options;
-    const worker = new Worker(options.worker, { workerData: task, name: `sqlite ${task.role}` });
-    await new Promise<void>((resolve, reject) => {
-      worker.once('message', ([kind, reason]: FromWorker) => {
-        if (kind === 'ready') resolve();
-        else reject(new StorageError(String(reason)));
-      });
-      worker.once('error', (error: unknown) =>
-        reject(new StorageError('The thread of the storage failed', { cause: error })),
-      );
+    return new Promise((resolve, reject) => {
+      const worker = new Worker(options.worker, { workerData: task, name: `sqlite ${task.role}` });
+      const link = new WorkerLink(worker, options, { ready: () => resolve(link), failed: reject });
     });
-    const link = new WorkerLink(worker, options);
-    worker.unref();
-    return link;
   }
 
   /** Asks the worker; `again` says that another one may have done it. Rejects with StorageError if it has died. */
@@ -90,6 +86,25 @@ export class WorkerLink {
     this.#worker.postMessage(message);
   }
 
+  #heard(message: FromWorker): void {
+    switch (message[0]) {
+      case 'ready':
+        this.#starting?.ready();
+        this.#starting = undefined;
+        this.#worker.unref();
+        break;
+      case 'failed':
+        this.#breaks(new StorageError(message[1]));
+        break;
+      case 'answer':
+        this.#answered(message[1], message[2]);
+        break;
+      case 'health':
+        this.#options.onHealth?.(message[1]);
+        break;
+    }
+  }
+
   #answered(id: number, answer: Settled | readonly Settled[]): void {
     const waiter = this.#waiting.get(id);
     this.#waiting.delete(id);
@@ -98,12 +113,20 @@ export class WorkerLink {
   }
 
   #fail(reason: string): void {
-    if (this.#broken === undefined) {
-      this.#broken = new StorageError(`The storage has failed: ${reason}`);
-      if (!this.#closing) this.#options.logger.error('a thread of the storage has died', { error: this.#broken });
-      this.#options.onDeath();
+    this.#breaks(new StorageError(`The storage has failed: ${reason}`));
+  }
+
+  #breaks(error: StorageError): void {
+    if (this.#broken !== undefined) return;
+    this.#broken = error;
+    const starting = this.#starting;
+    this.#starting = undefined;
+    if (!this.#closing && starting === undefined) {
+      this.#options.logger.error('a thread of the storage has died', { error });
     }
-    for (const { reject } of this.#waiting.values()) reject(this.#broken);
+    this.#options.onDeath();
+    starting?.failed(error);
+    for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
 }
