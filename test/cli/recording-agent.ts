@@ -35,7 +35,7 @@ export class RecordingAgent implements AsyncDisposable {
 
   private constructor(card: (url: string) => object, answer: Answer) {
     this.#server = createServer(async (request, response) => {
-      const url = new URL(request.url ?? '/', 'http://x');
+      const url = new URL(`http://x${request.url}`);
       const recorded = {
         method: request.method ?? '',
         path: url.pathname,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { attackRequestLines } from '../support/attack-request-lines.js';
 import { AttackedServer } from './attacked-server.js';
 import { BASE, httpJsonBytes, requestBytes, rpcBytes } from './calls.js';
 import { readError } from './error-answer.js';
@@ -140,4 +141,10 @@ describe('what a caller wrote comes back in JSON only, never in a header:', () =
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain('evil');
   });
+});
+
+it('no request line ends the server', async () => {
+  await attackRequestLines(server.port);
+  await server.mustAnswer();
+  expect(server.alive).toBe(true);
 });

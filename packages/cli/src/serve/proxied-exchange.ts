@@ -49,7 +49,8 @@ export class ProxiedExchange {
     const { number: exchange, target, log } = this.#options;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const { method = 'GET', url: path = '/' } = request;
+    const { method = 'GET' } = request;
+    const path = pathIn(request.url);
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers))
       if (value !== undefined && !HOP_BY_HOP.has(name)) headers.set(name, String(value));
@@ -123,6 +124,13 @@ export class ProxiedExchange {
       return text;
     }
   }
+}
+
+/** The path and query of a request target. Behind a host, the other forms of a target would name another host. */
+function pathIn(target = '/'): string {
+  if (target.startsWith('/')) return target;
+  const named = URL.parse(target);
+  return named === null || !/^https?:$/.test(named.protocol) ? '/' : `${named.pathname}${named.search}`;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

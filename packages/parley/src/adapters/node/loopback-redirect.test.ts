@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { attackRequestLines } from '../../../../../test/support/attack-request-lines.js';
 import { type LoopbackRedirect, loopbackRedirect } from './loopback-redirect.js';
 
 let redirect: LoopbackRedirect | undefined;
@@ -60,5 +61,12 @@ describe('a browser that comes back to this machine', () => {
     await redirect.close();
     redirect = await loopbackRedirect({ open: () => Promise.reject(new Error('no browser')) });
     await expect(redirect.authorize(page('s1'), never)).rejects.toThrow('no browser');
+  });
+  it('outlives every request line', async () => {
+    redirect = await loopbackRedirect({ open: () => {} });
+    const waiting = redirect.authorize(page('s1'), never);
+    await attackRequestLines(Number(new URL(redirect.redirectUri).port));
+    await fetch(`${redirect.redirectUri}?code=c1&state=s1`);
+    expect(await waiting).toBe(`${redirect.redirectUri}?code=c1&state=s1`);
   });
 });

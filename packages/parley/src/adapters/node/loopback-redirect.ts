@@ -38,17 +38,20 @@ export async function loopbackRedirect({
 }: LoopbackRedirectOptions): Promise<LoopbackRedirect> {
   const waiting = new Map<string, (url: string) => void>();
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', redirectUri);
-    const arrived = url.pathname === path ? waiting.get(url.searchParams.get('state') ?? '') : undefined;
+    const url = callbackUrl(request.url);
+    const arrived = url?.pathname === path ? waiting.get(url.searchParams.get('state') ?? '') : undefined;
     response.writeHead(arrived === undefined ? 404 : 200, HEADERS).end(arrived === undefined ? '' : PAGE);
-    arrived?.(url.href);
+    if (url !== undefined) arrived?.(url.href);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
   server.unref();
-  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const redirectUri = `${origin}${path}`;
+  // Resolving `//` as a relative URL throws; behind the origin it is a path.
+  const callbackUrl = (target = '') => (target.startsWith('/') ? new URL(`${origin}${target}`) : undefined);
   return {
     redirectUri,
     authorize: async (url, signal) => {
