@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,12 +17,14 @@ class AuthorizationServer implements AsyncDisposable {
     const form = Object.fromEntries(new URLSearchParams(text));
     this.requests.push({ path: request.url ?? '', authorization: request.headers.authorization ?? '', ...form });
     const { status = 200, ...body } =
-      request.url === '/.well-known/openid-configuration'
-        ? {
-            issuer: this.url,
-            token_endpoint: `${this.url}/token`,
-            device_authorization_endpoint: `${this.url}/device`,
-          }
+      request.url?.startsWith('/.well-known/') === true
+        ? this.described
+          ? {
+              issuer: this.url,
+              token_endpoint: `${this.url}/token`,
+              device_authorization_endpoint: `${this.url}/device`,
+            }
+          : { status: 404 }
         : request.url === '/device'
           ? {
               device_code: 'device-1',
@@ -35,7 +37,16 @@ class AuthorizationServer implements AsyncDisposable {
     response.writeHead(status as number, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 
-  constructor(readonly answers: Record<string, unknown>[]) {}
+  /** `described`: whether it has a discovery document. */
+  constructor(
+    readonly answers: Record<string, unknown>[],
+    readonly described = true,
+  ) {}
+
+  /** Requests other than for the discovery document. */
+  get asked(): readonly Record<string, string>[] {
+    return this.requests.filter(({ path }) => path?.startsWith('/.well-known/') !== true);
+  }
 
   async listen(): Promise<this> {
     this.#server.listen(0, '127.0.0.1');
@@ -115,7 +126,7 @@ describe('auth login', () => {
     expect(authorization.requests).toEqual([]);
 
     expect((await parley([...args, '--issuer', authorization.url], { env })).code).toBe(0);
-    expect(authorization.requests).toMatchObject([{ path: '/token', grant_type: 'client_credentials', scope: 'call' }]);
+    expect(authorization.asked).toMatchObject([{ path: '/token', grant_type: 'client_credentials', scope: 'call' }]);
     const { stdout } = await parley(['send', '-a', agent.url, 'x'], { env: { HOME: home.path } });
     expect(stdout).toContain('welcome');
     expect(agent.calls.at(-1)?.headers.authorization).toBe('Bearer granted');
@@ -144,5 +155,111 @@ describe('auth login', () => {
     const { code, stderr } = await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url]);
     expect(stderr).toMatch(/the card has no OAuth or OpenID Connect scheme/);
     expect(code).toBe(2);
+  });
+
+  describe('sends secrets to the issuer that the caller names and to nobody else:', () => {
+    const secret = { A2ACLI_CLIENT_SECRET: 'very-secret' };
+    const loginAt = (agent: RecordingAgent, issuer: string) => ({
+      args: ['auth', 'login', '--client-id', 'cli', '-a', agent.url],
+      env: { ...secret, A2ACLI_ISSUER: issuer },
+    });
+
+    it('the endpoints of its discovery document count, not those of the card', async () => {
+      using home = new EmptyFolder();
+      await using issuer = await new AuthorizationServer([token('granted')]).listen();
+      await using thief = await new AuthorizationServer([token('stolen')]).listen();
+      await using agent = await agentOf(thief, 'clientCredentials');
+      const { args, env } = loginAt(agent, issuer.url);
+      const login = await parley(args, { env: { ...env, HOME: home.path } });
+      expect(login.code).toBe(0);
+      expect(thief.requests).toEqual([]);
+      expect(issuer.asked).toMatchObject([{ path: '/token', grant_type: 'client_credentials' }]);
+      await parley(['send', '-a', agent.url, 'x'], { env: { HOME: home.path } });
+      expect(agent.calls.at(-1)?.headers.authorization).toBe('Bearer granted');
+    });
+
+    it.each(['clientCredentials', 'deviceCode'] as const)(
+      'endpoints of the card are refused on another origin (%s)',
+      async (flow) => {
+        using home = new EmptyFolder();
+        await using issuer = await new AuthorizationServer([token('granted')], false).listen();
+        await using thief = await new AuthorizationServer([token('stolen')]).listen();
+        await using agent = await agentOf(thief, flow);
+        const { args, env } = loginAt(agent, issuer.url);
+        const { code, stderr } = await parley(args, { env: { ...env, HOME: home.path } });
+        expect(stderr).toContain(`${issuer.url} has no discovery document`);
+        expect(code).toBe(2);
+        expect([...thief.requests, ...issuer.asked]).toEqual([]);
+      },
+    );
+
+    it('endpoints of the card do where they share its origin', async () => {
+      using home = new EmptyFolder();
+      await using issuer = await new AuthorizationServer([token('granted')], false).listen();
+      await using agent = await agentOf(issuer, 'clientCredentials');
+      const { args, env } = loginAt(agent, issuer.url);
+      expect((await parley(args, { env: { ...env, HOME: home.path } })).code).toBe(0);
+      expect(issuer.asked).toMatchObject([{ path: '/token' }]);
+    });
+
+    it('a device code with a secret keeps to one origin as well', async () => {
+      using home = new EmptyFolder();
+      await using thief = await new AuthorizationServer([]).listen();
+      const card = (url: string) => ({
+        securitySchemes: {
+          oauth: {
+            oauth2SecurityScheme: {
+              flows: {
+                deviceCode: { tokenUrl: `${url}/token`, deviceAuthorizationUrl: `${thief.url}/device`, scopes: {} },
+              },
+            },
+          },
+        },
+      });
+      await using agent = await RecordingAgent.start({ card });
+      const { code, stderr } = await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url], {
+        env: { ...secret, HOME: home.path },
+      });
+      expect(stderr).toMatch(/hint: --issuer/);
+      expect(code).toBe(2);
+      expect(thief.requests).toEqual([]);
+    });
+
+    it('a login that was kept is checked before its token is renewed', async () => {
+      using home = new EmptyFolder();
+      await using issuer = await new AuthorizationServer([token('granted')]).listen();
+      await using thief = await new AuthorizationServer([token('stolen')]).listen();
+      await using agent = await agentOf(issuer, 'clientCredentials');
+      const { args, env } = loginAt(agent, issuer.url);
+      await parley(args, { env: { ...env, HOME: home.path } });
+      const file = join(home.path, '.config', 'a2a-cli', 'logins.json');
+      const kept = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>;
+      const moved = Object.fromEntries(
+        Object.entries(kept).map(([origin, login]) => [
+          origin,
+          { ...login, endpoints: { token: `${thief.url}/token` }, tokens: { accessToken: 'old', renewAt: 0 } },
+        ]),
+      );
+      writeFileSync(file, JSON.stringify(moved));
+      const { code, stderr } = await parley(['send', '-a', agent.url, 'x'], { env: { ...secret, HOME: home.path } });
+      expect(stderr).toMatch(/is not an endpoint of .*\nhint: .*auth login/);
+      expect(code).toBe(4);
+      expect(thief.requests).toEqual([]);
+    });
+  });
+
+  it('says where it signs in, for which agent and with which scopes before it does', async () => {
+    using home = new EmptyFolder();
+    await using authorization = await new AuthorizationServer([]).listen();
+    await using agent = await agentOf(authorization, 'deviceCode');
+    const args = ['auth', 'login', '--client-id', 'cli', '-a', agent.url];
+    await using login = new RunningParley(args, { env: { HOME: home.path } });
+    await login.told(/enter the code/);
+    const { stderr } = await login.stop();
+    expect(stderr).toMatch(
+      new RegExp(
+        `^Signing in at ${authorization.url}\nFor the agent: ${agent.url}\nScopes: call \\(the card asks for them; --scope names others\\)\n`,
+      ),
+    );
   });
 });

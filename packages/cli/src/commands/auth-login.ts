@@ -1,8 +1,10 @@
 import type { AgentCard, OAuthFlows, SecurityScheme } from 'parley-a2a';
+import type { OAuthEndpoints } from 'parley-a2a/credentials';
 import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { discoveredEndpoints, shareOrigin } from '../login/issuer-endpoints.js';
 import { loginCredentials } from '../login/login-credentials.js';
 import { type Login, LoginStore } from '../login/login-store.js';
 import type { Settings } from '../settings/settings.js';
@@ -15,10 +17,14 @@ export async function run(invocation: Invocation): Promise<number> {
   if (typeof target !== 'string') throw usageError('auth login needs the URL of the agent, not a file or an endpoint');
   const { fetchAgentCard } = await import('parley-a2a/client');
   const card = await fetchAgentCard(target, connect);
-  const login = loginFor(card, { settings, target });
+  const login = await loginFor(card, { settings, target });
+  const { origin } = new URL(target);
+  const scopeSource = settings.setting('scope') === undefined ? ' (the card asks for them; --scope names others)' : '';
+  output.note(`Signing in at ${login.issuer}`);
+  output.note(`For the agent: ${origin}`);
+  output.note(`Scopes: ${login.scopes.length === 0 ? 'none' : `${login.scopes.join(' ')}${scopeSource}`}`);
   const store = new LoginStore();
   store.keep(target, login);
-  output.note(`Signing in at ${login.issuer}`);
   const credentials = loginCredentials(login, {
     store: store.tokensOf(target),
     clientSecret: settings.text('client-secret'),
@@ -32,7 +38,6 @@ export async function run(invocation: Invocation): Promise<number> {
     url: target,
     ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
   });
-  const { origin } = new URL(target);
   if (output.json) output.document({ agent: origin, issuer: login.issuer, scheme: login.scheme, flow: login.flow });
   else {
     output.field('Agent', origin);
@@ -62,7 +67,7 @@ function offersOf(scheme: string, described: SecurityScheme): Offer[] {
   return [{ scheme, issuer: openIdConnectUrl.replace(/\/\.well-known\/openid-configuration$/, '') }];
 }
 
-function loginFor(card: AgentCard, { settings, target }: LoginWish): Login {
+async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promise<Login> {
   const clientId = settings.text('client-id');
   if (clientId === undefined) throw usageError('--client-id names the client that the authorization server knows');
   const wanted = settings.text('scheme');
@@ -79,23 +84,42 @@ function loginFor(card: AgentCard, { settings, target }: LoginWish): Login {
       hint,
     );
   }
-  const issuer = settings.text('issuer') ?? login.issuer;
-  // A card must not be able to have a secret sent anywhere.
-  if (hasSecret && settings.setting('issuer') === undefined && new URL(issuer).origin !== new URL(target).origin)
-    throw usageError(
-      `the card sends its callers to ${issuer} for tokens, which is not its own origin`,
-      `--issuer ${issuer} says that this is where your client secret belongs`,
-    );
   const required = (card.securityRequirements ?? []).flatMap(({ schemes = {} }) => schemes[login.scheme]?.list ?? []);
   const scopes = settings.setting('scope') === undefined ? [...new Set(required)] : settings.list('scope');
-  return { ...login, issuer, scopes };
+  const named = settings.text('issuer');
+  if (named !== undefined) return { ...login, ...(await issuerNamed(named, login.endpoints)), scopes };
+  // A card must not choose the recipient of a secret.
+  const own = new URL(target).origin;
+  const isOwn =
+    new URL(login.issuer).origin === own && (login.endpoints === undefined || shareOrigin(own, login.endpoints));
+  if (hasSecret && !isOwn)
+    throw usageError(
+      `the card sends its callers to ${login.issuer} for tokens, which is not its own origin`,
+      `--issuer ${login.issuer} says that this is where your client secret belongs`,
+    );
+  return { ...login, scopes };
+}
+
+/** An issuer that the caller names, with the endpoints of its discovery document, or those of the card at its origin. */
+async function issuerNamed(
+  issuer: string,
+  ofCard: OAuthEndpoints | undefined,
+): Promise<Pick<Login, 'issuer' | 'endpoints'>> {
+  if (URL.parse(issuer) === null) throw usageError(`--issuer is a URL, not "${issuer}"`);
+  const discovered = await discoveredEndpoints(issuer);
+  if (discovered !== undefined) return { issuer, endpoints: discovered };
+  if (ofCard !== undefined && shareOrigin(issuer, ofCard)) return { issuer, endpoints: ofCard };
+  throw usageError(
+    `${issuer} has no discovery document, and the endpoints of the card are on another origin`,
+    'is the issuer spelled as the authorization server spells it?',
+  );
 }
 
 function loginBy(
   { scheme, flows = {} as OAuthFlows, issuer }: Offer,
   clientId: string,
   hasSecret: boolean,
-): Omit<Login, 'scopes'> | undefined {
+): (Omit<Login, 'scopes' | 'endpoints'> & { readonly endpoints?: OAuthEndpoints }) | undefined {
   if (issuer !== undefined) return { flow: hasSecret ? 'clientCredentials' : 'deviceCode', scheme, clientId, issuer };
   if ('clientCredentials' in flows && hasSecret) {
     const { tokenUrl: token } = flows.clientCredentials;

@@ -1,4 +1,5 @@
 import {
+  type CredentialProvider,
   clientCredentials,
   type DeviceCodePrompt,
   deviceCode,
@@ -6,6 +7,7 @@ import {
   type TokenStore,
 } from 'parley-a2a/credentials';
 import { CliError } from '../failure/cli-error.js';
+import { issuerFetch } from './issuer-endpoints.js';
 import type { Login } from './login-store.js';
 
 /** What a login needs beside what is kept of it. */
@@ -16,8 +18,27 @@ export interface LoginMeans {
   readonly show?: (prompt: DeviceCodePrompt) => void;
 }
 
-/** The credentials of a login: kept tokens, renewed where that can be done without asking anybody. */
-export function loginCredentials(login: Login, { store, clientSecret, show }: LoginMeans): SchemeCredentials {
+const BEARER = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
+
+/**
+ * The tokens of a login, renewed without asking a person. They are for the scheme that the login names, wherever the card
+ * says that tokens come from: the login has settled that.
+ */
+export function loginCredentials(login: Login, means: LoginMeans): CredentialProvider {
+  const tokens = tokensOf(login, means);
+  return {
+    credentials: ({ card, ...target }) => {
+      const described = card.securitySchemes?.[login.scheme];
+      const isForTokens =
+        described !== undefined && ('oauth2SecurityScheme' in described || 'openIdConnectSecurityScheme' in described);
+      const securitySchemes = { ...card.securitySchemes, ...(isForTokens && { [login.scheme]: BEARER }) };
+      return tokens.credentials({ ...target, card: { ...card, securitySchemes } });
+    },
+    refused: (target, refusal) => tokens.refused(target, refusal),
+  };
+}
+
+function tokensOf(login: Login, { store, clientSecret, show }: LoginMeans): SchemeCredentials {
   const { issuer, endpoints, clientId, scopes, scheme } = login;
   const options = {
     issuer,
@@ -25,6 +46,7 @@ export function loginCredentials(login: Login, { store, clientSecret, show }: Lo
     scopes,
     scheme,
     store,
+    fetch: issuerFetch(issuer),
     ...(endpoints !== undefined && { endpoints }),
     ...(clientSecret !== undefined && { clientSecret }),
   };
