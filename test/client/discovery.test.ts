@@ -1,5 +1,13 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AgentCardError, type CachedDocument, connect } from '../../packages/parley/src/exports/client.js';
+import {
+  AgentCardError,
+  type CachedDocument,
+  connect,
+  memoryCardCache,
+} from '../../packages/parley/src/exports/client.js';
 import { result, StubAgent, type StubAnswer, task } from './stub-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
@@ -129,9 +137,116 @@ describe('in an AI catalog', () => {
     });
   });
 
+  it('no more than 20 documents are asked for, however the catalogs are nested', async () => {
+    const nested = (path: string): StubAnswer =>
+      catalog(
+        ...Array.from({ length: 50 }, (_, at) => ({
+          identifier: `${at}`,
+          type: 'application/ai-catalog+json',
+          url: `${path}${at}.json`,
+        })),
+      );
+    await using stub = await StubAgent.start(({ url }) => (url === CATALOG || /\d/.test(url) ? nested(url) : missing));
+    await expect(connect(stub.url, alone())).rejects.toMatchObject({
+      name: 'AgentCardError',
+      fault: 'invalid',
+      message: expect.stringContaining('20 documents'),
+    });
+    expect(stub.calls).toHaveLength(20);
+  });
+
+  it('an address that is no http or https url is not asked', async () => {
+    const data = `data:application/json,${encodeURIComponent(JSON.stringify({ name: 'x' }))}`;
+    await using stub = await serving(() => ({
+      [CATALOG]: catalog(entry('data', { url: data }), entry('file', { url: 'file:///etc/hostname' })),
+      '/broken.json': catalog(entry('one', { url: 'http://' })),
+    }));
+    for (const identifier of ['data', 'file'])
+      await expect(connect(`${stub.url}#${identifier}`, alone())).rejects.toMatchObject({
+        name: 'AgentCardError',
+        fault: 'invalid',
+        message: expect.stringContaining(`${identifier}:`),
+      });
+    await expect(connect(`${stub.url}/broken.json`, alone())).rejects.toMatchObject({ fault: 'not-found' });
+  });
+
   it('of a later kind, nothing is guessed', async () => {
     await using stub = await serving(() => ({ [CATALOG]: { body: { specVersion: '2.0', entries: [] } } }));
     await expect(connect(stub.url, alone())).rejects.toMatchObject({ fault: 'invalid' });
+  });
+});
+
+describe('a document that is too much', () => {
+  const LIMIT = 1024 * 1024;
+  const padded = (stub: StubAgent, bytes: number) => {
+    const card = JSON.stringify(stub.card({ description: 'd' }));
+    return card.replace('"d"', JSON.stringify('d'.repeat(bytes - card.length + 1)));
+  };
+  const tooLong = { code: 'INVALID_AGENT_RESPONSE', message: expect.stringContaining(`${LIMIT} bytes`) };
+
+  it('is read up to 1 MiB, not a byte further', async () => {
+    await using stub = await serving((stub) => ({
+      '/most.json': { body: padded(stub, LIMIT) },
+      '/more.json': { body: padded(stub, LIMIT + 1) },
+    }));
+    expect((await connect(`${stub.url}/most.json`, alone())).card.name).toBe('Stub');
+    await expect(connect(`${stub.url}/more.json`, alone())).rejects.toMatchObject(tooLong);
+  });
+
+  it('is refused as soon as it passes that, also where it is compressed', async () => {
+    let sent = 0;
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    await using stub = await StubAgent.start(() => (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.on('close', resolve);
+      const gzip = createGzip();
+      const zeros = Readable.from(
+        (function* () {
+          // More than any client should want: 10 GB.
+          for (; sent < 10_000; sent++) yield Buffer.alloc(1024 * 1024);
+        })(),
+      );
+      pipeline(zeros, gzip, response).catch(() => {});
+    });
+    await expect(connect(stub.url, alone())).rejects.toMatchObject(tooLong);
+    await gone;
+    expect(sent).toBeLessThan(1_000);
+  });
+
+  it('is no extended card either', async () => {
+    await using stub = await StubAgent.start((_, stub) => result({ ...stub.card(), description: 'd'.repeat(LIMIT) }));
+    const client = await connect(stub.card({ capabilities: { extendedAgentCard: true } }));
+    await expect(client.getExtendedAgentCard()).rejects.toMatchObject(tooLong);
+  });
+
+  it('is not where a redirect leads that is no http or https url', async () => {
+    for (const location of ['data:application/json,{}', 'file:///etc/hostname', 'blob:x', 'http://']) {
+      await using stub = await serving(() => ({ [CARD]: { status: 302, headers: { location } } }));
+      await expect(connect(stub.url, alone())).rejects.toMatchObject({ name: 'AgentCardError', fault: 'invalid' });
+    }
+  });
+});
+
+describe('cards in memory', () => {
+  it('are bounded by their bytes, the ones used last being kept', async () => {
+    const cache = memoryCardCache();
+    const text = 'x'.repeat(1024 * 1024);
+    for (let at = 0; at < 100; at++) {
+      cache.set(`https://agent.example/${at}`, { text, freshUntil: 0 });
+      expect(await cache.get('https://agent.example/0')).toBeDefined();
+    }
+    const kept = Array.from({ length: 100 }, (_, at) => cache.get(`https://agent.example/${at}`) !== undefined);
+    expect(kept.filter(Boolean).length).toBeLessThanOrEqual(16);
+    expect([kept[0], kept[1], kept[99]]).toEqual([true, false, true]);
+  });
+
+  it('are bounded by their number', () => {
+    const cache = memoryCardCache();
+    for (let at = 0; at < 2_000; at++) cache.set(`https://agent.example/${at}`, { text: '{}', freshUntil: 0 });
+    expect([cache.get('https://agent.example/0'), cache.get('https://agent.example/1999')]).toEqual([
+      undefined,
+      { text: '{}', freshUntil: 0 },
+    ]);
   });
 });
 
@@ -217,6 +332,29 @@ describe('of several interfaces', () => {
         message: expect.stringContaining('its card has GRPC 1.0, HTTP+JSON 1.0, JSONRPC 1.0'),
       });
     }
+  });
+
+  it('a card with gRPC alone is refused with the name of what is missing', async () => {
+    const grpc = { url: '127.0.0.1:443', protocolBinding: 'GRPC', protocolVersion: '1.0' };
+    await using stub = await agent();
+    await expect(connect(stub.card({ supportedInterfaces: [grpc] }))).rejects.toMatchObject({
+      code: 'UNSUPPORTED_OPERATION',
+      message:
+        'Stub offers gRPC only, which this client does not speak: its card lists no JSONRPC or HTTP+JSON interface',
+    });
+  });
+
+  it('one with another scheme than http and https is not called', async () => {
+    await using stub = await agent();
+    const data = { url: 'data:application/json,{}', protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
+    const file = { ...data, url: 'file:///etc/hostname', protocolBinding: 'HTTP+JSON' };
+    await expect(connect(stub.card({ supportedInterfaces: [data, file] }))).rejects.toMatchObject({
+      code: 'UNSUPPORTED_OPERATION',
+      message: expect.stringContaining('JSONRPC 1.0 (data: is not http or https)'),
+    });
+    const good = { ...data, url: `${stub.url}/rpc` };
+    const client = await connect(stub.card({ supportedInterfaces: [data, file, good] }));
+    expect(client.agentInterface.url).toBe(good.url);
   });
 
   it('the next one is tried where one does not speak its version after all, but not where the caller has pinned it', async () => {

@@ -119,6 +119,46 @@ describe('credentials of an agent', () => {
   });
 });
 
+describe('a catalog that names a card on another origin', () => {
+  const CATALOG = '/.well-known/ai-catalog.json';
+  const listed = (entry: object) => ({ specVersion: '1.0', entries: [{ identifier: 'one', ...entry }] });
+  const card = (url: string) => ({ type: 'application/a2a-agent-card+json', url });
+
+  /** The reference of `home` leads to a card at `other`, whose only interface is there too. */
+  async function named(catalog: (other: string) => object) {
+    const other: Listener = await listener((path, self) => {
+      if (path === '/card.json') return { status: 200, body: cardOf([self], BEARER) };
+      if (path === '/more.json') return { status: 200, body: listed(card('/card.json')) };
+      return { status: 200, body: MESSAGE };
+    });
+    const home = await listener((path) =>
+      path === CATALOG ? { status: 200, body: catalog(other.url) } : { status: 404 },
+    );
+    return { home, other };
+  }
+
+  it.each<[string, (other: string) => object]>([
+    ['by its url', (other) => listed(card(`${other}/card.json`))],
+    ['in a catalog within', (other) => listed({ type: 'application/ai-catalog+json', url: `${other}/more.json` })],
+    ['as a part of itself', (other) => listed({ ...card(''), url: undefined, data: cardOf([other], BEARER) })],
+  ])('moves no credentials there: %s', async (_, catalog) => {
+    const { home, other } = await named(catalog);
+    const options = {
+      credentials: bearerToken('s3cret'),
+      cardHeaders: { 'x-card-key': 's3cret' },
+      cardCache: memoryCardCache(),
+    };
+    const client = await connect(home.url, options);
+    await client.sendMessage('hello');
+    expect(home.requests.at(-1)?.headers['x-card-key']).toBe('s3cret');
+    expect(other.requests.at(-1)?.url).toBe('/message:send');
+    expect(told(other)).not.toContain('s3cret');
+    const trusting = await connect(home.url, { ...options, trustedOrigins: [other.url] });
+    await trusting.sendMessage('hello');
+    expect(other.requests.at(-1)?.headers.authorization).toBe('Bearer s3cret');
+  });
+});
+
 describe('the secret of an OAuth client', () => {
   const machine = (more: object = {}) =>
     clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET, ...more });

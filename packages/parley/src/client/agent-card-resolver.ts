@@ -3,6 +3,7 @@ import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
 import type { CachedDocuments } from './cached-documents.js';
+import { originOf } from './credential-guard.js';
 
 /** A card and where it was found. */
 export interface ResolvedCard {
@@ -24,13 +25,18 @@ const CARD = '/.well-known/agent-card.json';
 const LEGACY_CARD = '/.well-known/agent.json';
 const CATALOG = '/.well-known/ai-catalog.json';
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
+/** Catalogs may name any number of others. */
+const MOST_DOCUMENTS = 20;
 
 /**
  * Finds the card of an agent (spec §8.2): by its own url, by the agent's base url with the well-known paths of all versions, or in an AI
- * catalog, by its only entry or the one that `#identifier` names.
+ * catalog, by its only entry or the one that `#identifier` names. A resolver is used once, and asks for at most 20 documents.
  */
 export class AgentCardResolver {
   readonly #options: AgentCardResolverOptions;
+  /** Of the reference. */
+  #origin = '';
+  #documents = 0;
 
   constructor(options: AgentCardResolverOptions) {
     this.#options = options;
@@ -42,6 +48,7 @@ export class AgentCardResolver {
   async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
     if (typeof reference !== 'string') return this.#decoded(reference, undefined);
     const url = httpUrl(reference);
+    this.#origin = originOf(url.href);
     const identifier = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1));
     url.hash = '';
     if (url.pathname.endsWith('.json')) {
@@ -95,7 +102,10 @@ export class AgentCardResolver {
 
   /** The JSON of a document; undefined where there is none: pages for people stand at any path of some servers. */
   async #read(url: string, signal: AbortSignal | undefined): Promise<object | undefined> {
-    const { status, text } = await this.#options.documents.get(url, signal);
+    this.#documents += 1;
+    if (this.#documents > MOST_DOCUMENTS)
+      throw new AgentCardError('invalid', `The catalogs lead to more than ${MOST_DOCUMENTS} documents; name the card`);
+    const { status, text } = await this.#options.documents.get(url, { isOwn: originOf(url) === this.#origin, signal });
     if (ABSENT.has(status)) return undefined;
     if (status === 401 || status === 403) {
       const code = status === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';

@@ -62,7 +62,7 @@ async function listedAgents(catalog: object, path: readonly string[], read: Cata
     if (!isObject(item)) continue;
     const { identifier, type, mediaType, url, data, version, updatedAt } = item;
     const kind = type ?? mediaType;
-    const target = typeof url === 'string' ? new URL(url, path.at(-1)).href : undefined;
+    const target = typeof url === 'string' ? URL.parse(url, path.at(-1))?.href : undefined;
     if (kind === CATALOG_TYPE && path.length < NESTING) {
       const nested = target === undefined ? data : path.includes(target) ? undefined : await read(target);
       if (isObject(nested)) listed.push(...(await listedAgents(nested, [...path, target ?? `${path.at(-1)}`], read)));

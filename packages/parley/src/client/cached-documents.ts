@@ -8,9 +8,18 @@ export interface CachedDocumentsOptions {
   readonly source: DocumentSource;
   readonly cache: CardCache;
   readonly clock: Clock;
-  /** Sent with every request, by lower-case name. Documents fetched with some are not cached: they may be for this caller only. */
+  /** Sent to the caller's own origin, by lower-case name. Documents fetched with some are not cached: they may be for this caller only. */
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** How a document is asked for. */
+export interface DocumentQuery {
+  /** Its origin is the one that the caller gave, which may see the caller's headers. */
+  readonly isOwn: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** A document that was asked for. */
 export interface ResolvedDocument {
@@ -27,8 +36,9 @@ export class CachedDocuments {
   }
 
   /** The document at a url. */
-  async get(url: string, signal: AbortSignal | undefined): Promise<ResolvedDocument> {
-    const { source, cache, clock, headers } = this.#options;
+  async get(url: string, { isOwn, signal }: DocumentQuery): Promise<ResolvedDocument> {
+    const { source, cache, clock } = this.#options;
+    const headers = isOwn ? this.#options.headers : NO_HEADERS;
     const isShared = Object.keys(headers).length === 0;
     const known = isShared ? await quietly(() => cache.get(url)) : undefined;
     if (known !== undefined && known.freshUntil > clock.now()) return { status: 200, text: known.text };

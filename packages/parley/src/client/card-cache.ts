@@ -15,16 +15,40 @@ export interface CardCache {
 }
 
 const MOST = 1_000;
+const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Keeps cards in memory, the ones used last. */
+/** Keeps cards in memory: at most 1,000, of 16 MiB together. Those used last stay. */
 export function memoryCardCache(): CardCache {
   const documents = new Map<string, CachedDocument>();
+  let bytes = 0;
+  const remove = (url: string): CachedDocument | undefined => {
+    const known = documents.get(url);
+    if (known !== undefined) bytes -= sizeOf(url, known);
+    documents.delete(url);
+    return known;
+  };
+  const add = (url: string, document: CachedDocument): void => {
+    bytes += sizeOf(url, document);
+    documents.set(url, document);
+  };
   return {
-    get: (url) => documents.get(url),
+    get: (url) => {
+      const known = remove(url);
+      if (known !== undefined) add(url, known);
+      return known;
+    },
     set: (url, document) => {
-      documents.delete(url);
-      documents.set(url, document);
-      if (documents.size > MOST) documents.delete(documents.keys().next().value as string);
+      remove(url);
+      add(url, document);
+      for (const oldest of documents.keys()) {
+        if (documents.size <= MOST && bytes <= MOST_BYTES) break;
+        remove(oldest);
+      }
     },
   };
+}
+
+/** At least what it takes in memory: two bytes per character, and what stands around them. */
+function sizeOf(url: string, { text, etag = '', lastModified = '' }: CachedDocument): number {
+  return 2 * (url.length + text.length + etag.length + lastModified.length) + 500;
 }

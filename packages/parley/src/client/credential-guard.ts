@@ -75,8 +75,8 @@ function challengesOf(error: unknown): readonly string[] | undefined {
   return error.challenges.some((challenge) => challenge.includes('insufficient_scope')) ? error.challenges : undefined;
 }
 
-/** The names of this machine for itself are one. What is no url, such as an address of gRPC, stands for itself. */
-function originOf(url: string): string {
+/** The origin of a url. The names of this machine for itself are one. An address that is no url, such as one of gRPC, stands for itself. */
+export function originOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, protocol, hostname, port } = new URL(url);
   return LOOPBACK.test(hostname) ? `${protocol}//localhost:${port}` : origin;

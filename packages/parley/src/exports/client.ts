@@ -60,7 +60,7 @@ export type { Logger } from '../telemetry/logger.js';
 export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   /** Who calls, by what `parley-a2a/credentials` makes; default: nobody in particular. */
   readonly credentials?: CredentialProvider;
-  /** Origins, beside the card's own, that may see the credentials. */
+  /** Origins, beside that of the url given to `connect`, that may see the credentials. */
   readonly trustedOrigins?: readonly string[];
   /** Instead of the tenant that the card names. */
   readonly tenant?: string;
@@ -69,7 +69,10 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly interceptors?: readonly Interceptor<ClientCallContext>[];
   /** Where cards are kept; default: in memory, for all clients of the process. */
   readonly cardCache?: CardCache;
-  /** Sent when the card is asked for, for cards that not everybody may see; they are not cached. */
+  /**
+   * Sent to the origin of the url given to `connect` when the card is asked for, for cards that not everybody may see. Such cards are not
+   * cached. A catalog on that origin may name a card elsewhere, which is asked for without them.
+   */
   readonly cardHeaders?: Readonly<Record<string, string>>;
   /**
    * With this the card, and the extended one, must be signed by a key that is trusted, and what no signature covers is left out of it. It needs
@@ -107,7 +110,7 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
   const caller = callerOf(options);
   const verified = await verifiedCards(options, caller);
   const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
-  return clientOf({ card, url, options, runtime, caller, verified });
+  return clientOf({ agent, card, url, options, runtime, caller, verified });
 }
 
 /** How a card is found. */
@@ -186,6 +189,8 @@ function callerOf(options: Pick<ConnectOptions, 'answerBytes' | 'eventBytes' | '
 }
 
 interface ConnectedParts {
+  /** As the caller named it. */
+  readonly agent: string | AgentCard;
   readonly card: AgentCard;
   readonly url: string | undefined;
   readonly options: ConnectOptions;
@@ -194,11 +199,12 @@ interface ConnectedParts {
   readonly verified: VerifiedCards | undefined;
 }
 
-function clientOf({ card, url, options, runtime, caller, verified }: ConnectedParts): Client {
+function clientOf({ agent, card, url, options, runtime, caller, verified }: ConnectedParts): Client {
   const transports = transportSource({ caller, verified, url });
   const interfaces = selectInterfaces(card, options, isKnown);
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
-  const own = url === undefined ? card.supportedInterfaces.map((item) => item.url) : [url];
+  // A catalog may name a card on another origin, which gets no credentials for that.
+  const own = typeof agent === 'string' ? [agent] : card.supportedInterfaces.map((item) => item.url);
   const trusted = [...own, ...(options.trustedOrigins ?? [])];
   const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
   return new Client({

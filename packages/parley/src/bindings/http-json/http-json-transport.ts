@@ -7,7 +7,7 @@ import type { AgentInterface } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
 import { isLegacy } from '../../operations/versions.js';
-import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
+import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { strangeAnswer, tryJson } from '../http/received-answer.js';
 import { openedStream } from '../http/received-events.js';
@@ -53,7 +53,7 @@ export class HttpJsonTransport implements ClientTransport {
   }
 
   async #value(response: Response, { operation, signal }: TransportCall): Promise<unknown> {
-    const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal });
+    const text = await readAnswer(response, { limit: answerLimit(this.#caller, operation), signal });
     // Deleting may be answered with nothing at all.
     return text === '' && operation === 'deleteTaskPushNotificationConfig' ? {} : contentOf(response, text);
   }

@@ -1,5 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
+import type { OperationName } from '../../operations/operations.js';
 import { connectionFault } from './connection-fault.js';
 import { joined } from './read-chunks.js';
 
@@ -13,6 +14,14 @@ export interface HttpCaller {
   readonly answerBytes: number;
   /** The longest event of a stream, in characters. */
   readonly eventBytes: number;
+}
+
+/** The longest card that is read, in bytes of its text. */
+export const CARD_BYTES = 1024 * 1024;
+
+/** The longest answer to an operation that is read, in bytes. */
+export function answerLimit({ answerBytes }: HttpCaller, operation: OperationName): number {
+  return operation === 'getExtendedAgentCard' ? Math.min(answerBytes, CARD_BYTES) : answerBytes;
 }
 
 /** A request of a client. */

@@ -9,7 +9,7 @@ import type {
   StreamingOperationName,
   UnaryOperationName,
 } from '../../operations/operations.js';
-import { type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
+import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
 import { strangeAnswer, tryJson } from '../http/received-answer.js';
 import { openedStream } from '../http/received-events.js';
@@ -38,7 +38,7 @@ export class JsonRpcTransport implements ClientTransport {
 
   async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
     const response = await this.#send(call, JSON_TYPE);
-    const text = await readAnswer(response, { limit: this.#caller.answerBytes, signal: call.signal });
+    const text = await readAnswer(response, { limit: answerLimit(this.#caller, call.operation), signal: call.signal });
     return this.#codec.decodeResponse(call.operation, resultOf(response, text));
   }
 
