@@ -110,6 +110,24 @@ describe('the description of an agent', () => {
   });
 });
 
+describe('the description of a base server', () => {
+  const server = createA2AHost({ agents: { '/hello': { agent: () => 'hello' } }, openapi: true, baseServer: {} });
+
+  it.each(['/openapi.json', '/openapi-3.0.json'])('has the names that its callers know, at %s', async (path) => {
+    const { components, paths, tags } = await read(path, server);
+    expect(Object.keys(components.schemas)).toEqual(
+      expect.arrayContaining(['HealthResponse', 'JSONRPCError', 'JSONRPCRequest', 'JSONRPCResponse']),
+    );
+    expect(tags.map(({ name }) => name)).toEqual(expect.arrayContaining(['Core', 'Monitoring', 'Cache']));
+    const groups = { '/discover': 'Core', '/health': 'Core', '/metrics': 'Monitoring', '/info': 'Monitoring' };
+    for (const [at, tag] of Object.entries(groups)) expect(paths[at]?.get?.tags, at).toEqual([tag]);
+    for (const at of ['/communicate', '/delegate']) expect(paths[at]?.post?.tags, at).toEqual(['Core']);
+    for (const at of ['/cache/invalidate', '/cache/warmup']) expect(paths[at]?.post?.tags, at).toEqual(['Cache']);
+    expect(paths['/cache/stats']?.get?.tags).toEqual(['Cache']);
+    expect(await new Validator().validate({ ...(await read(path, server)) })).toMatchObject({ valid: true });
+  });
+});
+
 describe('/docs', () => {
   const page = async (server = host) => {
     const answer = await server.fetch(new Request('http://x.example/docs'));

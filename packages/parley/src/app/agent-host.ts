@@ -1,4 +1,5 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { ErrorCode } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -7,6 +8,7 @@ import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
 import { otherMethod, READING } from './around/method-filter.js';
+import { countBrokenStream } from './around/observed-exchange.js';
 import { type Wrapping, wrapped } from './around/wrapped-exchange.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
@@ -62,7 +64,8 @@ export class AgentHost {
   constructor(options: AgentHostOptions) {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
-    const ports = { ...options, openStreams: { count: 0 } };
+    const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
+    const ports = { ...options, openStreams: { count: 0 }, streamBroke };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
       const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });

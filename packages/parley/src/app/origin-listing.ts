@@ -42,5 +42,5 @@ export const describedListing: Describe = (components) => {
       503: unavailableAnswer(components),
     },
   };
-  return { tag: { name: SERVER, description: 'What the server says of itself.' }, paths: { '/': { get } } };
+  return { tags: [{ name: SERVER, description: 'What the server says of itself.' }], paths: { '/': { get } } };
 };

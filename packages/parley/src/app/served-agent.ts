@@ -1,5 +1,6 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
 import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpoint.js';
+import type { ErrorCode } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
@@ -29,6 +30,8 @@ export interface AgentPorts {
 export interface SharedPorts extends AgentPorts {
   /** Where the streams that are open are counted. */
   readonly openStreams: Tally;
+  /** Called for each error that ends a stream after its start. */
+  readonly streamBroke: (code: ErrorCode) => void;
 }
 
 /** What a served agent is made of. */
@@ -75,7 +78,7 @@ export class ServedAgent {
   /** What the bindings need to serve the agent under the addresses of a card. */
   endpoint(card: AgentCard): AgentEndpoint {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
-    const { logger, clock, heartbeatMs, openStreams } = this.#ports;
+    const { logger, clock, heartbeatMs, openStreams, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_LIMITS, ...limits };
     return {
       handler: this.#handlerAt(card),
@@ -86,6 +89,7 @@ export class ServedAgent {
       limits: { bodyBytes, jsonDepth, parts, idLength },
       heartbeatMs,
       openStreams,
+      streamBroke,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
     };
   }

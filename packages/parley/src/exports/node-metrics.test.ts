@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CapturingLogger } from '../../../../test/support/engine.js';
 import { MetricRegistry } from '../telemetry/metric-registry.js';
-import { A2AError, PermissionDeniedError, UnauthenticatedError } from './index.js';
+import { A2AError, PermissionDeniedError, StorageError, TaskNotFoundError, UnauthenticatedError } from './index.js';
 import { type A2AServerOptions, BearerTokens, createA2AServer } from './node.js';
-import { createAgentHandler } from './server.js';
+import { createAgentHandler, type RequestHandler } from './server.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -44,6 +44,7 @@ describe('/metrics', () => {
           heapTotal: expect.stringMatching(/^\d+MB$/),
         },
       },
+      errors: { http: { 404: 1 }, jsonRpc: {}, stream: {} },
       cache: { hits: 0, misses: 0, hitRate: '0.00%' },
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
     });
@@ -67,6 +68,46 @@ describe('/metrics', () => {
       '{operation="none",binding="JSONRPC",version="none",code="METHOD_NOT_FOUND"} 1',
       '{operation="none",binding="JSONRPC",version="none",code="PARSE_ERROR"} 1',
       '{operation="sendMessage",binding="JSONRPC",version="1.0",code="OK"} 3',
+    ]);
+  });
+
+  it('counts errors by code: of HTTP, of JSON-RPC, and of streams that broke', async () => {
+    const handler = {
+      sendMessage: () => Promise.reject(new TypeError('secret of the inside')),
+      getTask: () => Promise.reject(new TaskNotFoundError('nobody')),
+      async *sendStreamingMessage() {
+        yield { event: { message: { messageId: 'a1', role: 'ROLE_AGENT', parts: [{ text: 'Hel' }] } } };
+        throw new StorageError('disk full');
+      },
+    };
+    const silent = { debug() {}, info() {}, warn() {}, error() {} };
+    const { url, post, metrics } = await listening({
+      agent: undefined,
+      handler: handler as unknown as RequestHandler,
+      logger: silent,
+    } as unknown as Partial<A2AServerOptions>);
+    for (let sent = 0; sent < 2; sent++) await post(call('GetTask', { id: 'nobody' }));
+    await post(call('Unknown', {}));
+    await post(call('SendMessage', message('m1')));
+    await (
+      await fetch(url, { method: 'POST', headers: HEADERS, body: call('SendStreamingMessage', message('m2')) })
+    ).text();
+    const rest = { method: 'POST', headers: HEADERS, body: JSON.stringify(message('m3')) };
+    await (await fetch(`${url}/a2a/rest/message:stream`, rest)).text();
+    await (await fetch(`${url}/a2a/rest/message:send`, rest)).text();
+    await (await fetch(`${url}/a2a/rest/tasks/nobody`, { headers: HEADERS })).text();
+    expect(await (await metrics()).json()).toMatchObject({
+      server: { requests: 8, errors: 4, errorRate: '50.00%' },
+      errors: { http: { 404: 1, 500: 1 }, jsonRpc: { '-32001': 2, '-32601': 1, '-32603': 1 }, stream: { '-32603': 2 } },
+    });
+    const lines = (await (await metrics(PROMETHEUS)).text()).split('\n');
+    expect(lines.filter((line) => line.startsWith('a2a_server_errors_total')).sort()).toEqual([
+      'a2a_server_errors_total{kind="http",code="404",reason="none"} 1',
+      'a2a_server_errors_total{kind="http",code="500",reason="none"} 1',
+      'a2a_server_errors_total{kind="jsonRpc",code="-32001",reason="TASK_NOT_FOUND"} 2',
+      'a2a_server_errors_total{kind="jsonRpc",code="-32601",reason="METHOD_NOT_FOUND"} 1',
+      'a2a_server_errors_total{kind="jsonRpc",code="-32603",reason="INTERNAL_ERROR"} 1',
+      'a2a_server_errors_total{kind="stream",code="-32603",reason="UNAVAILABLE"} 2',
     ]);
   });
 

@@ -19,7 +19,6 @@ it('a meter of OpenTelemetry is one: by its types, and by what is done with it',
     binding: 'JSONRPC',
     version: '1.0',
     code: 'OK',
-    status: 200,
     seconds: 0.1,
   });
   load.committed(3);

@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Meter, MetricAttributes } from './meter.js';
-import type { RequestFigures } from './server-figures.js';
+import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
 /** A request that was answered. What is not known of it is absent. */
 export interface AnsweredRequest {
@@ -8,8 +8,16 @@ export interface AnsweredRequest {
   readonly version: string | undefined;
   /** `OK`, the code of an error, or a status where the request was no call. */
   readonly code: string;
-  readonly status: number;
   readonly seconds: number;
+}
+
+/** An error that a caller was told. */
+export interface ToldError {
+  readonly kind: keyof ErrorFigures;
+  /** The HTTP status, or the number of the error. */
+  readonly code: string;
+  /** The name of the error, if it has one. */
+  readonly reason?: string;
 }
 
 type CountedAttributes = Readonly<Record<'operation' | 'binding' | 'version' | 'code', string>>;
@@ -27,7 +35,13 @@ const UNKNOWN = 'none';
 export class RequestMetrics implements RequestFigures {
   requests = 0;
   errors = 0;
+  readonly errorsByCode: { readonly [Kind in keyof ErrorFigures]: Record<string, number> } = {
+    http: {},
+    jsonRpc: {},
+    stream: {},
+  };
   readonly #counters: readonly Counter[];
+  readonly #errorCounters: readonly Counter[];
   readonly #durations: readonly Histogram[];
   /** Made once for each combination: most requests are like one before. */
   readonly #series = new Map<string, Series>();
@@ -38,6 +52,12 @@ export class RequestMetrics implements RequestFigures {
       meter.createCounter('a2a.server.requests', {
         description: 'Requests that were answered',
         unit: '{request}',
+      }),
+    );
+    this.#errorCounters = meters.map((meter) =>
+      meter.createCounter('a2a.server.errors', {
+        description: 'Errors that callers were told: HTTP statuses, JSON-RPC errors, and errors that ended a stream',
+        unit: '{error}',
       }),
     );
     this.#durations = meters.map((meter) =>
@@ -51,7 +71,6 @@ export class RequestMetrics implements RequestFigures {
 
   answered(request: AnsweredRequest): void {
     this.requests++;
-    if (request.status >= 500) this.errors++;
     const { operation = UNKNOWN, binding = UNKNOWN, version = UNKNOWN, code, seconds } = request;
     const last = this.#last.counted;
     const isSame =
@@ -60,6 +79,18 @@ export class RequestMetrics implements RequestFigures {
     const { counted, timed } = this.#last;
     for (const counter of this.#counters) counter.add(1, counted);
     for (const histogram of this.#durations) histogram.record(seconds, timed);
+  }
+
+  /** Counts an error by its code. */
+  told({ kind, code, reason = UNKNOWN }: ToldError): void {
+    const counts = this.errorsByCode[kind];
+    counts[code] = (counts[code] ?? 0) + 1;
+    for (const counter of this.#errorCounters) counter.add(1, { kind, code, reason });
+  }
+
+  /** The server is to blame for a request or stream that failed. */
+  failed(): void {
+    this.errors++;
   }
 
   #seriesOf(counted: CountedAttributes): Series {

@@ -1,9 +1,16 @@
 /** What a server has answered since it started; read whenever somebody wants to know. */
 export interface RequestFigures {
   readonly requests: number;
-  /** Answers with a status of 500 or more. */
+  /** Requests and streams that failed through the server: a status of 500 or more, or an error that says the same. */
   readonly errors: number;
+  readonly errorsByCode: ErrorFigures;
 }
+
+/**
+ * Errors by their code. The groups overlap: one answer may be an HTTP error and a JSON-RPC error. `http` has answers with a
+ * status of 400 or more, `jsonRpc` error responses, `stream` errors that ended a stream after its start.
+ */
+export type ErrorFigures = Readonly<Record<'http' | 'jsonRpc' | 'stream', Readonly<Record<string, number>>>>;
 
 /** How often a cache had what it was asked for. */
 export interface CacheFigures {

@@ -108,9 +108,10 @@ describe('the figures of requests', () => {
           { attributes: { ...series, version: '1.0', code: 'UNAVAILABLE' }, value: 1 },
         ],
       },
+      { name: 'a2a.server.errors', points: [] },
       { name: 'a2a.server.request.duration', unit: 's', points: [{ attributes: series, count: 2, sum: 0.024 }] },
     ]);
-    expect(metrics).toMatchObject({ requests: 2, errors: 0 });
+    expect(metrics).toMatchObject({ requests: 2, errors: 1 });
   });
 
   it('count what is no call by its status, and errors from 500 on', async () => {
@@ -118,6 +119,7 @@ describe('the figures of requests', () => {
     await send();
     expect(await registry.collect()).toMatchObject([
       { points: [{ attributes: { operation: 'none', binding: 'none', version: 'none', code: '503' }, value: 1 }] },
+      { points: [{ attributes: { kind: 'http', code: '503', reason: 'none' }, value: 1 }] },
       {},
     ]);
     expect(metrics).toMatchObject({ requests: 1, errors: 1 });

@@ -1,4 +1,7 @@
+import { errorNumber } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { isFault } from '../../bindings/http/wire-error.js';
+import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -51,9 +54,20 @@ function count(metrics: RequestMetrics, { call, status }: ExchangeResponse, ms: 
     binding: call?.binding,
     version: call?.version,
     code: call?.code ?? String(status),
-    status,
     seconds: ms / 1000,
   });
+  if (status >= 400) metrics.told({ kind: 'http', code: String(status) });
+  const code = call?.code ?? 'OK';
+  if (code !== 'OK' && call?.binding === 'JSONRPC') {
+    metrics.told({ kind: 'jsonRpc', code: String(errorNumber(code)), reason: code });
+  }
+  if (status >= 500 || (code !== 'OK' && isFault(code))) metrics.failed();
+}
+
+/** Counts an error that ended a stream after its start. */
+export function countBrokenStream(metrics: RequestMetrics, code: ErrorCode): void {
+  metrics.told({ kind: 'stream', code: String(errorNumber(code)), reason: code });
+  if (isFault(code)) metrics.failed();
 }
 
 interface Told {

@@ -32,8 +32,47 @@ describe('the cache of a base server', () => {
       timestamp: TIMESTAMP,
     });
     expect((await post('/cache/invalidate', { pattern: '*' })).json).toMatchObject({ invalidated: 1 });
-    expect((await post('/cache/invalidate', { pattern: '*' })).json).toMatchObject({ invalidated: 0 });
   });
+
+  it.each([
+    ['discover', '/discover'],
+    ['discovery', '/discover'],
+    ['/discover', '/discover'],
+    ['discovery:*', '/discover'],
+    ['*discovery*', '/discover'],
+    ['/agent.json', '/discover'],
+    ['agents.example', '/discover'],
+    ['http://agents.example', '/discover'],
+    ['health', '/health'],
+    ['/health', '/health'],
+    ['/health*', '/health'],
+  ])('drops by the pattern %s the answer of %s, and no other', async (pattern, dropped) => {
+    const { get, post } = world();
+    const paths = ['/discover', '/health'];
+    for (const path of paths) await get(path);
+    expect((await post('/cache/invalidate', { pattern })).json).toMatchObject({ success: true, invalidated: 1 });
+    const misses = async () => ((await get('/cache/stats')).json.cache as { readonly misses: number }).misses;
+    for (const path of paths) {
+      const before = await misses();
+      await get(path);
+      expect((await misses()) - before, path).toBe(path === dropped ? 1 : 0);
+    }
+  });
+
+  it.each(['nothing like it', 'discover:x*', '[a-z]', '?'])(
+    'says if the pattern %s dropped nothing',
+    async (pattern) => {
+      const { get, post } = world();
+      await get('/discover');
+      expect((await post('/cache/invalidate', { pattern })).json).toEqual({
+        success: true,
+        pattern,
+        invalidated: 0,
+        message: expect.stringMatching(/^No cached answer matches the pattern/),
+        timestamp: TIMESTAMP,
+      });
+    },
+  );
 
   it('is warmed up before anybody asks', async () => {
     const { get, post } = world();
@@ -134,7 +173,7 @@ describe('the health of a base server', () => {
     await later();
     const failing = await get('/health');
     expect(failing.status).toBe(500);
-    expect(failing.json).toEqual({ error: 'Not working: storage', status: 'unhealthy', timestamp: TIMESTAMP });
+    expect(failing.json).toEqual({ error: 'Health check failed: storage', status: 'unhealthy', timestamp: TIMESTAMP });
     storage.broken = false;
     await later();
     const after = await get('/health');

@@ -32,7 +32,7 @@ export class BaseServerHealth {
     const { figures, texts } = this.#parts;
     const { failing, text } = await this.#look();
     if (failing.length > 0) {
-      const error = `Not working: ${failing.join(', ')}`;
+      const error = `Health check failed: ${failing.join(', ')}`;
       const value = { error, status: 'unhealthy', timestamp: figures.timestamp };
       return jsonAnswer({ status: 500, value, headers: { 'cache-control': 'no-store' } });
     }

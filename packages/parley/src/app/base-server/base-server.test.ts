@@ -82,6 +82,7 @@ describe('what a base server tells', () => {
         errorRate: '0.00%',
         memory: { rss: '50MB', heapUsed: '10MB', heapTotal: '20MB' },
       },
+      errors: { http: { 404: 1 }, jsonRpc: {}, stream: {} },
       cache: { hits: 3, misses: 1, hitRate: '75.00%' },
       timestamp: TIMESTAMP,
     });
@@ -113,9 +114,9 @@ describe('what a base server tells', () => {
       protocol: 'A2A/1.0',
       features: { redis_cache: false, compression: false, cache_warmup: true },
       endpoints: {
-        core: ['/discover', '/communicate', '/delegate', '/agent.json'],
+        core: ['/discover', '/communicate', '/delegate', '/agent.json', '/health'],
         cache: ['/cache/stats', '/cache/invalidate', '/cache/warmup'],
-        monitoring: ['/health', '/metrics', '/info'],
+        monitoring: ['/metrics', '/info'],
       },
       uptime: 0,
       timestamp: TIMESTAMP,

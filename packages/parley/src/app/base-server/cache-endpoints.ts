@@ -6,9 +6,12 @@ import type { ReadThrough } from '../../cache/read-through.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { CacheError } from '../../errors/cache-error.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
+import { cachePatterns } from './cache-pattern.js';
 
 const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, parts: 0, idLength: 0 };
 const LONGEST_PATTERN = 1_024;
+const NOTHING_DROPPED =
+  'No cached answer matches the pattern. Keys begin with "discover:" or "health:". "*" matches all';
 
 /** What the endpoints that change the cache work on. */
 export interface CacheEndpointParts {
@@ -32,8 +35,10 @@ export async function invalidateCache(
     return errorAnswer({ status: error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400, message: error.message });
   }
   return unlessGone({ pattern, invalidated: 0, timestamp: timestamp() }, async () => {
-    const invalidated = await texts.invalidate(pattern);
-    return { success: true, pattern, invalidated, timestamp: timestamp() };
+    let invalidated = 0;
+    for (const one of cachePatterns(pattern)) invalidated += await texts.invalidate(one);
+    const message = invalidated === 0 ? { message: NOTHING_DROPPED } : undefined;
+    return { success: true, pattern, invalidated, ...message, timestamp: timestamp() };
   });
 }
 

@@ -1,12 +1,16 @@
 import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Components } from '../../openapi/components.js';
-import type { Answer, DescribedOperation, PathItem, Schema } from '../../openapi/document.js';
+import type { Answer, DescribedOperation, PathItem, Schema, Tag } from '../../openapi/document.js';
 import { jsonOf, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 import { describedCalls } from './base-server-calls.js';
 
-const TAG = 'Base server';
+/** The groups of endpoints, under the names that callers of base servers know. */
+const CORE: Tag = { name: 'Core', description: 'One agent behind fixed endpoints, in the words of A2A 0.2.5.' };
+const CACHE: Tag = { name: 'Cache', description: 'The cached answers of /discover and /health.' };
+/** The group with the figures of the server. */
+export const MONITORING: Tag = { name: 'Monitoring', description: 'What the server says of itself.' };
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const TIME: Schema = { type: 'string', format: 'date-time' };
@@ -25,12 +29,11 @@ const HEADERS = {
 export function describedBaseServer(endpoint: AgentEndpoint): Describe {
   return (components) => {
     const get = (
-      name: string,
-      summary: string,
+      { name, tag = CORE, summary }: NamedEndpoint,
       schema: Schema,
       others: Readonly<Record<string, Answer>> = {},
     ): PathItem => ({
-      get: operation(name, summary, { 200: jsonOf('What is asked for', schema), ...others }),
+      get: operation({ name, tag, summary }, { 200: jsonOf('What is asked for', schema), ...others }),
     });
     const lists = {
       defaultInputModes: TEXTS,
@@ -71,16 +74,20 @@ export function describedBaseServer(endpoint: AgentEndpoint): Describe {
       redis: objectOf({ status: LINK, connections: CONNECTIONS }),
       timestamp: TIME,
     });
-    const calls = describedCalls({ endpoint, tag: TAG, name: 'baseServer', components }, HEADERS);
+    const calls = describedCalls({ endpoint, tag: CORE.name, name: 'baseServer', components }, HEADERS);
     return {
-      tag: { name: TAG, description: 'One agent behind endpoints of its own, in the words of A2A 0.2.5.' },
+      tags: [CORE, MONITORING, CACHE],
       paths: {
-        '/discover': get('discover', 'Read the agent card', card),
-        '/agent.json': get('agentJson', 'Read the agent card', card),
+        '/discover': get({ name: 'discover', summary: 'Read the agent card' }, card),
+        '/agent.json': get({ name: 'agentJson', summary: 'Read the agent card' }, card),
         ...calls,
-        '/health': get('health', 'Whether the agent works', health, { 500: jsonOf('It does not', unhealthy) }),
-        '/info': get('info', 'What the server is', info),
-        '/cache/stats': get('cacheStats', 'The figures of the cache', stats),
+        '/health': get(
+          { name: 'health', summary: 'Read the health of the agent' },
+          { ...components.add('HealthResponse', health) },
+          { 500: jsonOf('It does not', unhealthy) },
+        ),
+        '/info': get({ name: 'info', tag: MONITORING, summary: 'Read what the server is' }, info),
+        '/cache/stats': get({ name: 'cacheStats', tag: CACHE, summary: 'Read the figures of the cache' }, stats),
         '/cache/invalidate': invalidation(components),
         '/cache/warmup': warmup(components),
       },
@@ -91,12 +98,14 @@ export function describedBaseServer(endpoint: AgentEndpoint): Describe {
 function invalidation(components: Components): PathItem {
   const pattern = { type: 'string', minLength: 1, maxLength: 1024, examples: ['discover:*'] };
   const content = { 'application/json': { schema: objectOf({ pattern }) } };
-  const done = objectOf({ success: FLAG, pattern: TEXT, invalidated: COUNT, timestamp: TIME });
+  const dropped = objectOf({ success: FLAG, pattern: TEXT, invalidated: COUNT, timestamp: TIME });
+  const message = { type: 'string', description: 'Only if nothing was dropped.' };
+  const done = { ...dropped, properties: { ...(dropped.properties as Schema), message } };
   const refused = jsonOf('The request is wrong', errorBodySchema(components));
   const responses = { ...changes(components, done), 400: refused, 413: refused, 415: refused };
   return {
     post: {
-      ...operation('invalidateCache', 'Drop what is cached', responses),
+      ...operation({ name: 'invalidateCache', tag: CACHE, summary: 'Drop cached answers' }, responses),
       requestBody: { required: true, content },
     },
   };
@@ -105,7 +114,10 @@ function invalidation(components: Components): PathItem {
 function warmup(components: Components): PathItem {
   const done = objectOf({ success: FLAG, warmed: COUNT, timestamp: TIME });
   return {
-    post: operation('warmCache', 'Make the cached answers before they are asked for', changes(components, done)),
+    post: operation(
+      { name: 'warmCache', tag: CACHE, summary: 'Make the cached answers before callers ask for them' },
+      changes(components, done),
+    ),
   };
 }
 
@@ -120,9 +132,18 @@ function changes(components: Components, done: Schema): Readonly<Record<string, 
   };
 }
 
-function operation(name: string, summary: string, responses: Readonly<Record<string, Answer>>): DescribedOperation {
+interface NamedEndpoint {
+  readonly name: string;
+  readonly tag?: Tag;
+  readonly summary: string;
+}
+
+function operation(
+  { name, tag = CORE, summary }: NamedEndpoint,
+  responses: Readonly<Record<string, Answer>>,
+): DescribedOperation {
   const answers = Object.entries(responses).map(
     ([status, answer]) => [status, { ...answer, headers: HEADERS }] as const,
   );
-  return { operationId: `baseServer_${name}`, tags: [TAG], summary, responses: Object.fromEntries(answers) };
+  return { operationId: `baseServer_${name}`, tags: [tag.name], summary, responses: Object.fromEntries(answers) };
 }

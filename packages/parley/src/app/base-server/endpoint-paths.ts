@@ -1,8 +1,8 @@
 /** The endpoints of a base server, by what they are for. */
 export const ENDPOINTS = {
-  core: ['/discover', '/communicate', '/delegate', '/agent.json'],
+  core: ['/discover', '/communicate', '/delegate', '/agent.json', '/health'],
   cache: ['/cache/stats', '/cache/invalidate', '/cache/warmup'],
-  monitoring: ['/health', '/metrics', '/info'],
+  monitoring: ['/metrics', '/info'],
 } as const;
 
 /** The path of an endpoint. */

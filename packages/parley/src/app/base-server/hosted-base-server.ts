@@ -2,6 +2,7 @@ import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js'
 import type { Cache } from '../../cache/cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { CacheError } from '../../errors/cache-error.js';
+import type { Tag } from '../../openapi/document.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -12,7 +13,7 @@ import type { Describe } from '../openapi/server-document.js';
 import type { ReadinessCheck, ReadinessReport } from '../operating/readiness.js';
 import { BaseServer } from './base-server.js';
 import type { BaseServerOptions } from './base-server-options.js';
-import { describedBaseServer } from './described-base-server.js';
+import { describedBaseServer, MONITORING } from './described-base-server.js';
 
 /** What callers find below the address that the card gives, too: many put the name of an endpoint behind it. */
 const BELOW_THE_AGENT = ['/discover', '/communicate', '/delegate'] as const;
@@ -49,6 +50,8 @@ export interface HostedBaseServer {
   readonly checks: readonly ReadinessCheck[];
   /** How often its cache had what it was asked for. */
   cacheFigures(): CacheFigures;
+  /** The group of its endpoints that has the figures, for a document. */
+  readonly monitoring: Tag;
   /** Its endpoints for a document. */
   describe(mount: AgentMount): Describe;
   /** Its endpoints, by path. */
@@ -62,6 +65,7 @@ export function hostedBaseServer(setup: BaseServerSetup): HostedBaseServer {
     path,
     checks: cache.link === undefined ? [] : [cacheCheck(cache)],
     cacheFigures: () => texts.figures,
+    monitoring: MONITORING,
     describe: (mount) => describedBaseServer(mount.endpoint()),
     endpoints: (surroundings) => endpointsOf(setup, surroundings),
   };

@@ -33,7 +33,7 @@ export function describedMount(mount: AgentMount): Describe {
       ...httpJsonPaths({ ...agent, path: httpJson, languages: languages(mount, 'httpJson') }),
     };
     const { description } = card;
-    return { tag: { name: tag, description }, paths, securitySchemes: describedSchemes(card, name) };
+    return { tags: [{ name: tag, description }], paths, securitySchemes: describedSchemes(card, name) };
   };
 }
 

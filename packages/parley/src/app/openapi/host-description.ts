@@ -4,6 +4,7 @@ import type { HostedBaseServer } from '../base-server/hosted-base-server.js';
 import { describedHealth } from '../operating/health-endpoints.js';
 import { describedMetrics } from '../operating/metrics-endpoint.js';
 import { describedListing } from '../origin-listing.js';
+import { OPERATING } from './described-answers.js';
 import { describedMount } from './described-mount.js';
 import { openApiEndpoints } from './openapi-endpoints.js';
 
@@ -31,7 +32,7 @@ export function hostDescription({
     ...mounts.map(describedMount),
     ...(baseServer && served ? [baseServer.describe(served)] : []),
     ...(health ? [describedHealth] : []),
-    ...(metrics ? [describedMetrics] : []),
+    ...(metrics ? [describedMetrics(baseServer?.monitoring ?? OPERATING)] : []),
   ];
   return openApiEndpoints({ describers, baseUrl });
 }

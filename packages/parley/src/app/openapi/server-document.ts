@@ -3,7 +3,7 @@ import type { OpenApiDocument, PathItem, Paths, Schema, Tag } from '../../openap
 
 /** A group of endpoints in a document. */
 export interface DescribedEndpoints {
-  readonly tag: Tag;
+  readonly tags: readonly Tag[];
   readonly paths: Paths;
   readonly securitySchemes?: Readonly<Record<string, Schema>>;
 }
@@ -20,7 +20,7 @@ const DESCRIPTION =
 export function serverDocument(describers: readonly Describe[], base: string): OpenApiDocument {
   const components = new Components();
   const groups = describers.map((describe) => describe(components));
-  const tags = groups.map(({ tag }) => tag);
+  const tags = groups.flatMap((group) => group.tags);
   const paths: Record<string, PathItem> = {};
   for (const group of groups) {
     for (const [path, item] of Object.entries(group.paths)) paths[path] = { ...paths[path], ...item };

@@ -48,7 +48,7 @@ export const describedHealth: Describe = () => {
   const alive = { type: 'object', required: ['status'], properties: { status: { const: 'alive' } } };
   const probe = (operationId: string, summary: string) => ({ operationId, summary, tags: [OPERATING.name] });
   return {
-    tag: OPERATING,
+    tags: [OPERATING],
     paths: {
       '/healthz': {
         get: { ...probe('healthz', 'Whether the process answers'), responses: { 200: jsonOf('It does', alive) } },

@@ -2,13 +2,14 @@ import type { Authenticator } from '../../auth/authenticator.js';
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { accepted } from '../../bindings/http/media-type.js';
+import type { Tag } from '../../openapi/document.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { type MetricFormat, metricText } from '../../telemetry/metric-text.js';
 import { alwaysAnswered } from '../around/always-answered.js';
 import { varying } from '../around/answer-headers.js';
 import { refuseWithoutCredential } from '../around/required-credential.js';
-import { jsonOf, OPERATING, objectOf } from '../openapi/described-answers.js';
+import { jsonOf, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 
 /** What figures are shown, and to whom. */
@@ -52,33 +53,37 @@ async function text(registry: MetricRegistry, format: MetricFormat): Promise<Exc
   return { status: 200, headers, body: metricText(await registry.collect(), format) };
 }
 
-/** The figures for a document. */
-export const describedMetrics: Describe = (components) => {
-  const [text, count] = [{ type: 'string' }, { type: 'integer', minimum: 0 }];
-  const memory = objectOf({ rss: text, heapUsed: text, heapTotal: text });
-  const server = {
-    ...objectOf({ uptime: count, requests: count, errors: count, errorRate: text }),
-    properties: { uptime: count, requests: count, errors: count, errorRate: text, memory },
-  };
-  const cache = objectOf({ hits: count, misses: count, hitRate: text });
-  const figures = objectOf({ server, cache, timestamp: { type: 'string', format: 'date-time' } });
-  const get = {
-    operationId: 'metrics',
-    tags: [OPERATING.name],
-    summary: 'The figures of the server',
-    description: 'JSON unless `Accept` prefers the text form of OpenMetrics or Prometheus.',
-    responses: {
-      200: {
-        description: 'The figures',
-        content: {
-          'application/json': { schema: figures },
-          'application/openmetrics-text': { schema: text },
-          'text/plain': { schema: text },
+/** The figures for a document, in the group of endpoints that they belong to. */
+export const describedMetrics =
+  (tag: Tag): Describe =>
+  (components) => {
+    const [text, count] = [{ type: 'string' }, { type: 'integer', minimum: 0 }];
+    const memory = objectOf({ rss: text, heapUsed: text, heapTotal: text });
+    const server = {
+      ...objectOf({ uptime: count, requests: count, errors: count, errorRate: text }),
+      properties: { uptime: count, requests: count, errors: count, errorRate: text, memory },
+    };
+    const counts = { type: 'object', description: 'Errors by code.', additionalProperties: count };
+    const errors = objectOf({ http: counts, jsonRpc: counts, stream: counts });
+    const cache = objectOf({ hits: count, misses: count, hitRate: text });
+    const figures = objectOf({ server, errors, cache, timestamp: { type: 'string', format: 'date-time' } });
+    const get = {
+      operationId: 'metrics',
+      tags: [tag.name],
+      summary: 'The figures of the server',
+      description: 'JSON unless `Accept` prefers the text form of OpenMetrics or Prometheus.',
+      responses: {
+        200: {
+          description: 'The figures',
+          content: {
+            'application/json': { schema: figures },
+            'application/openmetrics-text': { schema: text },
+            'text/plain': { schema: text },
+          },
         },
+        401: jsonOf('Who may read the figures has to say who they are', errorBodySchema(components)),
+        403: jsonOf('Not everybody who says who they are may read the figures', errorBodySchema(components)),
       },
-      401: jsonOf('Who may read the figures has to say who they are', errorBodySchema(components)),
-      403: jsonOf('Not everybody who says who they are may read the figures', errorBodySchema(components)),
-    },
+    };
+    return { tags: [tag], paths: { '/metrics': { get } } };
   };
-  return { tag: OPERATING, paths: { '/metrics': { get } } };
-};

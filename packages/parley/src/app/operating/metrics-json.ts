@@ -13,7 +13,7 @@ export interface MetricsJsonParts {
 
 /** The figures in the members that readers of JSON know: for people, and for those without a scraper. */
 export function metricsJson({ uptimeSeconds, requests: figures, process, cache, now }: MetricsJsonParts): object {
-  const { requests, errors } = figures;
+  const { requests, errors, errorsByCode } = figures;
   const { hits, misses } = cache ?? { hits: 0, misses: 0 };
   return {
     server: {
@@ -23,6 +23,7 @@ export function metricsJson({ uptimeSeconds, requests: figures, process, cache, 
       errorRate: percent(errors, requests),
       ...(process && { memory: megabytes(process.memory()) }),
     },
+    errors: errorsByCode,
     cache: { hits, misses, hitRate: percent(hits, hits + misses) },
     timestamp: new Date(now).toISOString(),
   };

@@ -78,7 +78,9 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
         event: (item) => eventFrame(codec.encodeEvent(item), item.seq),
         failure: (thrown) => {
           const fields = { operation, requestId: request.requestId };
-          return errorFrame(toA2AError(thrown, endpoint.logger, fields), codec);
+          const error = toA2AError(thrown, endpoint.logger, fields);
+          endpoint.streamBroke?.(error.code);
+          return errorFrame(error, codec);
         },
       },
       clock: endpoint.clock,

@@ -1,4 +1,5 @@
 import type { Authenticator } from '../../auth/authenticator.js';
+import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { RequestHandler } from '../../server/request-handler.js';
@@ -45,4 +46,6 @@ export interface AgentEndpoint {
   readonly versionWhenAbsent: string;
   /** Where the streams that are open are counted. */
   readonly openStreams?: Tally;
+  /** Called for each error that ends a stream after its start. */
+  readonly streamBroke?: (code: ErrorCode) => void;
 }

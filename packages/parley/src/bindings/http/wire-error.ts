@@ -7,6 +7,12 @@ import type { LogFields, Logger } from '../../telemetry/logger.js';
 
 /** Errors that are not the caller's doing: what is behind them must not get lost. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
+
+/** Whether an error is the server's doing, not the caller's. */
+export function isFault(code: ErrorCode): boolean {
+  return FAULTS.has(code);
+}
+
 const RETRY_STORAGE_MS = 1000;
 const TYPE = 'type.googleapis.com/google.rpc.';
 

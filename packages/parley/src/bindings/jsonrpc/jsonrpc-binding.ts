@@ -86,6 +86,7 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
         event: (item) => eventFrame(`${opening}${codec.encodeEvent(item)}}`, item.seq),
         failure: (thrown) => {
           const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
+          endpoint.streamBroke?.(error.code);
           const data = dialect.errorData?.(error, record.taskId);
           return eventFrame(errorResponse(id, error, { codec, data }));
         },

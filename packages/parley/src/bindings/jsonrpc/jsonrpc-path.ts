@@ -27,7 +27,7 @@ interface Method {
 
 /** What an interface older than the specification answers otherwise, for a document. */
 export interface DescribedDialect {
-  /** What goes with an error. */
+  /** What goes with an error. The schemas of such an interface have names of their own: `JSONRPCRequest` and so on. */
   readonly errorData: Schema;
   /** The headers of every answer. */
   readonly headers: Readonly<Record<string, Header>>;
@@ -48,7 +48,11 @@ export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): 
   const calls = methods.map((method) => [method.name, callSchema(method, agent)] as const);
   const streams = methods.some(({ operation }) => isStreaming(operation));
   const mapping = Object.fromEntries(calls.map(([name, { $ref }]) => [name, $ref]));
-  const schema = { oneOf: calls.map(([, reference]) => reference), discriminator: { propertyName: 'method', mapping } };
+  const request = {
+    oneOf: calls.map(([, reference]) => reference),
+    discriminator: { propertyName: 'method', mapping },
+  };
+  const schema = dialect === undefined ? request : agent.components.add('JSONRPCRequest', request);
   return {
     post: {
       operationId: operationId(agent.name, 'jsonrpc', agent.path),
@@ -60,7 +64,7 @@ export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): 
         ...extensionParameters(endpoint),
         ...(streams ? [LAST_EVENT_ID] : []),
       ],
-      requestBody: { required: true, content: { [JSON_TYPE]: { schema } } },
+      requestBody: { required: true, content: { [JSON_TYPE]: { schema: { ...schema } } } },
       responses: answers(agent, methods, dialect),
       ...securityOf('sendMessage', agent),
     },
@@ -100,7 +104,10 @@ function answers(
     );
   const failure = { $ref: errorSchema(agent, dialect).$ref };
   const [unary, events] = [results(false), results(true)];
-  const response = (of: readonly Schema[]): Schema => ({ anyOf: [resultSchema(of), failure] });
+  const response = (of: readonly Schema[]): Schema => {
+    const schema = { anyOf: [resultSchema(of), failure] };
+    return dialect === undefined ? schema : { ...components.add('JSONRPCResponse', schema) };
+  };
   const failed = { content: { [JSON_TYPE]: { schema: failure } } };
   const version = methods.at(0)?.language.codec.version ?? '';
   const headers = { ...extensionHeaders(endpoint, version), ...dialect?.headers };
@@ -152,10 +159,14 @@ function errorSchema({ components }: DescribedAgent, dialect: DescribedDialect |
     },
     additionalProperties: false,
   };
-  return components.add(dialect === undefined ? 'JsonRpcError' : 'BaseServerError', {
+  return components.add(dialect === undefined ? 'JsonRpcError' : 'JSONRPCFailure', {
     type: 'object',
     required: ['jsonrpc', 'id', 'error'],
-    properties: { jsonrpc: { const: '2.0' }, id: { type: ['string', 'number', 'null'] }, error },
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: { type: ['string', 'number', 'null'] },
+      error: dialect === undefined ? error : components.add('JSONRPCError', error),
+    },
     additionalProperties: false,
   });
 }
