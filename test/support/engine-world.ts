@@ -48,7 +48,8 @@ export type Command =
   | { readonly do: 'cancel' | 'subscribe' | 'resume' | 'drop' | 'stall'; readonly task: number }
   | { readonly do: 'steps'; readonly picks: readonly number[] }
   | { readonly do: 'advance'; readonly ms: number }
-  | { readonly do: 'restart' };
+  | { readonly do: 'restart' }
+  | { readonly do: 'close'; readonly graceMs: number };
 
 const script = fc.array(fc.constantFrom(...STEPS), { maxLength: 8 });
 const which = fc.nat({ max: 7 });
@@ -89,11 +90,15 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 3, 60, 1_000, 6_000, 40_000) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('close' as const), graceMs: fc.constantFrom(0, 60, 5_000) }),
+  },
 );
 
 export interface Reader {
   readonly items: StreamItem[];
-  readonly process: { dead: boolean };
+  readonly process: Process;
   readonly of: 'message' | 'task';
   paused: boolean;
   /** It has not kept up at some time, and may have been dropped for it. */
@@ -105,8 +110,15 @@ export interface Reader {
   readonly iterator: AsyncIterator<StreamItem>;
 }
 
+/** A process of the world: a dead one was killed, a closed one has shut down in order. */
+interface Process {
+  dead: boolean;
+  closing: boolean;
+  closed: boolean;
+}
+
 export interface Sender {
-  readonly process: { dead: boolean };
+  readonly process: Process;
   settled: boolean;
 }
 
@@ -122,16 +134,19 @@ export class World {
   readonly senders: Sender[] = [];
   readonly executing = new Map<string, RequestContext>();
   overlaps = 0;
+  /** Agents that began in a process that had closed. */
+  lateStarts = 0;
   #generation = 0;
-  #process = { dead: false };
+  #process: Process = { dead: false, closing: false, closed: false };
   #handler: DefaultRequestHandler;
-  readonly #executor: AgentExecutor;
+  readonly #handlers: DefaultRequestHandler[] = [];
+  readonly #agent: Pick<AgentExecutor, 'replies' | 'resumable'>;
 
   constructor(replies: 'task' | 'either', resumable: boolean, commands: readonly Command[]) {
     // Other processes come only to a storage that is shared: what they leave there is found when its lease ends.
-    const shared = commands.some((each) => each.do === 'restart');
+    const shared = commands.some((each) => each.do === 'restart' || each.do === 'close');
     this.storage = new ScheduledStorage(this.memory, shared);
-    this.#executor = { replies, resumable, execute: (context, events) => this.#run(context, events) };
+    this.#agent = { replies, resumable };
     this.#handler = this.#boot();
   }
 
@@ -142,9 +157,16 @@ export class World {
   #boot(): DefaultRequestHandler {
     this.#generation += 1;
     const process = this.#process;
-    return new DefaultRequestHandler({
+    const executor: AgentExecutor = {
+      ...this.#agent,
+      execute: (context, events) => {
+        if (process.closed) this.lateStarts += 1;
+        return this.#run(context, events);
+      },
+    };
+    const handler = new DefaultRequestHandler({
       agent: 'a',
-      executor: this.#executor,
+      executor,
       storage: this.storage.view(process),
       clock: this.clock,
       ids: new CountingIds(`g${this.#generation}-`),
@@ -157,6 +179,13 @@ export class World {
         expiryCheckMs: 1e9,
       },
     });
+    this.#handlers.push(handler);
+    return handler;
+  }
+
+  /** What the processes run that have not been killed. */
+  get runningTurns(): number {
+    return this.#handlers.reduce((sum, handler) => sum + handler.load.runningTurns, 0);
   }
 
   async #run(context: RequestContext, events: EventQueue): Promise<void> {
@@ -341,6 +370,9 @@ export class World {
       case 'restart':
         await this.restart();
         break;
+      case 'close':
+        this.close(command.graceMs);
+        break;
     }
   }
 
@@ -365,13 +397,28 @@ export class World {
     this.#process.dead = true;
     // What the dead process had asked for has happened or never will, before anyone looks at its leases.
     await this.drain();
-    this.#process = { dead: false };
+    this.#handlers.pop();
+    this.#process = { dead: false, closing: false, closed: false };
     this.executing.clear();
     this.#handler = this.#boot();
     await this.clock.advance(15_001);
     const started = this.#handler.start();
     await this.drain();
     await started;
+  }
+
+  /** The process shuts down while everything else goes on; another one takes its place when it has closed. */
+  close(graceMs: number): void {
+    const process = this.#process;
+    if (process.closing) return;
+    process.closing = true;
+    void this.#handler.close({ graceMs }).then(() => {
+      process.closed = true;
+      if (process.dead) return;
+      this.#process = { dead: false, closing: false, closed: false };
+      this.#handler = this.#boot();
+      void this.#handler.start();
+    });
   }
 
   /** Every reader reads on, and time goes by until nothing is left to happen. */

@@ -135,8 +135,9 @@ export function idOf(seen: Seen): string {
 }
 
 /** What an agent does that works until it is told to stop. */
-export function aborted(context: RequestContext): Promise<void> {
-  return new Promise((resolve) => context.signal.addEventListener('abort', () => resolve(), { once: true }));
+export function aborted({ signal }: RequestContext): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 export function tick(clock: ManualClock, ms: number): Promise<void> {

@@ -6,6 +6,7 @@ import { settled } from './manual-clock.js';
 type Fate = 'run' | 'late' | 'fail';
 
 interface Operation {
+  readonly name: string;
   readonly run: (fate: Fate) => void;
   readonly fail: (error: Error) => void;
 }
@@ -32,6 +33,11 @@ export class ScheduledStorage {
     return this.#operations.length;
   }
 
+  /** The operations that wait, in the order in which they came. */
+  get names(): readonly string[] {
+    return this.#operations.map(({ name }) => name);
+  }
+
   /** Runs or fails one of the operations that wait. */
   async pick(index: number, fate: Fate = 'run'): Promise<void> {
     const [operation] = this.#operations.splice(index % Math.max(1, this.#operations.length), 1);
@@ -55,10 +61,10 @@ export class ScheduledStorage {
             const run = (fate: Fate) => {
               const outcome = observed(name, args, Reflect.apply(member, target, args));
               const tell = () => resolve(outcome);
-              if (fate === 'late') operations().push({ run: tell, fail: tell });
+              if (fate === 'late') operations().push({ name: `answer of ${String(name)}`, run: tell, fail: tell });
               else tell();
             };
-            operations().push({ run, fail: reject });
+            operations().push({ name: String(name), run, fail: reject });
           });
         };
       },

@@ -83,7 +83,8 @@ function checkReader(reader: Reader, logs: Map<string, Map<number, string>>): vo
 
 /** A reader that kept up has seen all there was to see, and was sent home at the right time. */
 function checkEnd(reader: Reader, logs: Map<string, Map<number, string>>): void {
-  if (reader.dropped || reader.stalled || reader.failed || reader.process.dead) return;
+  const { dead, closing } = reader.process;
+  if (reader.dropped || reader.stalled || reader.failed || dead || closing) return;
   const id = reader.items.map(({ event }) => taskIdOf(event)).find((found) => found !== '');
   const last = [...(logs.get(id ?? '') ?? [])].at(-1);
   if (!last) return;
@@ -123,7 +124,8 @@ describe('the invariants of the engine', () => {
             for (const reader of world.readers) checkEnd(reader, logs);
             expect(world.overlaps).toBe(0);
             expect(world.storage.overtaken).toEqual([]);
-            expect(world.handler.load.runningTurns).toBe(0);
+            expect(world.lateStarts).toBe(0);
+            expect(world.runningTurns).toBe(0);
             const open = world.readers.filter(({ ended, process }) => !ended && !process.dead);
             expect(world.handler.load.watchedTasks).toBeLessThanOrEqual(open.length);
             expect(world.senders.filter(({ process, settled }) => !process.dead && !settled)).toEqual([]);

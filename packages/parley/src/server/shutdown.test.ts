@@ -1,8 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, engine, message, Seen, send, tick } from '../../../../test/support/engine.js';
+import {
+  aborted,
+  call,
+  completes,
+  type Execute,
+  engine,
+  message,
+  Seen,
+  Sent,
+  send,
+  tick,
+} from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { ScheduledStorage } from '../../../../test/support/scheduled-storage.js';
 import { StorageError } from '../errors/storage-error.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
+import type { AgentExecutor } from './agent-executor.js';
 
 describe('limits of time and shutdown', () => {
   it('a task that waits for its caller longer than the limit ends in FAILED', async () => {
@@ -75,5 +88,122 @@ describe('limits of time and shutdown', () => {
     expect(closed).toBe(true);
     expect(watching.ended).toBe(true);
     expect(logger.lines.some(({ message: text }) => text.includes('handed over'))).toBe(true);
+  });
+});
+
+describe('what is on its way into the storage when the server closes', () => {
+  function stage(execute: Execute, replies: 'task' | 'either' = 'task') {
+    const memory = new MemoryStorage({ clock: new ManualClock() });
+    const storage = new ScheduledStorage(memory, false);
+    let begun = 0;
+    const executor: AgentExecutor = {
+      replies,
+      execute(context, events) {
+        begun += 1;
+        return execute(context, events);
+      },
+    };
+    const world = engine(executor, { storage: storage.view({ dead: false }) });
+    const drain = async () => {
+      await world.clock.settle();
+      while (storage.pending > 0) {
+        await storage.pick(0);
+        await world.clock.settle();
+      }
+    };
+    const claims = () => memory.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
+    return { ...world, storage, drain, claims, begun: () => begun };
+  }
+
+  it.each([
+    ['answers in time', 0],
+    ['answers after the server has closed', 10_000],
+  ])('a message whose accept %s starts no agent, and the next process finds its turn', async (_name, stallMs) => {
+    const { handler, clock, drain, claims, begun } = stage(completes);
+    const sent = send(handler);
+    await clock.settle();
+    const closing = handler.close();
+    await clock.advance(stallMs);
+    await drain();
+    await closing;
+    expect(begun()).toBe(0);
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await claims()).toMatchObject([{ turn: 1, began: false }]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each([
+    ['in time', 0],
+    ['after the server has closed', 10_000],
+  ])('a draft whose task is stored %s goes to the next process', async (_name, stallMs) => {
+    const { handler, clock, drain, claims } = stage(async (context, events) => {
+      await events.artifact('half');
+      await aborted(context);
+    }, 'either');
+    const sent = send(handler);
+    await clock.settle();
+    const closing = handler.close();
+    await clock.advance(stallMs);
+    await drain();
+    await closing;
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+    const turns = await claims();
+    expect(turns).toHaveLength(1);
+    // What it had published is committed where that was possible.
+    expect(turns[0]?.began).toBe(stallMs === 0);
+    expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
+  });
+
+  it('a draft that has published nothing is answered, and leaves nothing behind', async () => {
+    const { handler, drain, claims, logger } = stage((context) => aborted(context), 'either');
+    const sent = send(handler);
+    await drain();
+    await handler.close();
+    await drain();
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await claims()).toEqual([]);
+    expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('a draft does not begin while its message is looked up', async () => {
+    const { handler, drain, begun, clock } = stage(completes, 'either');
+    const sent = new Sent(handler.sendMessage({ message: message() }, call({ user: { id: 'ann' } })));
+    await clock.settle();
+    const closing = handler.close();
+    await drain();
+    await closing;
+    expect(begun()).toBe(0);
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('turns that are claimed while it closes go back', async () => {
+    const { handler, storage, drain, claims, begun, clock } = stage(completes);
+    const memory = storage.view({ dead: false });
+    void memory.accept({
+      scope: { agent: 'test', tenant: '', owner: null },
+      message: message(),
+      caller: { extensions: [], version: '1.0' },
+      task: { create: { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_SUBMITTED' } } },
+      waitingLimit: 1,
+    });
+    await drain();
+    const starting = handler.start();
+    await clock.settle();
+    const closing = handler.close();
+    await drain();
+    await Promise.all([starting, closing]);
+    expect(begun()).toBe(0);
+    expect(await claims()).toMatchObject([{ turn: 1, began: false }]);
+  });
+
+  it('a stream that is opened after it has closed ends after its snapshot', async () => {
+    const { handler, drain } = stage((_context, events) => void events.inputRequired());
+    const sent = send(handler);
+    await drain();
+    await handler.close();
+    const late = new Seen(handler.subscribeToTask({ id: sent.task?.id ?? '' }, call()));
+    await drain();
+    expect(late.shown).toEqual(['task INPUT_REQUIRED']);
+    expect(late.ended).toBe(true);
   });
 });

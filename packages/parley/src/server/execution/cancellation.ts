@@ -34,6 +34,7 @@ export class Cancellation {
       if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
       // A turn of this process runs, also when the process was held for so long that its lease has ended.
       const turn = this.#executions.of(taskId);
+      const arriving = turn ? undefined : this.#executions.arriving(taskId);
       if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, metadata, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.
@@ -42,10 +43,11 @@ export class Cancellation {
         new Promise<void>((resolve) => {
           stopTimer = clock.after(limits.cancelGraceMs, resolve);
         });
-      const ended = await Promise.race([waiter.outcome, gone]);
+      const arrived = arriving?.then(() => 'arrived' as const);
+      const ended = await Promise.race([waiter.outcome, gone, ...(arrived ? [arrived] : [])]);
+      // The turn has arrived; or it left its task open, just before it could hear of the request.
+      if (ended === 'arrived' || (turn && !ended)) return await this.cancel(scope, taskId, metadata);
       if (ended?.task) return ended.task;
-      // The turn left its task open, just before it could hear of the request.
-      if (turn && !ended) return await this.cancel(scope, taskId, metadata);
       const stored = await storage.task(scope, taskId);
       if (!stored) throw new TaskNotFoundError(taskId);
       if (isTerminal(stored.task.status.state)) return stored.task;

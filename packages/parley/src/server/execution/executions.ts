@@ -3,11 +3,14 @@ import { isInterrupted } from '../../model/task-state.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim } from '../../store/storage.js';
+import { type Arrival, Arrivals } from './arrivals.js';
+import { closingError } from './closing-error.js';
 import type { Draft } from './draft.js';
 import { Turn, type TurnOwner } from './turn.js';
 import type { Surroundings } from './turn-host.js';
 
 const CLAIM_BATCH = 100;
+const CLAIM_RETRY_MS = 1_000;
 
 const SAYS = {
   interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
@@ -20,6 +23,7 @@ export class Executions implements TurnOwner {
   /** By the ids of their tasks. */
   readonly #turns = new TransientMap<string, Turn>();
   readonly #drafts = new LinkedList<Turn>();
+  readonly #arrivals = new Arrivals();
   #closing = false;
   #idle: (() => void) | undefined;
   #stopBeat: (() => void) | undefined;
@@ -38,33 +42,40 @@ export class Executions implements TurnOwner {
     return this.#closing;
   }
 
-  /** The turn of a task that runs in this process. */
+  /** The turn of a task in this process, a draft included whose task is being stored. */
   of(taskId: string): Turn | undefined {
-    return this.#turns.get(taskId);
+    return this.#turns.get(taskId) ?? this.#drafts.values().find((draft) => draft.taskId === taskId);
+  }
+
+  /** Resolves when the calls under way that may bring a turn of this task have ended; undefined if there is none. */
+  arriving(taskId: string): Promise<unknown> | undefined {
+    return this.#arrivals.over(taskId);
+  }
+
+  /** Registers a call to the storage that may bring a turn, before it is made. */
+  expect(taskId: string): Arrival {
+    return this.#arrivals.begin(taskId);
+  }
+
+  /** Registers a turn that this process has claimed: from here on a cancel finds it. It does not run yet. */
+  admit(claim: Claim): Turn {
+    const turn = new Turn(this.#around, this, { claim });
+    this.#turns.set(turn.taskId, turn);
+    return turn;
+  }
+
+  /** Runs an admitted turn, unless the server closes: then the next process runs it. */
+  start(turn: Turn): void {
+    if (this.#closing) void this.#handOver(turn);
+    else turn.run();
   }
 
   /**
-   * Runs a claimed turn; or ends its task where running it again is not possible, or leaves it waiting where it had asked.
-   * The promise is there for a turn that is not run: it resolves when its end is committed.
+   * Runs an agent that has yet to decide whether its answer is a task.
+   * @throws A2AError while the server closes.
    */
-  start(claim: Claim): Promise<void> | undefined {
-    const turn = new Turn(this.#around, this, { claim });
-    this.#turns.set(turn.taskId, turn);
-    const { executor, limits } = this.#around;
-    if (claim.cancel) turn.conclude('TASK_STATE_CANCELED');
-    // It had asked its question before its process died: the task goes on waiting for the answer.
-    else if (claim.began && isInterrupted(claim.task.status.state)) turn.leave();
-    else if (claim.began && !executor.resumable) turn.conclude('TASK_STATE_FAILED', SAYS.interrupted);
-    else if (claim.attempt > limits.maxAttempts) turn.conclude('TASK_STATE_FAILED', SAYS.exhausted);
-    else {
-      turn.run();
-      return undefined;
-    }
-    return turn.left;
-  }
-
-  /** Runs an agent that has yet to decide whether its answer is a task. */
   draft(draft: Draft): Turn {
+    if (this.#closing) throw closingError();
     const turn = new Turn(this.#around, this, { draft });
     turn.place = this.#drafts.add(turn);
     turn.run();
@@ -86,15 +97,28 @@ export class Executions implements TurnOwner {
   }
 
   /**
-   * Takes over what nobody runs, now and, where other processes share the storage, from time to time. Resolves when the
-   * tasks that end with that have ended, so that no caller sees them at work; a storage that fails is not waited for.
+   * Takes over the turns that no process runs, now and, if other processes share the storage, from time to time. Resolves
+   * when the tasks that end with that have ended, so that no caller sees them at work. Does not wait for a storage that
+   * fails or stalls: that one is asked again later.
    */
   async recover(): Promise<void> {
-    await this.#withPatience(Promise.all(await this.#claimAll()));
+    await this.#withPatience(this.#takeOverAll());
     if (this.#around.storage.shared && !this.#closing) this.#beat();
   }
 
-  /** Lets running turns finish for a while, then hands the rest over; nothing new starts. Ends whatever the storage does. */
+  async #takeOverAll(): Promise<void> {
+    try {
+      await Promise.all(await this.#claimAll());
+    } catch (error) {
+      const { logger, clock } = this.#around;
+      logger[failureLevel(error)]('claiming turns failed, trying again', { error });
+      clock.after(CLAIM_RETRY_MS, () => {
+        if (!this.#closing) void this.#takeOverAll();
+      });
+    }
+  }
+
+  /** Lets running turns finish for a while, then hands the rest over; no agent starts. Ends whatever the storage does. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#stopBeat?.();
@@ -107,10 +131,23 @@ export class Executions implements TurnOwner {
         };
       });
     }
-    const turns = [...this.#turns.values(), ...this.#drafts.values()];
-    await this.#withPatience(Promise.all(turns.map((turn) => this.#handOver(turn))));
-    for (const turn of [...this.#turns.values(), ...this.#drafts.values()]) this.#giveUp(turn);
+    await this.#withPatience(this.#handOverAll());
+    for (const turn of this.#all()) this.#giveUp(turn);
     this.#around.feeds.shutDown();
+  }
+
+  /** The storage is asked for turns until the last moment: what still arrives is handed over as well. */
+  async #handOverAll(): Promise<void> {
+    for (;;) {
+      const turns = this.#all();
+      const arriving = this.#arrivals.over();
+      if (turns.length === 0 && arriving === undefined) return;
+      await Promise.all([arriving, ...turns.map((turn) => this.#handOver(turn))]);
+    }
+  }
+
+  #all(): readonly Turn[] {
+    return [...this.#turns.values(), ...this.#drafts.values()];
   }
 
   async #handOver(turn: Turn): Promise<void> {
@@ -144,25 +181,57 @@ export class Executions implements TurnOwner {
   }
 
   async #claimAll(): Promise<(Promise<void> | undefined)[]> {
-    const { storage, lease, agent } = this.#around;
     const ends: (Promise<void> | undefined)[] = [];
-    for (;;) {
-      const claims = await storage.claim({ ...lease, agents: [agent], limit: CLAIM_BATCH });
-      for (const claim of claims) ends.push(this.start(claim));
-      if (claims.length < CLAIM_BATCH) return ends;
+    while (!this.#closing) {
+      const claims = await this.#claim(CLAIM_BATCH);
+      ends.push(...claims);
+      if (claims.length < CLAIM_BATCH) break;
     }
+    return ends;
   }
 
   async #claimNext(turn: Turn): Promise<void> {
-    const { storage, lease, agent, logger } = this.#around;
     try {
-      const task = { agent, id: turn.taskId };
-      for (const claim of await storage.claim({ ...lease, agents: [agent], limit: 1, task })) this.start(claim);
+      await this.#claim(1, turn.taskId);
     } catch (error) {
+      const { logger, clock } = this.#around;
       const level = failureLevel(error);
       logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
-      this.#around.clock.after(1_000, () => void this.#claimNext(turn));
+      clock.after(CLAIM_RETRY_MS, () => {
+        if (!this.#closing) void this.#claimNext(turn);
+      });
     }
+  }
+
+  /** Claims turns that nobody runs, and takes each of them over. */
+  async #claim(limit: number, taskId?: string): Promise<(Promise<void> | undefined)[]> {
+    const { storage, lease, agent } = this.#around;
+    const arrival = this.#arrivals.begin(taskId);
+    try {
+      const task = taskId === undefined ? {} : { task: { agent, id: taskId } };
+      const claims = await storage.claim({ ...lease, agents: [agent], limit, ...task });
+      return claims.map((claim) => this.#takeOver(claim));
+    } finally {
+      arrival.end();
+    }
+  }
+
+  /**
+   * Runs a claimed turn; or ends its task where running it again is not possible, or leaves it waiting where it had asked.
+   * The promise is there for a turn that is not run: it resolves when its end is committed.
+   */
+  #takeOver(claim: Claim): Promise<void> | undefined {
+    const turn = this.admit(claim);
+    const { executor, limits } = this.#around;
+    // It had asked its question before its process died: the task goes on waiting for the answer.
+    if (!claim.cancel && claim.began && isInterrupted(claim.task.status.state)) turn.leave();
+    else if (!claim.cancel && claim.began && !executor.resumable) turn.conclude('TASK_STATE_FAILED', SAYS.interrupted);
+    else if (!claim.cancel && claim.attempt > limits.maxAttempts) turn.conclude('TASK_STATE_FAILED', SAYS.exhausted);
+    else {
+      this.start(turn);
+      return undefined;
+    }
+    return turn.left;
   }
 
   /** Keeps the leases of the turns that run here, and looks for those whose owner is gone. */

@@ -11,12 +11,12 @@ import type { Task } from '../../model/task.js';
 import type { AcceptOutcome, CallerContext, Claim, IdempotencyKey, Remembered, Scope } from '../../store/storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { ServerCallContext } from '../server-call-context.js';
+import { closingError } from './closing-error.js';
 import type { Executions } from './executions.js';
 import { timestampAt } from './timestamp.js';
 import type { Surroundings } from './turn-host.js';
 
 const BUSY_RETRY_MS = 1_000;
-const CLOSING_RETRY_MS = 2_000;
 
 /** A message that may come in: checked, its task named, nothing stored yet. */
 export interface Envelope {
@@ -57,9 +57,7 @@ export class MessageIntake {
   envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
     const { agent, ids, clock } = this.#around;
     const { message, configuration } = request;
-    if (this.#executions.closing) {
-      throw new A2AError('UNAVAILABLE', 'The server is shutting down', { retryAfterMs: CLOSING_RETRY_MS });
-    }
+    if (this.#executions.closing) throw closingError();
     if (message.role !== 'ROLE_USER') {
       throw new InvalidParamsError([{ field: 'message.role', description: 'must be ROLE_USER' }]);
     }
@@ -90,16 +88,21 @@ export class MessageIntake {
   async #accept(envelope: Envelope): Promise<Submission> {
     const { storage, lease, limits } = this.#around;
     const { scope, message, caller, taskId, task, key } = envelope;
-    const outcome = await storage.accept({
-      scope,
-      message,
-      caller,
-      task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
-      claim: lease,
-      ...(key && { idempotency: key }),
-      waitingLimit: limits.waitingMessages,
-    });
-    return this.#accepted(envelope, outcome);
+    const arrival = this.#executions.expect(taskId);
+    try {
+      const outcome = await storage.accept({
+        scope,
+        message,
+        caller,
+        task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
+        claim: lease,
+        ...(key && { idempotency: key }),
+        waitingLimit: limits.waitingMessages,
+      });
+      return this.#accepted(envelope, outcome);
+    } finally {
+      arrival.end();
+    }
   }
 
   #accepted(envelope: Envelope, outcome: AcceptOutcome): Submission {
@@ -107,7 +110,8 @@ export class MessageIntake {
     switch (outcome.kind) {
       case 'accepted': {
         const { turn, claim } = outcome;
-        return { kind: 'turn', turn, claim, start: () => void (claim && this.#executions.start(claim)) };
+        const admitted = claim && this.#executions.admit(claim);
+        return { kind: 'turn', turn, claim, start: () => admitted && this.#executions.start(admitted) };
       }
       case 'repeated':
         this.#idempotency.check(outcome.first, message);

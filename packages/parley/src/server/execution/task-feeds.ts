@@ -21,12 +21,15 @@ export class TaskFeeds {
   /** Most tasks have one watcher, who then takes no set. */
   readonly #listeners = new TransientMap<string, FeedListener | Set<FeedListener>>();
 
+  #shutDown = false;
+
   /** Number of tasks that are watched. */
   get size(): number {
     return this.#listeners.size;
   }
 
   attach(taskId: string, listener: FeedListener): void {
+    if (this.#shutDown) return listener.shutDown();
     const present = this.#listeners.get(taskId);
     if (present === undefined) this.#listeners.set(taskId, listener);
     else if (present instanceof Set) present.add(listener);
@@ -46,8 +49,9 @@ export class TaskFeeds {
     else present.offer(records, snapshot);
   }
 
-  /** Sends everybody away. */
+  /** Sends all listeners away, those that come later at once. */
   shutDown(): void {
+    this.#shutDown = true;
     const all = this.#listeners.values();
     this.#listeners.clear();
     for (const present of all) {

@@ -66,6 +66,8 @@ export class TurnLog {
   #begun = false;
   #begins = false;
   #finished = false;
+  #abandoned = false;
+  #storing: Promise<void> | undefined;
 
   constructor({ around, turn, claim, draft }: TurnLogOptions) {
     this.#around = around;
@@ -131,14 +133,8 @@ export class TurnLog {
     if (this.#draft === undefined || this.phase !== 'draft') return;
     const early: EarlyEvent[] = [];
     this.#early = early;
-    storeDraft(this.#around, this.#draft).then(
-      (claim) => {
-        this.#open(claim);
-        this.#turn.stored(claim);
-        this.#early = undefined;
-        for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
-        if (this.#finished) this.#writer?.finish();
-      },
+    this.#storing = storeDraft(this.#around, this.#draft).then(
+      (claim) => this.#born(claim, early),
       (error: unknown) => {
         this.#turn.unstored(error);
         for (const { done } of early) done.reject(new TurnOverError());
@@ -173,22 +169,43 @@ export class TurnLog {
     this.#writer?.finish();
   }
 
-  /** Writes nothing more. What is not stored yet leaves the storage when it is. */
+  /** Writes nothing more. A draft whose task is being stored goes back to the storage as soon as it is there. */
   abandon(): void {
-    this.#finished = true;
+    this.#abandoned = true;
     this.#writer?.abandon();
   }
 
   /** Commits what there is, then gives the turn back to the storage for another process; resolves when it knows. */
   async handOver(): Promise<void> {
+    await this.#storing;
     const [held, writer] = [this.held, this.#writer];
-    if (!held || !writer) return this.finish();
-    if (writer.closed) return;
+    if (!held || !writer || writer.closed) return;
     await writer.flush().catch(() => {});
     if (writer.closed) return;
     writer.abandon();
     await this.#around.storage.release(held, 'again');
     this.#turn.gone(0);
+  }
+
+  /** The task of a draft is stored. */
+  #born(claim: Claim, early: readonly EarlyEvent[]): void {
+    this.#open(claim);
+    if (this.#abandoned) {
+      this.#writer?.abandon();
+      for (const { done } of early) done.reject(new TurnOverError());
+      const { storage, logger } = this.#around;
+      if (this.held)
+        storage
+          .release(this.held, 'again')
+          .catch((error: unknown) =>
+            logger.error('a turn could not be handed over', { taskId: this.#turn.taskId, error }),
+          );
+      return;
+    }
+    this.#turn.stored(claim);
+    this.#early = undefined;
+    for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
+    if (this.#finished) this.#writer?.finish();
   }
 
   #open(claim: Claim): void {

@@ -1,7 +1,7 @@
-import { A2AError } from '../../errors/a2a-error.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
+import { closingError } from './closing-error.js';
 import { stateOf } from './record-state.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 
@@ -64,7 +64,7 @@ export class TurnWaiter implements FeedListener {
   shutDown(): void {
     // Whether anybody awaits the outcome is the owner's business.
     this.outcome.catch(() => {});
-    this.#reject(new A2AError('UNAVAILABLE', 'The server is shutting down'));
+    this.#reject(closingError());
   }
 
   /** Stops waiting; the outcome stays open for good. */

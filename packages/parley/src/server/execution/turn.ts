@@ -10,6 +10,7 @@ import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../..
 import { eventBytes } from '../../task/event-bytes.js';
 import { announcedState, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun } from './agent-run.js';
+import { closingError } from './closing-error.js';
 import type { Draft, Opening } from './draft.js';
 import { ownCopy } from './own-copy.js';
 import { quiet } from './quiet.js';
@@ -59,6 +60,7 @@ export class Turn implements EventSink, LoggedTurn {
   #over = false;
   #left: PromiseWithResolvers<void> | undefined;
   #returned = false;
+  #handingOver: Promise<void> | undefined;
   #cancel: CancelRequest | undefined;
   readonly #timers: TurnTimers;
 
@@ -104,6 +106,9 @@ export class Turn implements EventSink, LoggedTurn {
 
   /** Runs the executor; everything that can happen is taken care of. */
   run(): void {
+    // Between its claim and its start it was handed over or overtaken.
+    if (this.#over) return;
+    if (this.#cancel) return this.conclude('TASK_STATE_CANCELED');
     const { executor, storage, ids, strayErrors, logger } = this.#around;
     this.#timers.startDeadline(() => this.#late());
     const context = new TurnContext({
@@ -168,12 +173,18 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   /** Gives the turn up for another process to take over; resolves when the storage knows. */
-  async handOver(): Promise<void> {
+  handOver(): Promise<void> {
+    this.#handingOver ??= this.#handOver();
+    return this.#handingOver;
+  }
+
+  async #handOver(): Promise<void> {
     // How the agent takes it is not the turn's end: that is the next process's to find out.
     this.#returned = true;
     this.#stop(new Error('The server is shutting down'));
-    if (this.#log.phase === 'draft') this.#opening?.reject(new A2AError('UNAVAILABLE', 'The server is shutting down'));
-    await this.#log.handOver();
+    if (this.#log.phase !== 'draft') return this.#log.handOver();
+    this.#opening?.reject(closingError());
+    this.gone(0);
   }
 
   /** The storage says that the turn is not held: by its own doing, or because it belongs to somebody else now. */
@@ -185,6 +196,7 @@ export class Turn implements EventSink, LoggedTurn {
   overtaken(): void {
     this.#returned = true;
     this.#stop(new Error('The turn was taken over by another process'));
+    this.#opening?.reject(closingError());
     this.#log.abandon();
     this.gone(0);
   }
