@@ -1,50 +1,22 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { EmptyFolder, PARLEY, RunningParley } from './parley.js';
+import { RunningParley } from './parley.js';
+import { CTRL_C, PseudoTerminal, terminalCases } from './pseudo-terminal.js';
 import { type Answer, RecordingAgent, result } from './recording-agent.js';
-
-/** A terminal of util-linux, where there is one. */
-function hasTerminal(): boolean {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-}
 
 const working = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
 const silent: Answer = ({ body }) => result(body.method === 'GetTask' ? working : { task: working });
 
-/** Runs a command on a terminal; `until` ends it by Ctrl-C once it has been printed. */
-async function onTerminal(args: readonly string[], env: Record<string, string>, until?: RegExp): Promise<string> {
-  using home = new EmptyFolder();
-  const { PATH = '' } = process.env;
-  const command = [process.execPath, PARLEY, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    env: { PATH, HOME: home.path, TERM: 'xterm', ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let said = '';
-  let sent = false;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-    if (until === undefined || sent || !until.test(said)) return;
-    sent = true;
-    child.stdin.write('\u0003');
-  });
-  await once(child, 'close');
-  return said;
-}
-
 describe('on a terminal', () => {
   // Without a terminal there is nothing to look at.
-  const cases = hasTerminal() ? ['script'] : [];
+  const cases = terminalCases();
 
   it.for(cases)('a line shows that it goes on, and Ctrl-C leaves the task running', async () => {
     await using agent = await RecordingAgent.start({ answer: silent });
     const args = ['send', '-a', agent.url, 'x', '--poll-interval', '100ms'];
-    const said = await onTerminal(args, {}, /working · \d+ s · Ctrl-C leaves the task running/);
+    await using terminal = new PseudoTerminal(args);
+    await terminal.shows(/working · \d+ s · Ctrl-C leaves the task running/);
+    terminal.type(CTRL_C);
+    const { said } = await terminal.ended();
     expect(said).toMatch(/Task: t-1/);
     expect(said).toContain('\u001b[K');
     expect(said).toMatch(/the task goes on\. Back to it: parley task get t-1 --wait/);
@@ -53,13 +25,16 @@ describe('on a terminal', () => {
 
   it.for(cases)('conformance shows which check is being made', async () => {
     await using agent = await RecordingAgent.start();
-    const said = await onTerminal(['conformance', '-a', agent.url, '--timeout', '5s'], {});
+    await using terminal = new PseudoTerminal(['conformance', '-a', agent.url, '--timeout', '5s']);
+    const { said } = await terminal.ended();
     expect(said).toContain('\rJSONRPC 1.0: SendMessage answers with a task or a message\u001b[K');
   });
 
   it.for(cases)('errors are coloured, unless NO_COLOR is set', async () => {
-    expect(await onTerminal(['nonsense'], {})).toContain('\u001b[1;31merror:');
-    expect(await onTerminal(['nonsense'], { NO_COLOR: '1' })).not.toContain('\u001b[');
+    await using coloured = new PseudoTerminal(['nonsense']);
+    expect((await coloured.ended()).said).toContain('\u001b[1;31merror:');
+    await using plain = new PseudoTerminal(['nonsense'], { NO_COLOR: '1' });
+    expect((await plain.ended()).said).not.toContain('\u001b[');
   });
 });
 

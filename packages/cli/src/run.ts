@@ -15,7 +15,12 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<number> {
   const { env } = process;
-  const sinks: OutputSinks = { stdout: process.stdout, stderr: process.stderr, colors: colored(env) };
+  const sinks: OutputSinks = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colors: colored(process.stderr, env),
+    styled: colored(process.stdout, env),
+  };
   let line: CommandLine | undefined;
   let output = new Output(sinks, { format: formatIn(argv) });
   try {
@@ -55,6 +60,6 @@ function formatIn(argv: readonly string[]): OutputFormat {
   return found === 'json' || found === 'jsonl' ? found : 'text';
 }
 
-function colored(env: NodeJS.ProcessEnv): boolean {
-  return process.stderr.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+function colored({ isTTY }: OutputSinks['stdout'], env: NodeJS.ProcessEnv): boolean {
+  return isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
 }

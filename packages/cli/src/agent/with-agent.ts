@@ -18,6 +18,8 @@ export interface CalledAgent {
   readonly credentials: AgentCredentials;
   /** Undefined where signatures are not looked at. */
   readonly signatures: CardSignatures | undefined;
+  /** What to report of an error of a call. */
+  readonly failure: (error: unknown) => Failure;
 }
 
 /**
@@ -34,16 +36,19 @@ export async function withAgent(
   const flags = agentFlags(invocation);
   const thread = new TaskThread(flags, taskId);
   let client: Client | undefined;
-  try {
-    client = await connect(target, options);
-    return await run({ client, thread, credentials, signatures });
-  } catch (error) {
+  const explained = (error: unknown): Failure => {
     const failure = failureOf(error, {
       credentials: credentials.sent,
       binding: client?.agentInterface.protocolBinding,
     });
     const hint = failure.hint ?? hintFor({ failure, client, thread, flags, path: invocation.command.path });
-    throw new ReportedFailure({ ...failure, hint: hint ?? null }, error);
+    return { ...failure, hint: hint ?? null };
+  };
+  try {
+    client = await connect(target, options);
+    return await run({ client, thread, credentials, signatures, failure: explained });
+  } catch (error) {
+    throw new ReportedFailure(explained(error), error);
   }
 }
 

@@ -15,17 +15,22 @@ export function report(error: unknown, { output, argv, line }: ReportContext): n
   const failure = error instanceof ReportedFailure ? error.failure : failureOf(error);
   output.endProgress();
   const streaming = line?.command?.path === 'chat' || line?.given.some(({ name }) => name === 'stream') === true;
-  if (output.json) {
-    const body = { error: bodyOf(failure) };
-    if (streaming) output.line(body);
-    else output.document(body);
-  } else {
-    output.fail(`${failure.code}: ${failure.message}${failure.a2aCode === null ? '' : ` (${failure.a2aCode})`}`);
-    if (failure.hint !== null) output.note(`hint: ${failure.hint}`);
-  }
+  writeFailure(output, failure, streaming);
   const thrown = error instanceof ReportedFailure ? error.cause : error;
   if (argv.includes('--debug') && thrown instanceof Error) output.note(thrown.stack ?? thrown.message);
   return failure.exit;
+}
+
+/** Shows a failure: on stderr as text, on stdout as an object; `asLine`: among other lines. */
+export function writeFailure(output: Output, failure: Failure, asLine: boolean): void {
+  if (output.json) {
+    const body = { error: bodyOf(failure) };
+    if (asLine) output.line(body);
+    else output.document(body);
+    return;
+  }
+  output.fail(`${failure.code}: ${failure.message}${failure.a2aCode === null ? '' : ` (${failure.a2aCode})`}`);
+  if (failure.hint !== null) output.note(`hint: ${failure.hint}`);
 }
 
 function bodyOf({ code, message, hint, a2aCode }: Failure): object {

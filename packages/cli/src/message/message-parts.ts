@@ -81,7 +81,11 @@ export function jsonFrom(flag: string, value: string): JsonValue {
   }
 }
 
-function filePart(place: string): Part {
+/**
+ * A file as a part: the content of a path, or a reference to a URL.
+ * @throws CliError A2ACLI_ERR_USAGE
+ */
+export function filePart(place: string): Part {
   // A reference is not ours to fetch.
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place) && !place.startsWith('file://')) return { url: place, ...inferred(place) };
   const path = place.startsWith('file://') ? new URL(place) : place;

@@ -5,6 +5,8 @@ export type OutputFormat = 'text' | 'json' | 'jsonl';
 export interface TextSink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
+  /** The width of a terminal. */
+  readonly columns?: number;
 }
 
 /** Where an output writes to. */
@@ -13,6 +15,8 @@ export interface OutputSinks {
   readonly stderr: TextSink;
   /** Whether stderr may be coloured. */
   readonly colors: boolean;
+  /** Whether stdout is a terminal that may be coloured. */
+  readonly styled?: boolean;
 }
 
 /** How much is written, and in which form. */
@@ -29,6 +33,8 @@ export class Output {
   readonly #sinks: OutputSinks;
   /** Whether a line of progress stands. */
   #drawn = false;
+  /** Whether the terminal's cursor stands behind text of stdout. */
+  #isMidLine = false;
 
   constructor(sinks: OutputSinks, { format = 'text', verbose = false }: OutputOptions = {}) {
     this.format = format;
@@ -45,58 +51,88 @@ export class Output {
     return this.#sinks.stderr.isTTY === true;
   }
 
+  /** Whether a person reads stdout as it is written. */
+  get isRead(): boolean {
+    return this.#sinks.stdout.isTTY === true && !this.json;
+  }
+
+  /** Whether stdout may be coloured. */
+  get styled(): boolean {
+    return this.#sinks.styled === true && !this.json;
+  }
+
   /** The one JSON document of a command. */
   document(value: unknown): void {
-    this.#sinks.stdout.write(`${JSON.stringify(value, undefined, this.format === 'json' ? 2 : undefined)}\n`);
+    this.#write(`${JSON.stringify(value, undefined, this.format === 'json' ? 2 : undefined)}\n`);
   }
 
   /** One object of many, on a line of its own. */
   line(value: unknown): void {
-    this.#sinks.stdout.write(`${JSON.stringify(value)}\n`);
+    this.#write(`${JSON.stringify(value)}\n`);
   }
 
   /** A `Label: value` line; without a value nothing. */
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
-    this.#sinks.stdout.write(`${label}: ${harmless(value).replaceAll(/\s*\n\s*/g, ' ')}\n`);
+    this.#write(`${label}: ${harmless(value).replaceAll(/\s*\n\s*/g, ' ')}\n`);
   }
 
   /** A label on a line of its own, content, and a blank line. */
   block(label: string, content: string): void {
-    this.#sinks.stdout.write(`${label}:\n${harmless(content).replace(/\n+$/, '')}\n\n`);
+    this.#write(`${label}:\n${harmless(content).replace(/\n+$/, '')}\n\n`);
   }
 
   /** Text as it is, for what comes in pieces and for scripts. */
   raw(text: string): void {
-    this.#sinks.stdout.write(harmless(text));
+    this.#write(harmless(text));
+  }
+
+  /** Text whose control characters are the tool's own colours. */
+  styledText(text: string): void {
+    this.#write(text);
   }
 
   /** Something to know, beside the result. */
   note(text: string): void {
-    this.#sinks.stderr.write(`${harmless(text)}\n`);
+    this.#tell(`${harmless(text)}\n`);
   }
 
   /** Something to worry about. */
   warn(text: string): void {
-    this.#sinks.stderr.write(`${this.#colored('warning:', 33)} ${harmless(text)}\n`);
+    this.#tell(`${this.#colored('warning:', 33)} ${harmless(text)}\n`);
   }
 
   /** What ended the command. */
   fail(text: string): void {
-    this.#sinks.stderr.write(`${this.#colored('error:', 31)} ${harmless(text)}\n`);
+    this.#tell(`${this.#colored('error:', 31)} ${harmless(text)}\n`);
   }
 
-  /** A line that the next one takes the place of; only where a person reads it. */
+  /** A line that the next output replaces. Only a terminal shows it, and not behind text that waits for its line to end. */
   progress(text: string): void {
-    if (!this.watched) return;
+    if (!this.watched || this.#isMidLine) return;
     this.#drawn = true;
-    this.#sinks.stderr.write(`\r${harmless(text).replaceAll('\n', ' ')}\x1b[K`);
+    const line = harmless(text).replaceAll('\n', ' ');
+    // A line that wraps could not be replaced.
+    const columns = (this.#sinks.stderr.columns || 80) - 1;
+    this.#sinks.stderr.write(`\r${line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\x1b[K`);
   }
 
   /** Takes the line of progress away. */
   endProgress(): void {
     if (this.#drawn) this.#sinks.stderr.write('\r\x1b[K');
     this.#drawn = false;
+  }
+
+  #write(text: string): void {
+    if (text === '') return;
+    this.endProgress();
+    this.#isMidLine = this.#sinks.stdout.isTTY === true && !text.endsWith('\n');
+    this.#sinks.stdout.write(text);
+  }
+
+  #tell(text: string): void {
+    this.endProgress();
+    this.#sinks.stderr.write(text);
   }
 
   #colored(text: string, color: number): string {

@@ -1,4 +1,4 @@
-import { isInterrupted, isTerminal, type StreamResponse, type Task, type TaskState } from 'parley-a2a';
+import { isInterrupted, isTerminal, type StreamResponse, type Task, type TaskState, type TaskStatus } from 'parley-a2a';
 import { shellWord } from './shell-word.js';
 
 /** What is known of the task that a command is about: enough to find back to it, whatever happens. */
@@ -8,6 +8,8 @@ export class TaskThread {
   taskId: string | undefined;
   contextId: string | undefined;
   state: TaskState | undefined;
+  /** The agent's last status text, on one line. */
+  said: string | undefined;
 
   constructor(agentFlags: string, taskId?: string) {
     this.#agentFlags = agentFlags;
@@ -19,11 +21,11 @@ export class TaskThread {
     if ('task' in event) {
       this.taskId = event.task.id;
       this.contextId = event.task.contextId;
-      this.state = event.task.status.state;
+      this.#learnStatus(event.task.status);
     } else if ('statusUpdate' in event) {
       this.taskId = event.statusUpdate.taskId;
       this.contextId = event.statusUpdate.contextId;
-      this.state = event.statusUpdate.status.state;
+      this.#learnStatus(event.statusUpdate.status);
     } else if ('artifactUpdate' in event) {
       this.taskId = event.artifactUpdate.taskId;
       this.contextId = event.artifactUpdate.contextId;
@@ -32,6 +34,19 @@ export class TaskThread {
 
   learnTask(task: Task): void {
     this.learn({ task });
+  }
+
+  #learnStatus({ state, message }: TaskStatus): void {
+    this.state = state;
+    const texts = message?.parts.map((part) => ('text' in part ? part.text : '')) ?? [];
+    // Long messages are cut before they are searched for line breaks.
+    const said = texts
+      .join('')
+      .slice(0, 500)
+      .split(/\s/)
+      .filter((word) => word !== '')
+      .join(' ');
+    if (said !== '') this.said = said;
   }
 
   get isOver(): boolean {

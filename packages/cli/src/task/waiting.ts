@@ -3,8 +3,8 @@ import type { Invocation } from '../command-line/invocation.js';
 import type { Output } from '../output/output.js';
 import type { TaskThread } from './task-thread.js';
 
-/** Interrupted by the user: what a shell calls it. */
-const INTERRUPTED = 130;
+/** The exit code after Ctrl-C, as shells have it. */
+export const INTERRUPTED = 130;
 const LONGEST_POLL_MS = 30_000;
 
 /** A wait that the user can leave. */
@@ -28,7 +28,9 @@ export async function waiting(
   const timeoutMs = settings.duration('timeout');
   const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
   // What streams to the terminal shows by itself that it goes on.
-  const progress = settings.isOn('stream') ? NO_PROGRESS : showProgress(output, thread);
+  const progress = settings.isOn('stream')
+    ? NO_PROGRESS
+    : showProgress(output, thread, 'Ctrl-C leaves the task running');
   try {
     return await run({ signal: AbortSignal.any([interrupt.signal, ...limits]) });
   } catch (error) {
@@ -61,21 +63,26 @@ export function streams(client: Client): boolean {
   return client.card.capabilities.streaming === true;
 }
 
-interface Progress {
+/** A line on the terminal that shows that a command still waits. */
+export interface Progress {
   end(): void;
 }
 
 const NO_PROGRESS: Progress = { end: () => {} };
 
-/** A line that lives while a person waits, and nothing in a pipe. */
-function showProgress(output: Output, thread: TaskThread): Progress {
+/**
+ * Shows the state of a task, the agent's last status text and the time, while a person waits. In a pipe it shows nothing. `leave`
+ * says what Ctrl-C does.
+ */
+export function showProgress(output: Output, thread: TaskThread, leave: string): Progress {
   if (!output.watched) return NO_PROGRESS;
   const began = performance.now();
   const draw = () => {
-    const state = thread.state?.replace('TASK_STATE_', '').toLowerCase() ?? 'calling';
     const seconds = Math.round((performance.now() - began) / 1000);
-    const leave = thread.taskId === undefined ? '' : ' · Ctrl-C leaves the task running';
-    if (seconds > 0) output.progress(`${state} · ${seconds} s${leave}`);
+    const state = thread.state?.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', ' ') ?? 'calling';
+    const pieces = [thread.said === undefined ? state : `${state}: ${thread.said}`, `${seconds} s`];
+    if (thread.taskId !== undefined) pieces.push(leave);
+    if (seconds > 0) output.progress(pieces.join(' · '));
   };
   const timer = setInterval(draw, 1000);
   timer.unref();

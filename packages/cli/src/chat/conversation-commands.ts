@@ -1,0 +1,29 @@
+/** What a line that begins with a slash asks for. */
+export type ConversationCommand =
+  | { readonly name: 'help' | 'cancel' | 'task' | 'exit' }
+  | { readonly name: 'file'; readonly place: string }
+  | { readonly name: 'unknown'; readonly word: string };
+
+/** The commands of a conversation, for its help. */
+export const CONVERSATION_HELP = `/file <path|url>  attach a file to the next message
+/task             show the ids and the state of the task
+/cancel           cancel the task that runs or waits
+/help             show this
+/exit             leave, as Ctrl-D does
+//…               send a message that begins with a slash
+Ctrl-C cancels the turn; a second one leaves.`;
+
+/** Reads a line as a command; undefined if it is a message. */
+export function conversationCommand(line: string): ConversationCommand | undefined {
+  if (!line.startsWith('/') || line.startsWith('//')) return undefined;
+  const [word = '', ...rest] = line.trim().split(' ');
+  const name = word.slice(1);
+  if (name === 'file') return { name, place: rest.join(' ').trim() };
+  if (name === 'help' || name === 'cancel' || name === 'task' || name === 'exit') return { name };
+  return name === 'quit' ? { name: 'exit' } : { name: 'unknown', word };
+}
+
+/** The message that a line is: of two slashes at its beginning, one is left. */
+export function messageOf(line: string): string {
+  return line.startsWith('//') ? line.slice(1) : line;
+}

@@ -1,0 +1,69 @@
+import type { Message, Part, StreamResponse, TaskState } from 'parley-a2a';
+import { LABELS } from '../output/labels.js';
+import { MarkdownPrinter } from '../output/markdown-printer.js';
+import { harmless, type Output } from '../output/output.js';
+import { writeParts } from '../output/part-text.js';
+
+/** States in which a status message is progress, not an answer. */
+const PROGRESS: ReadonlySet<TaskState> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
+
+/** Shows a turn to a person: what the agent says, as it comes, without ids. Markdown becomes styles where colours are on. */
+export class ConversationText {
+  readonly #output: Output;
+  readonly #markdown: MarkdownPrinter | undefined;
+  /** Whether text of a part stands without the end of its line. */
+  #isOpen = false;
+  #artifactId: string | undefined;
+
+  constructor(output: Output) {
+    this.#output = output;
+    this.#markdown = output.styled ? new MarkdownPrinter() : undefined;
+  }
+
+  write(event: StreamResponse): void {
+    if ('message' in event) this.#message(event.message);
+    else if ('statusUpdate' in event) {
+      const { state, message } = event.statusUpdate.status;
+      if (message !== undefined && !PROGRESS.has(state)) this.#message(message);
+    } else if ('artifactUpdate' in event) {
+      const { artifactId, parts } = event.artifactUpdate.artifact;
+      this.#artifact(artifactId, parts);
+    } else {
+      const { artifacts = [], status } = event.task;
+      for (const { artifactId, parts } of artifacts) this.#artifact(artifactId, parts);
+      if (status.message !== undefined && !PROGRESS.has(status.state)) this.#message(status.message);
+    }
+  }
+
+  /** Ends the line of text that is open. */
+  end(): void {
+    if (!this.#isOpen) return;
+    this.#output.styledText(`${this.#markdown?.end() ?? ''}\n`);
+    this.#isOpen = false;
+  }
+
+  #message({ parts }: Message): void {
+    this.end();
+    this.#parts(parts);
+    this.end();
+  }
+
+  #artifact(artifactId: string, parts: readonly Part[]): void {
+    if (this.#artifactId !== artifactId) this.end();
+    this.#artifactId = artifactId;
+    this.#parts(parts);
+  }
+
+  #parts(parts: readonly Part[]): void {
+    for (const part of parts) {
+      if (!('text' in part)) {
+        this.end();
+        writeParts(this.#output, [part], LABELS.text);
+        continue;
+      }
+      const text = harmless(part.text);
+      this.#output.styledText(this.#markdown?.push(text) ?? text);
+      this.#isOpen ||= text !== '';
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { Part, StreamResponse } from 'parley-a2a';
+import type { CalledAgent } from '../agent/with-agent.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { StreamText } from '../output/stream-text.js';
+import { warnOfState, writeHead } from '../output/task-text.js';
+import { stopsStream } from '../task/authorization.js';
+import { pollOptions, showProgress, streams } from '../task/waiting.js';
+import type { ConversationNews } from './conversation-news.js';
+import { ConversationText } from './conversation-text.js';
+
+const CANCEL_LIMIT_MS = 10_000;
+
+/** One message of a conversation, and the answer to it. */
+export class Turn {
+  readonly #invocation: Invocation;
+  readonly #agent: CalledAgent;
+  readonly #news: ConversationNews;
+  readonly #stop = new AbortController();
+  #canceling: Promise<void> | undefined;
+
+  constructor(invocation: Invocation, agent: CalledAgent, news: ConversationNews) {
+    this.#invocation = invocation;
+    this.#agent = agent;
+    this.#news = news;
+  }
+
+  /** Whether it was asked to cancel already. */
+  get isCanceling(): boolean {
+    return this.#canceling !== undefined;
+  }
+
+  /** Sends the parts; `taskId` continues a task that waits. A turn that was canceled ends without an error. */
+  async run(parts: readonly Part[], taskId: string | undefined): Promise<void> {
+    const { output } = this.#invocation;
+    const { thread } = this.#agent;
+    const { contextId } = thread;
+    thread.taskId = taskId;
+    thread.state = undefined;
+    thread.said = undefined;
+    const message = {
+      parts,
+      ...(contextId !== undefined && { contextId }),
+      ...(taskId !== undefined && { taskId }),
+    };
+    const shown = output.isRead ? new ConversationText(output) : new StreamText(output);
+    const progress = showProgress(output, thread, 'Ctrl-C cancels');
+    try {
+      await this.#follow(message, (event) => {
+        thread.learn(event);
+        if (output.json) output.line(event);
+        else shown.write(this.#news.of(event));
+      });
+    } catch (error) {
+      if (!this.#stop.signal.aborted) throw error;
+    } finally {
+      progress.end();
+      if (!output.json) shown.end();
+    }
+    // The stream may end before the answer to the cancellation arrives.
+    if (!this.#stop.signal.aborted) await this.#canceling;
+    this.#tellEnd();
+  }
+
+  /** Cancels the task, or the call as long as no task is known. */
+  cancel(): Promise<void> {
+    this.#canceling ??= this.#cancel();
+    return this.#canceling;
+  }
+
+  async #cancel(): Promise<void> {
+    const { client, thread, failure } = this.#agent;
+    const { output } = this.#invocation;
+    if (thread.taskId === undefined) {
+      this.leave();
+      output.note('Left before the agent named a task; it may work on.');
+      return;
+    }
+    try {
+      const { signal } = this.#stop;
+      thread.learnTask(await client.cancelTask(thread.taskId, { signal, timeoutMs: CANCEL_LIMIT_MS }));
+      output.note('Canceled.');
+      this.leave();
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      const { code, message } = failure(error);
+      output.note(`The task is not canceled: ${code}: ${message}`);
+    }
+  }
+
+  /** Stops following. The task itself goes on. */
+  leave(): void {
+    this.#stop.abort();
+  }
+
+  async #follow(message: object, show: (event: StreamResponse) => void): Promise<void> {
+    const { client, thread } = this.#agent;
+    const request = { message: message as { readonly parts: readonly Part[] } };
+    const timeoutMs = this.#invocation.settings.duration('timeout');
+    const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+    const signal = AbortSignal.any([this.#stop.signal, ...limits]);
+    if (!streams(client)) {
+      const options = { signal, ...pollOptions(this.#invocation) };
+      // A follow-up is waited for by the client: asked at once, the agent may still show the task as it was before.
+      const isFollowUp = thread.taskId !== undefined;
+      const first = await (isFollowUp
+        ? client.sendAndWait(request, options)
+        : client.sendMessage({ ...request, configuration: { returnImmediately: true } }, { signal }));
+      thread.learn(first);
+      if ('message' in first || thread.isOver) show(first);
+      else show({ task: await client.waitFor(first.task.id, options) });
+      return;
+    }
+    for await (const event of client.sendStreamingMessage(request, { signal })) {
+      show(event);
+      // The agent may keep the stream open until authorization was given; the conversation takes the next line before.
+      if (stopsStream(this.#invocation, event)) break;
+    }
+  }
+
+  #tellEnd(): void {
+    const { output } = this.#invocation;
+    const { thread, client } = this.#agent;
+    if (output.json) return;
+    const tellsIds = output.isRead ? output.verbose : streams(client);
+    if (thread.state !== undefined && tellsIds) writeHead(output, thread);
+    // A person sees the question itself.
+    if (!output.isRead || thread.state !== 'TASK_STATE_INPUT_REQUIRED') warnOfState(output, thread);
+  }
+}
