@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EmptyFolder, parley, RunningParley, ServedAgent } from './parley.js';
@@ -266,3 +268,27 @@ it('parley serve --echo answers half a second after its start', async () => {
   // The fastest of several: what the others of a busy machine take is not ours. Half a second on an idle one.
   expect(Math.min(...took)).toBeLessThan(1500);
 });
+
+describe('variables of parley serve', () => {
+  it('PORT and HOST say where it listens', async () => {
+    const port = await freePort();
+    const env = { PORT: String(port), HOST: '127.0.0.1', A2ACLI_ECHO: 'true' };
+    await using running = new RunningParley(['serve'], { env });
+    expect(await running.printed(/^URL: (\S+)$/m)).toBe(`http://127.0.0.1:${port}`);
+    expect(textsOf(await call(`http://127.0.0.1:${port}`, 'x'))).toEqual(['Echo: x']);
+  });
+
+  it('what the command line serves counts before variables', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo'], { env: { A2ACLI_EXEC: 'false', PORT: '1' } });
+    expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

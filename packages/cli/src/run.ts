@@ -1,5 +1,5 @@
 import type { CommandLine } from './command-line/parse.js';
-import { parseCommandLine } from './command-line/parse.js';
+import { flagsOf, parseCommandLine } from './command-line/parse.js';
 import { LOADERS } from './loaders.js';
 import { Output, type OutputFormat, type OutputSinks } from './output/output.js';
 import { Settings } from './settings/settings.js';
@@ -26,10 +26,13 @@ async function run(argv: readonly string[]): Promise<number> {
   try {
     line = parseCommandLine(argv);
     const { command, given } = line;
-    const layers = settingsLayers(env, namedConfig(line), process.cwd());
+    const ignored: string[] = [];
+    const warn = (text: string) => ignored.push(text);
+    const layers = settingsLayers({ env, named: namedConfig(line), folder: process.cwd(), warn });
     const settings = new Settings(given, layers);
     const format = (settings.text('output') ?? 'text') as OutputFormat;
     output = new Output(sinks, { format, verbose: settings.isOn('verbose') });
+    for (const text of ignored) output.warn(text);
     for (const path of exposedFiles(layers))
       output.warn(`${path} holds credentials and others on this machine can read it: chmod 600 ${path}`);
     if (given.some(({ name }) => name === 'version')) {
@@ -40,6 +43,7 @@ async function run(argv: readonly string[]): Promise<number> {
       output.raw((await import('./command-line/help-text.js')).helpText(line.words, settings));
       return 0;
     }
+    settings.checkTrust(flagsOf(command));
     const loaded = await LOADERS[command.path]?.();
     if (loaded === undefined) throw new Error(`nothing runs ${command.path}`);
     return await loaded.run({ command, args: line.args, given, settings, output });

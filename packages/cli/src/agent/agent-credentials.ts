@@ -6,7 +6,7 @@ import type {
   RequestCredentials,
   SchemeCredentials,
 } from 'parley-a2a/credentials';
-import type { Settings } from '../settings/settings.js';
+import type { Setting, Settings } from '../settings/settings.js';
 
 const NAMES = ['auth', 'bearer', 'api-key'] as const;
 
@@ -29,6 +29,14 @@ export class AgentCredentials implements CredentialProvider {
   /** Whether there are any at all. */
   get present(): boolean {
     return NAMES.some((name) => this.#settings.setting(name) !== undefined);
+  }
+
+  /** Credentials of an untrusted file that go to an agent which something else names. */
+  get distrusted(): readonly Setting[] {
+    const agents = (['endpoint', 'agent-card'] as const).map((name) => this.#settings.setting(name)?.source);
+    return NAMES.flatMap((name) => this.#settings.setting(name) ?? []).filter(
+      ({ source, distrust }) => distrust !== undefined && !agents.includes(source),
+    );
   }
 
   /** Every value that must never be shown. */
@@ -70,6 +78,7 @@ export class AgentCredentials implements CredentialProvider {
     const store = new LoginStore();
     const login = store.find(url);
     if (login === undefined) return { credentials: async () => ({}) };
+    this.#settings.checkRecipients(`the login at ${login.issuer}`);
     const { loginCredentials } = await import('../login/login-credentials.js');
     const clientSecret = this.#settings.text('client-secret');
     return loginCredentials(login, { store: store.tokensOf(url), clientSecret });

@@ -27,6 +27,8 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
   const certificate = await certificateFor(settings, target);
   const credentials = new AgentCredentials(settings, certificate?.credentials);
   if (settings.isOn('insecure')) await trustAnybody(output.warn.bind(output), credentials.present);
+  for (const { source } of credentials.distrusted)
+    output.warn(`${source} is not trusted, and its credential goes out: the agent takes you for the owner of it`);
   const version = settings.text('a2a-version') ?? DEFAULT_VERSION;
   if (!/^\d+\.\d+(?:\.\d+)?$/.test(version)) throw usageError(`--a2a-version is such as 1.0, not "${version}"`);
   const tenant = settings.text('tenant');

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AgentCard } from 'parley-a2a';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError, usageError } from '../failure/cli-error.js';
-import { parseCardReference } from './card-reference.js';
+import { namesFile, parseCardReference } from './card-reference.js';
 import { preferredBindings } from './preferred-bindings.js';
 
 /** The card of an agent, or the URL that leads to it. */
@@ -13,17 +13,19 @@ export type AgentTarget = string | AgentCard;
  * Which agent is meant, by an argument or the settings. Files are read here; whatever else is left to be fetched.
  * @throws CliError
  */
-export function agentTarget({ settings }: Invocation, argument?: string): AgentTarget {
-  const endpoint = settings.text('endpoint');
-  const reference = argument ?? settings.text('agent-card');
-  if (endpoint !== undefined) {
-    if (settings.setting('agent-card')?.source === 'flag' || argument !== undefined)
-      throw usageError('--endpoint and --agent-card exclude each other');
+export function agentTarget({ settings, output }: Invocation, argument?: string): AgentTarget {
+  if (argument !== undefined && settings.setting('endpoint')?.source === 'flag')
+    throw usageError('--endpoint and the name of an agent exclude each other');
+  const isEndpoint = argument === undefined && settings.eitherText('endpoint', 'agent-card') === 'endpoint';
+  const endpoint = isEndpoint ? settings.text('endpoint') : undefined;
+  if (endpoint !== undefined)
     return cardOfEndpoint(endpoint, preferredBindings(settings.list('transport')), settings.text('a2a-version'));
-  }
+  const reference = argument ?? settings.text('agent-card');
   if (reference === undefined)
     throw usageError('which agent? Name it by --agent-card', 'parley card get --agent-card localhost:8080');
   const { url, entry } = parseCardReference(reference);
+  if (url.protocol !== 'file:' && namesFile(reference))
+    output.note(`${reference} is taken for a host; for the file of that name write ./${reference}`);
   if (url.protocol === 'file:') return cardInFile(url, entry);
   if (entry !== undefined) url.hash = encodeURIComponent(entry);
   return url.href;

@@ -14,7 +14,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/]|$)/i;
 
 /**
  * Reads a reference: a host or origin, a full URL, a `file://` URL or a path; `#…` picks an entry of a catalog. Without a scheme
- * a host of this machine is asked by http, any other by https.
+ * a host of this machine is asked by http, any other by https. A path begins with `./`, `../` or `/`: a file of the working
+ * directory must not stand in for a host of its name.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCardReference(reference: string): CardReference {
@@ -24,16 +25,25 @@ export function parseCardReference(reference: string): CardReference {
   return { url: urlOf(address, reference), entry };
 }
 
+/** Whether a reference that is read as a host is the name of a file as well. */
+export function namesFile(reference: string): boolean {
+  return existsSync(reference) && !/^[a-z][a-z0-9+.-]*:/i.test(reference);
+}
+
 function urlOf(address: string, reference: string): URL {
   if (/^(?:https?|file):\/\//i.test(address)) return parsed(address, reference);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) throw usageError(`"${reference}" is neither http, https nor file`);
-  if (/^\.{0,2}\//.test(address) || existsSync(address)) return pathToFileURL(address);
+  if (/^\.{0,2}[/\\]|^[a-z]:[/\\]/i.test(address)) return pathToFileURL(address);
   return parsed(`${LOOPBACK.test(address) ? 'http' : 'https'}://${address}`, reference);
 }
 
 function parsed(url: string, reference: string): URL {
   const found = URL.parse(url);
-  if (found === null) throw usageError(`"${reference}" is no host, URL or path`);
+  if (found === null)
+    throw usageError(
+      `"${reference}" is no host, URL or path`,
+      existsSync(reference) ? `a path begins with ./ or /` : undefined,
+    );
   return found;
 }
 

@@ -80,6 +80,26 @@ export const COMMANDS: readonly Command[] = [
     example: 'parley config show',
   },
   {
+    path: 'config trust',
+    summary: 'Trust a .env file as it is now, by default the nearest one',
+    args: '[file]',
+    flags: [],
+    example: 'parley config trust',
+  },
+  {
+    path: 'config untrust',
+    summary: 'Trust a .env file no longer',
+    args: '[file]',
+    flags: [],
+    example: 'parley config untrust',
+  },
+  {
+    path: 'config trusted',
+    summary: 'List the .env files that were trusted, and whether they have changed since',
+    flags: [],
+    example: 'parley config trusted',
+  },
+  {
     path: 'completion',
     summary: 'Print the completion script of a shell: bash, zsh or fish',
     args: '<shell>',

@@ -9,10 +9,10 @@ export interface Flag {
   readonly repeats?: boolean;
   /** Other spellings, accepted and not shown. */
   readonly aliases?: readonly string[];
-  /** Whether the environment and configuration files may set it too. */
-  readonly configurable?: boolean;
   /** What holds where nobody says anything. */
   readonly builtIn?: string;
+  /** A variable of the environment that counts after all other settings, because many tools read it. */
+  readonly commonVariable?: string;
   /** Never shown in clear. */
   readonly secret?: boolean;
   /** The only values it takes; hidden ones after those that are shown. */
@@ -26,14 +26,12 @@ const text = (value: string, help: string, more: Partial<Flag> = {}): Flag => ({
   ...more,
 });
 const onOff = (help: string, more: Partial<Flag> = {}): Flag => ({ type: 'boolean', help, ...more });
-const configurable = { configurable: true };
-const secret = { configurable: true, secret: true };
+const secret = { secret: true };
 
 /** Every flag there is, by its long name. */
 export const FLAGS = {
   'agent-card': text('ref', 'the agent: a host, a URL, a card URL, a file:// URL or a path', {
     short: 'a',
-    ...configurable,
   }),
   endpoint: text('url', 'call this address without a card; needs exactly one --transport', { short: 'e' }),
   transport: text(
@@ -41,47 +39,40 @@ export const FLAGS = {
     'HTTP+JSON or JSONRPC; repeat it in order of preference (default: the order of the card)',
     {
       repeats: true,
-      ...configurable,
     },
   ),
   'a2a-version': text(
     'version',
     'protocol version; below 1.0 only when it is asked for here (default: highest of 1.x)',
-    {
-      ...configurable,
-    },
   ),
-  tenant: text('id', 'another tenant than the one that the card names', configurable),
+  tenant: text('id', 'another tenant than the one that the card names'),
   bearer: text('token', 'bearer token', secret),
   'api-key': text('key', 'API key, sent where the card says', secret),
   auth: text('value', 'the value of the header Authorization, as it is', secret),
-  'client-cert': text('path', 'client certificate for mutual TLS, as PEM; goes with --client-key', configurable),
-  'client-key': text('path', 'key of that certificate, as PEM', configurable),
-  'ca-cert': text('path', 'trust what this certificate has signed, too, as PEM', configurable),
+  'client-cert': text('path', 'client certificate for mutual TLS, as PEM; goes with --client-key'),
+  'client-key': text('path', 'key of that certificate, as PEM'),
+  'ca-cert': text('path', 'trust what this certificate has signed, too, as PEM'),
   'card-key': text(
     'path|url',
     'accept only cards signed by this key: a JWK or a key set, from a file or an https URL',
     {
       repeats: true,
-      ...configurable,
     },
   ),
   'card-key-origin': text('origin', 'fetch the key sets that signatures name from here; card: where the card is', {
     repeats: true,
-    ...configurable,
   }),
-  'svc-param': text('key:value', 'service parameter (an HTTP header)', { repeats: true, ...configurable }),
-  extension: text('uri', 'declare a protocol extension that the agent asks for', { repeats: true, ...configurable }),
-  insecure: onOff('do not verify TLS certificates', configurable),
+  'svc-param': text('key:value', 'service parameter (an HTTP header)', { repeats: true }),
+  extension: text('uri', 'declare a protocol extension that the agent asks for', { repeats: true }),
+  insecure: onOff('do not verify TLS certificates'),
   config: text('path', 'this .env file instead of the local one'),
   output: text('format', 'text or json', {
     short: 'o',
     builtIn: 'text',
     choices: ['text', 'json', 'jsonl'],
-    ...configurable,
   }),
-  verbose: onOff('show everything: ids of artifacts, metadata, history', configurable),
-  debug: onOff('show on stderr what is sent and received', configurable),
+  verbose: onOff('show everything: ids of artifacts, metadata, history'),
+  debug: onOff('show on stderr what is sent and received'),
   help: onOff('show help and exit', { short: 'h' }),
   version: onOff('show the version and exit', { short: 'v' }),
 
@@ -99,28 +90,26 @@ export const FLAGS = {
   stream: onOff('deliver events as they come'),
   async: onOff('return the ids at once instead of waiting', {
     aliases: ['immediate', 'return-immediately', 'no-wait'],
-    ...configurable,
   }),
-  wait: onOff('wait until the task has ended or asks for something', { aliases: ['watch'], ...configurable }),
-  'context-id': text('id', 'a new task in this context', { aliases: ['context'], ...configurable }),
-  'task-id': text('id', 'the next message of this task', { aliases: ['task'], ...configurable }),
-  metadata: text('json', 'metadata of the request: a JSON object', configurable),
+  wait: onOff('wait until the task has ended or asks for something', { aliases: ['watch'] }),
+  'context-id': text('id', 'a new task in this context', { aliases: ['context'] }),
+  'task-id': text('id', 'the next message of this task', { aliases: ['task'] }),
+  metadata: text('json', 'metadata of the request: a JSON object'),
   'await-auth': onOff('go on waiting while the task asks for authorization, which is given elsewhere'),
   'poll-interval': text('duration', 'time between polls', {
     aliases: ['polling-interval'],
     builtIn: '2s',
-    ...configurable,
   }),
-  timeout: text('duration', 'longest wait (default: no limit)', configurable),
-  history: text('n', 'this many messages of history', configurable),
-  'save-fileparts': text('dir', 'save files of the answer in this folder', configurable),
+  timeout: text('duration', 'longest wait (default: no limit)'),
+  history: text('n', 'this many messages of history'),
+  'save-fileparts': text('dir', 'save files of the answer in this folder'),
 
   validate: onOff('check the card against the schema of A2A'),
   extended: onOff('get the extended card, with credentials'),
   tck: onOff('play the scenarios of the compatibility kit too, for agents that know its message ids'),
   status: text('state', 'only tasks in this state, such as input-required'),
   since: text('time', 'only tasks whose status changed after this time (RFC 3339)'),
-  'page-size': text('n', 'tasks on a page, 1 to 100', { aliases: ['limit'], ...configurable }),
+  'page-size': text('n', 'tasks on a page, 1 to 100', { aliases: ['limit'] }),
   'page-token': text('token', 'the page that follows, as an earlier one named it'),
   'with-artifacts': onOff('with the artifacts of the tasks'),
   dir: text('path', 'folder for the files', { builtIn: '.' }),
@@ -132,10 +121,10 @@ export const FLAGS = {
   'auth-scheme': text('scheme', 'scheme that notifications authenticate with'),
   'auth-credentials': text('value', 'credentials of that scheme', secret),
 
-  'client-id': text('id', 'OAuth client id', configurable),
+  'client-id': text('id', 'OAuth client id'),
   'client-secret': text('secret', 'OAuth client secret; chooses client credentials', secret),
-  issuer: text('url', 'the authorization server (default: that of the card)', configurable),
-  scope: text('scope', 'OAuth scope (default: those that the card requires)', { repeats: true, ...configurable }),
+  issuer: text('url', 'the authorization server (default: that of the card)'),
+  scope: text('scope', 'OAuth scope (default: those that the card requires)', { repeats: true }),
   scheme: text('name', 'security scheme of the card'),
 
   echo: onOff('an agent that says what it was told'),
@@ -143,8 +132,8 @@ export const FLAGS = {
   chunk: text('delimiter', 'with --exec: stream the answer, cut at this text (\\n for lines)'),
   proxy: text('url', 'pass everything on to this agent and log the traffic'),
   'traffic-log': text('file', 'with --proxy: log to this file (default: stderr)'),
-  host: text('host', 'address to listen on', { builtIn: '127.0.0.1' }),
-  port: text('port', 'port to listen on; 0 takes a free one', { builtIn: '8080' }),
+  host: text('host', 'address to listen on', { builtIn: '127.0.0.1', commonVariable: 'HOST' }),
+  port: text('port', 'port to listen on; 0 takes a free one', { builtIn: '8080', commonVariable: 'PORT' }),
   name: text('name', 'name of the agent'),
   description: text('text', 'description of the agent'),
   'public-url': text('url', 'base URL that the card tells', { aliases: ['advertise-address'] }),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SETTING_ORIGINS } from '../settings/setting-origins.js';
 import { COMMANDS } from './commands.js';
 import { FLAG_NAMES, flagOf } from './flags.js';
 import { flagsOf, parseCommandLine } from './parse.js';
@@ -48,7 +49,7 @@ describe('the tables', () => {
 
   it('DEFAULT_001: let no environment or file turn streaming, help or version on', () => {
     for (const name of ['stream', 'help', 'version', 'config'] as const)
-      expect(flagOf(name).configurable).toBeUndefined();
+      expect(SETTING_ORIGINS[name]).toBe('command line');
   });
 });
 

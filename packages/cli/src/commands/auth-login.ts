@@ -12,6 +12,7 @@ import type { Settings } from '../settings/settings.js';
 /** Signs in by OAuth, with a code on another device or with a client secret, and keeps the token for later calls. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
+  settings.checkRecipients('your login');
   const target = agentTarget(invocation);
   const { connect } = await agentOptions(invocation, target);
   if (typeof target !== 'string') throw usageError('auth login needs the URL of the agent, not a file or an endpoint');

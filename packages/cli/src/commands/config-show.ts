@@ -10,9 +10,12 @@ export async function run({ settings, output }: Invocation): Promise<number> {
     name: variableOf(name),
     value: shown(name, setting),
     source: setting?.source ?? 'not set',
+    ...(setting?.distrust !== undefined && { trusted: false }),
   }));
   if (output.json) output.document({ settings: rows });
-  else for (const { name, value, source } of rows) output.field(name, value === null ? source : `${value} (${source})`);
+  else
+    for (const { name, value, source, trusted } of rows)
+      output.field(name, value === null ? source : `${value} (${source}${trusted === false ? ', not trusted' : ''})`);
   return 0;
 }
 

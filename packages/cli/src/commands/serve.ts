@@ -9,30 +9,37 @@ const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
 /** Serves an agent until a signal ends it. */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings } = invocation;
-  const chosen = SOURCES.filter((name) => settings.setting(name) !== undefined);
+  const chosen = chosenSources(invocation);
   if (chosen.length + args.length !== 1)
     throw usageError('serve takes one of: a module, --echo, --exec <command>, --proxy <url>', 'parley help serve');
   for (const [name, of] of [
     ['chunk', 'exec'],
     ['traffic-log', 'proxy'],
   ] as const)
-    if (settings.setting(name) !== undefined && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
-  const target = settings.text('proxy');
+    if (settings.setting(name)?.source === 'flag' && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
+  const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
   if (target !== undefined) {
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }
   const { serveAgents } = await import('../serve/serve-agents.js');
-  return serveAgents(invocation, await source(invocation));
+  return serveAgents(invocation, await source(invocation, chosen[0]));
 }
 
-async function source({ args, settings }: Invocation): Promise<ModuleAgent> {
+/** The flags that say what is served. The command line counts before variables and files. */
+function chosenSources({ args, settings }: Invocation): readonly FlagName[] {
+  const set = SOURCES.filter((name) => !['false', '0', undefined].includes(settings.setting(name)?.values.at(-1)));
+  const flags = set.filter((name) => settings.setting(name)?.source === 'flag');
+  return flags.length + args.length > 0 ? flags : set;
+}
+
+async function source({ args, settings }: Invocation, chosen: FlagName | undefined): Promise<ModuleAgent> {
   const [path] = args;
   if (path !== undefined) {
     const { loadModuleAgent } = await import('../serve/module-agent.js');
     return loadModuleAgent(path);
   }
-  const command = settings.text('exec');
+  const command = chosen === 'exec' ? settings.text('exec') : undefined;
   if (command === undefined) return { agent: echoAgent };
   const { execAgent } = await import('../serve/exec-agent.js');
   const chunk = settings.text('chunk')?.replaceAll('\\n', '\n').replaceAll('\\t', '\t');

@@ -1,22 +1,44 @@
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { closeSync, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
 import { usageError } from '../failure/cli-error.js';
 import type { SettingsLayer } from './settings.js';
+import { TrustedFiles } from './trusted-files.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The folder of what is kept for all projects of a user. */
 export function globalFolder(env: Environment): string {
-  const base = env.XDG_CONFIG_HOME || join(env.HOME || env.USERPROFILE || '.', '.config');
-  return join(base, 'a2a-cli');
+  const { XDG_CONFIG_HOME: named = '', HOME, USERPROFILE } = env;
+  if (isAbsolute(named)) return join(named, 'a2a-cli');
+  // A relative path would lead into the working directory, which may be anybody's.
+  const home = [HOME, USERPROFILE].find((path) => path !== undefined && isAbsolute(path)) ?? userInfo().homedir;
+  return join(home, '.config', 'a2a-cli');
+}
+
+/** The files that the user has trusted. */
+export function trustedFiles(env: Environment): TrustedFiles {
+  return new TrustedFiles(join(globalFolder(env), 'trusted.json'));
+}
+
+/** Where settings are looked for. */
+export interface SettingsPlaces {
+  readonly env: Environment;
+  /** The file of `--config`, in place of the local one. */
+  readonly named: string | undefined;
+  /** The working directory. */
+  readonly folder: string;
+  /** Told of each file that is ignored. */
+  readonly warn: (text: string) => void;
 }
 
 /** The layers below the flags: environment, local file (or the one named), global file. */
-export function settingsLayers(env: Environment, named: string | undefined, folder: string): SettingsLayer[] {
-  const local = named === undefined ? nearestFile(folder) : namedFile(named, folder);
-  const global = fileAt(join(globalFolder(env), '.env'));
+export function settingsLayers({ env, named, folder, warn }: SettingsPlaces): SettingsLayer[] {
+  const globalPath = join(globalFolder(env), '.env');
+  const local = named === undefined ? localLayer({ env, folder, warn, globalPath }) : namedLayer(named, folder);
+  const global = layerOf(readSettingsFile(globalPath));
   return [{ source: 'environment', values: env }, local, global].filter((layer) => layer !== undefined);
 }
 
@@ -27,24 +49,60 @@ export function exposedFiles(layers: readonly SettingsLayer[]): string[] {
   return files.map(({ source }) => source).filter((path) => (statSync(path).mode & 0o077) !== 0);
 }
 
-/** As git finds its folder: here, or in a folder above. */
-function nearestFile(folder: string): SettingsLayer | undefined {
+/** A file of settings as it was read, once. */
+export interface SettingsFile {
+  readonly path: string;
+  readonly content: Buffer;
+  readonly values: Readonly<Record<string, string | undefined>>;
+  /** Whether the file, and the link that leads to it, belong to the user. */
+  readonly isOwn: boolean;
+}
+
+/** The nearest `.env`, here or in a folder above, as git finds its folder. Files of other users are passed over, with a warning. */
+export function nearestSettingsFile(folder: string, warn: (text: string) => void): SettingsFile | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
-    const layer = fileAt(join(at, '.env'));
-    if (layer !== undefined || dirname(at) === at) return layer;
+    const file = readSettingsFile(join(at, '.env'));
+    if (file?.isOwn === true) return file;
+    if (file !== undefined) warn(`${file.path} belongs to another user, and is ignored`);
+    if (dirname(at) === at) return undefined;
   }
 }
 
-function namedFile(path: string, folder: string): SettingsLayer {
-  const layer = fileAt(resolve(folder, path));
+/** Reads a file of settings; `undefined` if it cannot be read, or is no file: to read from a pipe might never end. */
+export function readSettingsFile(path: string): SettingsFile | undefined {
+  try {
+    if (!statSync(path).isFile()) return undefined;
+    const file = openSync(path, 'r');
+    try {
+      const owners = [fstatSync(file).uid, lstatSync(path).uid];
+      const content = readFileSync(file);
+      const isOwn = process.getuid === undefined || owners.every((owner) => owner === process.getuid?.());
+      return { path, content, values: parseEnv(content.toString('utf8')), isOwn };
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+interface LocalPlaces extends Omit<SettingsPlaces, 'named'> {
+  readonly globalPath: string;
+}
+
+function localLayer({ env, folder, warn, globalPath }: LocalPlaces): SettingsLayer | undefined {
+  const file = nearestSettingsFile(folder, warn);
+  if (file === undefined || file.path === globalPath) return undefined;
+  const trust = trustedFiles(env).trustOf(realpathSync(file.path), file.content);
+  return { source: file.path, values: file.values, ...(trust !== 'trusted' && { distrust: trust }) };
+}
+
+function namedLayer(path: string, folder: string): SettingsLayer {
+  const layer = layerOf(readSettingsFile(resolve(folder, path)));
   if (layer === undefined) throw usageError(`--config ${path}: there is no such file`);
   return layer;
 }
 
-function fileAt(path: string): SettingsLayer | undefined {
-  try {
-    return { source: path, values: parseEnv(readFileSync(path, 'utf8')) };
-  } catch {
-    return undefined;
-  }
+function layerOf(file: SettingsFile | undefined): SettingsLayer | undefined {
+  return file && { source: file.path, values: file.values };
 }

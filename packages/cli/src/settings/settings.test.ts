@@ -1,5 +1,69 @@
 import { describe, expect, it } from 'vitest';
+import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
+import { CREDENTIAL_FLAGS, SETTING_ORIGINS } from './setting-origins.js';
 import { durationOf, Settings } from './settings.js';
+
+const COMMAND_LINE_ONLY = ['config', 'help', 'version', 'text', 'file', 'data', 'media-type', 'stream'];
+
+describe('variables', () => {
+  it.each(FLAG_NAMES.filter((name) => !COMMAND_LINE_ONLY.includes(name)))('set --%s', (name) => {
+    const { type, choices } = flagOf(name);
+    const value = type === 'boolean' ? 'true' : (choices?.at(-1) ?? '1');
+    const settings = new Settings([], [{ source: 'environment', values: { [variableOf(name)]: value } }]);
+    expect(type === 'boolean' ? settings.isOn(name) : settings.list(name)).toEqual(type === 'boolean' || [value]);
+    expect(settings.setting(name)?.source).toBe('environment');
+  });
+
+  it.each(COMMAND_LINE_ONLY.flatMap((name) => FLAG_NAMES.find((one) => one === name) ?? []))(
+    'do not set --%s',
+    (name) => {
+      const settings = new Settings([], [{ source: 'environment', values: { [variableOf(name)]: 'true' } }]);
+      expect(settings.setting(name)).toBeUndefined();
+    },
+  );
+
+  it('PORT and HOST count after all other settings, and from the environment alone', () => {
+    const environment = (values: Record<string, string>) => ({ source: 'environment', values });
+    const common = { PORT: '3000', HOST: '::1' };
+    expect(new Settings([], [environment(common)]).text('port')).toBe('3000');
+    expect(new Settings([], [environment(common)]).text('host')).toBe('::1');
+    expect(new Settings([], [environment({ ...common, A2ACLI_PORT: '4000' })]).text('port')).toBe('4000');
+    expect(new Settings([{ name: 'port', value: '5000' }], [environment(common)]).text('port')).toBe('5000');
+    expect(new Settings([], [environment({}), { source: '/a/.env', values: common }]).text('port')).toBe('8080');
+  });
+});
+
+describe('what an untrusted file sets', () => {
+  const untrusted = (name: (typeof FLAG_NAMES)[number], value = 'x') => ({
+    source: '/repository/.env',
+    values: { [variableOf(name)]: flagOf(name).type === 'boolean' ? 'true' : (flagOf(name).choices?.at(-1) ?? value) },
+    distrust: 'unknown' as const,
+  });
+  const by = (origin: string) => FLAG_NAMES.filter((name) => SETTING_ORIGINS[name] === origin);
+
+  it.each(by('trusted'))('--%s is refused', (name) => {
+    expect(() => new Settings([], [untrusted(name)]).list(name)).toThrow(/not trusted/);
+    expect(() => new Settings([], [untrusted(name)]).checkTrust([name])).toThrow(/not trusted/);
+    expect(() => new Settings([], [{ ...untrusted(name), distrust: 'changed' }]).list(name)).toThrow(/has changed/);
+  });
+
+  it.each(by('recipient'))('--%s is refused beside a credential from elsewhere', (name) => {
+    expect(new Settings([], [untrusted(name)]).list(name)).toEqual(['x']);
+    for (const credential of CREDENTIAL_FLAGS) {
+      const flag = new Settings([{ name: credential, value: 'secret' }], [untrusted(name)]);
+      expect(() => flag.list(name)).toThrow(new RegExp(`not trusted: its ${variableOf(name)} decides where`));
+      const global = { source: '/home/.env', values: { [variableOf(credential)]: 'secret' } };
+      expect(() => new Settings([], [untrusted(name), global]).list(name)).toThrow(/not trusted/);
+    }
+    expect(() => new Settings([], [untrusted(name)]).checkRecipients('a login')).toThrow(/decides where a login goes/);
+    expect(new Settings([{ name, value: 'mine' }], [untrusted(name)]).list(name)).toEqual(['mine']);
+  });
+
+  it.each(by('anywhere'))('--%s is taken', (name) => {
+    const settings = new Settings([{ name: 'auth', value: 'secret' }], [untrusted(name)]);
+    if (name !== 'auth') expect(settings.list(name)).toHaveLength(1);
+  });
+});
 
 describe('times', () => {
   it.each([

@@ -1,12 +1,17 @@
-import { FLAG_NAMES, type FlagName, flagOf, variableOf } from '../command-line/flags.js';
+import { type FlagName, flagOf, variableOf } from '../command-line/flags.js';
 import type { GivenFlag } from '../command-line/invocation.js';
-import { usageError } from '../failure/cli-error.js';
+import { type CliError, usageError } from '../failure/cli-error.js';
+import { shellWord } from '../task/shell-word.js';
+import { CONFIGURABLE_FLAGS, CREDENTIAL_FLAGS, SETTING_ORIGINS } from './setting-origins.js';
+import type { FileTrust } from './trusted-files.js';
 
 /** Values from one place, under the names of their variables. */
 export interface SettingsLayer {
   /** `environment`, or the path of a file. */
   readonly source: string;
   readonly values: Readonly<Record<string, string | undefined>>;
+  /** Set if the file was found by walking up and is not trusted. */
+  readonly distrust?: Exclude<FileTrust, 'trusted'>;
 }
 
 /** What a setting is, and who says so. */
@@ -14,6 +19,8 @@ export interface Setting {
   readonly values: readonly string[];
   /** `flag`, `environment`, the path of a file, or `built-in`. */
   readonly source: string;
+  /** As that of its layer. */
+  readonly distrust?: SettingsLayer['distrust'];
 }
 
 /** What holds for this run: flag before environment before local file before global file before what is built in. */
@@ -27,22 +34,49 @@ export class Settings {
     this.#layers = layers;
   }
 
-  /** Where a setting comes from; `undefined` where nobody has set it. */
+  /** Where a setting comes from; `undefined` where nobody has set it. To show it only: to act on it, ask for its value. */
   setting(name: FlagName): Setting | undefined {
     const given = this.#given.filter((flag) => flag.name === name);
     if (given.length > 0) return { values: given.map(({ value }) => String(value)), source: 'flag' };
-    const { configurable, repeats, builtIn } = flagOf(name);
-    for (const { source, values } of configurable === true ? this.#layers : []) {
+    const { repeats, builtIn, commonVariable } = flagOf(name);
+    for (const { source, values, distrust } of SETTING_ORIGINS[name] === 'command line' ? [] : this.#layers) {
       const value = values[variableOf(name)]?.trim();
       if (value === undefined || value === '') continue;
-      return { values: repeats === true ? listOf(value) : [value], source };
+      return {
+        values: repeats === true ? listOf(value) : [value],
+        source,
+        ...(distrust !== undefined && { distrust }),
+      };
     }
+    const environment = this.#layers.find(({ source }) => source === 'environment');
+    const common = commonVariable === undefined ? undefined : environment?.values[commonVariable]?.trim();
+    if (common) return { values: [common], source: 'environment' };
     return builtIn === undefined ? undefined : { values: [builtIn], source: 'built-in' };
+  }
+
+  /**
+   * Refuses what an untrusted file must never set, before a command begins.
+   * @throws CliError A2ACLI_ERR_USAGE
+   */
+  checkTrust(names: readonly FlagName[]): void {
+    for (const name of names) if (SETTING_ORIGINS[name] === 'trusted') this.#used(name);
+  }
+
+  /**
+   * Refuses an untrusted file that decides where a credential goes which is not among the settings.
+   * @param what the credential, such as `a login`.
+   * @throws CliError A2ACLI_ERR_USAGE
+   */
+  checkRecipients(what: string): void {
+    for (const name of CONFIGURABLE_FLAGS) {
+      const setting = SETTING_ORIGINS[name] === 'recipient' ? this.setting(name) : undefined;
+      if (setting?.distrust !== undefined) throw untrusted(name, setting, `decides where ${what} goes`);
+    }
   }
 
   /** The value of a flag. */
   text(name: FlagName): string | undefined {
-    const value = this.setting(name)?.values.at(-1);
+    const value = this.#used(name)?.values.at(-1);
     const { choices } = flagOf(name);
     if (value !== undefined && choices !== undefined && !choices.includes(value))
       throw usageError(`${variableOf(name)} is ${choices.slice(0, 2).join(' or ')}, not "${value}"`);
@@ -51,7 +85,7 @@ export class Settings {
 
   /** The values of a flag that repeats. */
   list(name: FlagName): readonly string[] {
-    return this.setting(name)?.values ?? [];
+    return this.#used(name)?.values ?? [];
   }
 
   /** Whether a flag without value is on. */
@@ -68,10 +102,16 @@ export class Settings {
    */
   either<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
     const [on, otherOn] = [this.isOn(one), this.isOn(other)];
-    if (!on || !otherOn) return on ? one : otherOn ? other : undefined;
-    const [rank, otherRank] = [this.#rank(one), this.#rank(other)];
-    if (rank === otherRank) throw usageError(`--${one} and --${other} exclude each other`);
-    return rank < otherRank ? one : other;
+    return on && otherOn ? this.#stronger(one, other) : on ? one : otherOn ? other : undefined;
+  }
+
+  /**
+   * Which of two values that exclude each other holds: the one set with more authority.
+   * @throws CliError where the same place sets both.
+   */
+  eitherText<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
+    const [set, otherSet] = [this.setting(one) !== undefined, this.setting(other) !== undefined];
+    return set && otherSet ? this.#stronger(one, other) : set ? one : otherSet ? other : undefined;
   }
 
   /** A number that is not negative. */
@@ -102,14 +142,47 @@ export class Settings {
 
   /** Every setting that could be made, in the order of the table. */
   all(): readonly { readonly name: FlagName; readonly setting: Setting | undefined }[] {
-    const names = FLAG_NAMES.filter((name) => flagOf(name).configurable === true);
-    return names.map((name) => ({ name, setting: this.setting(name) }));
+    return CONFIGURABLE_FLAGS.map((name) => ({ name, setting: this.setting(name) }));
+  }
+
+  /** A setting that is acted on. */
+  #used(name: FlagName): Setting | undefined {
+    const setting = this.setting(name);
+    if (setting?.distrust === undefined) return setting;
+    const origin = SETTING_ORIGINS[name];
+    if (origin === 'trusted') throw untrusted(name, setting, 'is taken from trusted files only');
+    const credential = origin === 'recipient' ? this.#credentialBeside(setting.source) : undefined;
+    if (credential !== undefined)
+      throw untrusted(name, setting, `decides where the credential of ${variableOf(credential)} goes`);
+    return setting;
+  }
+
+  /** A credential that comes from another place. */
+  #credentialBeside(source: string): FlagName | undefined {
+    return CREDENTIAL_FLAGS.find((name) => {
+      const setting = this.setting(name);
+      return setting !== undefined && setting.source !== source;
+    });
+  }
+
+  #stronger<A extends FlagName, B extends FlagName>(one: A, other: B): A | B {
+    const [rank, otherRank] = [this.#rank(one), this.#rank(other)];
+    if (rank === otherRank) throw usageError(`--${one} and --${other} exclude each other`);
+    return rank < otherRank ? one : other;
   }
 
   #rank(name: FlagName): number {
     const source = this.setting(name)?.source;
     return source === 'flag' ? -1 : this.#layers.findIndex((layer) => layer.source === source);
   }
+}
+
+function untrusted(name: FlagName, { source, distrust }: Setting, why: string): CliError {
+  const state = distrust === 'changed' ? 'has changed since it was trusted' : 'is not trusted';
+  return usageError(
+    `${source} ${state}: its ${variableOf(name)} ${why}`,
+    `read the file, then: parley config trust ${shellWord(source)}`,
+  );
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
