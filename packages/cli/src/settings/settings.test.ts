@@ -52,7 +52,7 @@ describe('what an untrusted file sets', () => {
     for (const credential of CREDENTIAL_FLAGS) {
       const flag = new Settings([{ name: credential, value: 'secret' }], [untrusted(name)]);
       expect(() => flag.list(name)).toThrow(new RegExp(`not trusted: its ${variableOf(name)} decides where`));
-      const global = { source: '/home/.env', values: { [variableOf(credential)]: 'secret' } };
+      const global = { source: '/global/.env', values: { [variableOf(credential)]: 'secret' } };
       expect(() => new Settings([], [untrusted(name), global]).list(name)).toThrow(/not trusted/);
     }
     expect(() => new Settings([], [untrusted(name)]).checkRecipients('a login')).toThrow(/decides where a login goes/);
