@@ -79,6 +79,7 @@ export class AgentCalls {
           : await guard.credentials(transport.agentInterface.url, call.context.signal);
         const answer = await run(transport, this.#partsOf(call, transport, credentials));
         if (this.#isLogged) this.#log('called', call, { ms: Math.round(runtime.clock.monotonic() - began) });
+        recovery?.answered();
         return answer;
       } catch (error) {
         this.#log('call failed', call, { error });
@@ -88,8 +89,9 @@ export class AgentCalls {
     }
   }
 
-  #recoveryOf({ operation, context: { signal } }: AgentCall<OperationName>): CallRecovery {
-    return new CallRecovery({ ...this.#options, operation, signal, isIdempotent: this.isIdempotent });
+  #recoveryOf({ operation, request, context: { signal } }: AgentCall<OperationName>): CallRecovery {
+    const taskId = 'message' in request ? request.message.taskId : undefined;
+    return new CallRecovery({ ...this.#options, operation, taskId, signal, isIdempotent: this.isIdempotent });
   }
 
   #partsOf<Name extends OperationName>(

@@ -4,6 +4,7 @@ import type { AgentCard } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
 import type { CachedDocuments } from './cached-documents.js';
 import { originOf } from './credential-guard.js';
+import { webUrl } from './document-source.js';
 
 /** A card and where it was found. */
 export interface ResolvedCard {
@@ -24,6 +25,8 @@ export interface AgentCardResolverOptions {
 const CARD = '/.well-known/agent-card.json';
 const LEGACY_CARD = '/.well-known/agent.json';
 const CATALOG = '/.well-known/ai-catalog.json';
+/** The pages of nginx, Go and Apache for plain HTTP at a port of TLS. */
+const EXPECTS_TLS = /plain HTTP|HTTP request to an HTTPS server/;
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 /** Catalogs may name any number of others. */
 const MOST_DOCUMENTS = 20;
@@ -112,9 +115,10 @@ export class AgentCardResolver {
       throw new A2AError(code, `The agent card is not for everybody: the server answered ${status}`);
     }
     if (status < 200 || status > 299) {
+      const scheme = status === 400 && EXPECTS_TLS.test(text) ? '; it wants https instead of http' : '';
       throw new A2AError(
         status >= 500 ? 'UNAVAILABLE' : 'INVALID_REQUEST',
-        `Asked for the agent card, the server answered ${status}`,
+        `Asked for the agent card, the server answered ${status}${scheme}`,
       );
     }
     try {
@@ -128,13 +132,8 @@ export class AgentCardResolver {
 }
 
 function httpUrl(reference: string): URL {
-  let url: URL | undefined;
-  try {
-    url = new URL(reference);
-  } catch {
-    // Told below.
-  }
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  const url = webUrl(reference);
+  if (url !== undefined) return url;
   throw new AgentCardError(
     'invalid',
     `An agent is named by an http or https url or by its card, not by ${JSON.stringify(reference)}`,

@@ -1,3 +1,4 @@
+import type { A2AError } from '../errors/a2a-error.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ClientRuntime } from './client-runtime.js';
 
@@ -16,6 +17,15 @@ export function backoffMs(number: number, options: BackoffOptions, random: Clien
   const { firstMs, longestMs, factor } = options;
   const whole = Math.min(longestMs, firstMs * factor ** Math.min(number - 1, 40));
   return whole / 2 + (whole / 2) * random();
+}
+
+/** The longest `Retry-After` of an agent that is waited for, unless the caller says otherwise. */
+export const LONGEST_RETRY_AFTER_MS = 60_000;
+
+/** The wait before the next attempt after an error: the client's own, or longer where the agent asks for that, up to a limit. */
+export function waitAfter({ details: { retryAfterMs = 0 } }: A2AError, ownMs: number, longestMs: number): number {
+  const asked = retryAfterMs > 0 ? Math.min(retryAfterMs, longestMs) : 0;
+  return Math.round(Math.max(ownMs, asked));
 }
 
 /** Resolves after a time; rejects with the signal's reason as soon as that is aborted. */

@@ -6,11 +6,13 @@ import { pause } from './backoff.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { ClientTransport } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
-import { type RetryOptions, waitBeforeResend } from './send-retries.js';
+import { ATTEMPTS, type RetryOptions, waitBeforeResend } from './send-retries.js';
 
 /** What a call may be saved by. */
 export interface CallRecoveryOptions {
   readonly operation: OperationName;
+  /** That the message continues. */
+  readonly taskId: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly connection: AgentConnection;
   readonly guard: CredentialGuard;
@@ -60,15 +62,30 @@ export class CallRecovery {
     await this.#later(error);
   }
 
+  /** Tells that the call was answered after all. */
+  answered(): void {
+    const { taskId, runtime } = this.#options;
+    if (this.#attempts > 1) runtime.onConnection({ state: 'restored', taskId, attempt: this.#attempts - 1 });
+  }
+
   async #later(error: unknown): Promise<void> {
-    const { operation, retry, isIdempotent, signal, runtime } = this.#options;
+    const { operation, taskId, retry, isIdempotent, signal, runtime } = this.#options;
     const isSend = operation === 'sendMessage' || operation === 'sendStreamingMessage';
     const failed = { error, attempts: this.#attempts, isIdempotent };
     const afterMs = isSend ? waitBeforeResend(failed, retry, runtime.random) : undefined;
     if (afterMs === undefined) throw error;
+    const { code } = failed.error as A2AError;
+    const waitMs = Math.round(afterMs);
+    runtime.onConnection({
+      state: 'interrupted',
+      taskId,
+      attempt: this.#attempts,
+      attempts: retry.attempts ?? ATTEMPTS,
+      waitMs,
+      error: failed.error as A2AError,
+    });
     this.#attempts += 1;
-    const { code } = error as A2AError;
-    runtime.logger.info('sending again', { attempt: this.#attempts, afterMs: Math.round(afterMs), code });
-    await pause(runtime.clock, afterMs, signal);
+    runtime.logger.info('sending again', { attempt: this.#attempts, afterMs: waitMs, code });
+    await pause(runtime.clock, waitMs, signal);
   }
 }

@@ -28,7 +28,6 @@ import { type CallDefaults, type CallOptions, type ClientCallContext, callContex
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
-import { snapshotFirst } from './snapshot-first.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, type WaitOptions, waitForTask } from './task-waiting.js';
 
@@ -297,9 +296,15 @@ export class Client {
 
   #subscription(call: AgentCall<StreamingOperationName>): EventBatches {
     const isBare = isLegacy(this.agentInterface.protocolVersion) && call.context.lastEventId === undefined;
-    if (!isBare) return this.#calls.stream(call);
+    return isBare ? this.#bareSubscription(call) : this.#calls.stream(call);
+  }
+
+  async *#bareSubscription(
+    call: AgentCall<StreamingOperationName>,
+  ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+    const { snapshotFirst } = await import('./snapshot-first.js');
     const { promise: opened, resolve } = Promise.withResolvers<void>();
-    return snapshotFirst({
+    return yield* snapshotFirst({
       events: this.#calls.stream({ ...call, opened: resolve }),
       opened,
       task: () => this.#calls.unary({ ...call, operation: 'getTask', request: call.request as SubscribeToTaskRequest }),

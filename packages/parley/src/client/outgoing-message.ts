@@ -16,7 +16,11 @@ export type SendInput =
     };
 
 /** The request of what is to be sent; metadata of the call goes over that of the request. */
-export function sendRequestOf(input: SendInput, ids: IdSource, metadata: JsonObject | undefined): SendMessageRequest {
+export function sendRequestOf(
+  input: SendInput,
+  ids: Pick<IdSource, 'random'>,
+  metadata: JsonObject | undefined,
+): SendMessageRequest {
   const request = typeof input === 'string' ? { message: input } : input;
   const said: OutgoingMessage =
     typeof request.message === 'string' ? { parts: [{ text: request.message }] } : request.message;

@@ -18,6 +18,9 @@ export interface RetryOptions {
   readonly mayRepeat?: boolean;
 }
 
+/** Further attempts after the first, unless the caller says otherwise. */
+export const ATTEMPTS = 3;
+
 /** A send that failed. */
 export interface FailedSend {
   readonly error: unknown;
@@ -33,7 +36,7 @@ export interface FailedSend {
  */
 export function waitBeforeResend(
   { error, attempts, isIdempotent }: FailedSend,
-  { attempts: further = 3, firstMs = 250, longestMs = 30_000, mayRepeat = isIdempotent }: RetryOptions,
+  { attempts: further = ATTEMPTS, firstMs = 250, longestMs = 30_000, mayRepeat = isIdempotent }: RetryOptions,
   random: ClientRuntime['random'],
 ): number | undefined {
   if (attempts > further || !(error instanceof A2AError) || !isPassing(error, mayRepeat)) return undefined;

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
+import { A2AError } from '../errors/a2a-error.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import { EqualTimers } from '../runtime/equal-timers.js';
 import { silentLogger } from '../telemetry/logger.js';
 import type { ReceivedEvent } from './client-transport.js';
+import type { ConnectionEvent } from './connection-event.js';
 import { TaskStream } from './task-stream.js';
 
 const status = (state: 'TASK_STATE_WORKING' | 'TASK_STATE_COMPLETED'): StreamResponse => ({
@@ -36,6 +38,66 @@ class Connection {
   }
 }
 
+it.each([
+  ['no time', Number.NaN, [5, 10, 20]],
+  ['a time in the past', -1, [5, 10, 20]],
+  ['a time that timers cannot count', 1e300, [60_000, 60_000, 60_000]],
+  ['a short time', 500, [500, 500, 500]],
+])('attempts are never made in a burst, whatever the agent asks for: %s', async (_, retryAfterMs, waits) => {
+  const clock = new ManualClock();
+  const heard: ConnectionEvent[] = [];
+  let opened = 0;
+  const busy = new A2AError('UNAVAILABLE', 'later', { retryAfterMs });
+  const refuse = async function* (): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+    opened += 1;
+    if (opened === 1) yield [{ event: status('TASK_STATE_WORKING'), id: '1' }];
+    throw busy;
+  };
+  const stream = new TaskStream({
+    span: 'task',
+    taskId: 't',
+    lastEventId: undefined,
+    resumable: true,
+    repeatable: false,
+    hasTaken: undefined,
+    options: { firstMs: 5, attempts: 3 },
+    runtime: {
+      clock,
+      closing: new EqualTimers(clock, 1_000),
+      ids: { random: () => 'r' },
+      random: () => 1,
+      logger: silentLogger,
+      onConnection: (event) => heard.push(event),
+    },
+    deadline: () => ({ signal: undefined, release() {} }),
+    around: (events) => events,
+    open: refuse,
+    subscribe: refuse,
+    task: () => Promise.reject(new Error('nobody asked for the task')),
+  });
+  await stream.next();
+  const end = stream.next().catch((error: unknown) => error);
+  for (const [at, ms] of waits.entries()) {
+    await clock.settle();
+    expect(heard).toHaveLength(at + 1);
+    expect(heard[at]).toEqual({
+      state: 'interrupted',
+      taskId: 't',
+      attempt: at + 1,
+      attempts: 3,
+      waitMs: ms,
+      error: busy,
+    });
+    expect(opened).toBe(at + 1);
+    await clock.advance(ms - 1);
+    expect(opened).toBe(at + 1);
+    await clock.advance(1);
+    expect(opened).toBe(at + 2);
+  }
+  expect(await end).toBe(busy);
+  expect(clock.pendingTimers).toBe(0);
+});
+
 it('a connection that is silent for too long is given up, but not while its caller thinks', async () => {
   const clock = new ManualClock();
   const connections: Connection[] = [];
@@ -55,9 +117,10 @@ it('a connection that is silent for too long is given up, but not while its call
     runtime: {
       clock,
       closing: new EqualTimers(clock, 1_000),
-      ids: { ordered: () => 'o', random: () => 'r' },
+      ids: { random: () => 'r' },
       random: () => 1,
       logger: silentLogger,
+      onConnection: () => {},
     },
     deadline: () => ({ signal: undefined, release() {} }),
     around: (events) => events,

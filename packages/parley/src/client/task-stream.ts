@@ -4,7 +4,7 @@ import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { RunningTimer } from '../runtime/equal-timers.js';
-import { backoffMs, pause } from './backoff.js';
+import { backoffMs, LONGEST_RETRY_AFTER_MS, pause, waitAfter } from './backoff.js';
 import { type CallDeadline, eitherSignal } from './call-deadline.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
@@ -19,6 +19,8 @@ export interface ResumeOptions {
   readonly firstMs?: number;
   /** The longest wait; default 10 s. */
   readonly longestMs?: number;
+  /** The longest `Retry-After` of the agent that is waited for, instead of a shorter wait; default 60 s. */
+  readonly longestRetryAfterMs?: number;
   /**
    * After this time without a sign of life a connection counts as broken. Default: 60 s with agents that declare the extension for
    * resumable streams, which give such signs; none with others, of whom that is not known.
@@ -107,6 +109,8 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   #hasNews = false;
   #looked = false;
   #breaks = 0;
+  /** The attempt that was announced, and has not been answered yet. */
+  #announced = 0;
   #closed = false;
 
   constructor(source: StreamSource) {
@@ -229,6 +233,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   #takeBatch(batch: readonly ReceivedEvent[]): StreamResponse | undefined {
     this.#faults = 0;
+    if (this.#announced > 0) this.#restored();
     this.#waitsSince = undefined;
     this.#hasNews = true;
     this.#arrived = batch;
@@ -283,24 +288,37 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   /** Whether the message has had its turn. The question just seen may be that of an earlier turn, shown again to a repeated message. */
   async #isTurnOver(): Promise<boolean> {
     if (!this.#progress.asksForInput) return false;
-    const { hasTaken, options, runtime } = this.#source;
+    const { hasTaken, options } = this.#source;
     if (hasTaken === undefined) return true;
     const { attempts = ATTEMPTS } = options;
     for (let number = 1; ; number++) {
       try {
         const task = await this.#source.task(this.#progress.taskId as string, this.#deadline?.signal);
+        if (this.#announced > 0) this.#restored();
         return task.status.state === 'TASK_STATE_INPUT_REQUIRED' && hasTaken(task);
       } catch (error) {
         if (!isTransient(error) || number > attempts) throw error;
-        await pause(runtime.clock, this.#waitMs(number), this.#deadline?.signal);
+        await this.#pauseAfter(error, number);
       }
     }
   }
 
-  #waitMs(number: number): number {
+  /** Waits for the next attempt, and tells of it. */
+  async #pauseAfter(error: A2AError, attempt: number): Promise<void> {
     const { options, runtime } = this.#source;
-    const { firstMs = 250, longestMs = 10_000 } = options;
-    return backoffMs(number, { firstMs, longestMs, factor: 2 }, runtime.random);
+    const { firstMs = 250, longestMs = 10_000, longestRetryAfterMs = LONGEST_RETRY_AFTER_MS } = options;
+    const ownMs = backoffMs(attempt, { firstMs, longestMs, factor: 2 }, runtime.random);
+    const waitMs = waitAfter(error, ownMs, longestRetryAfterMs);
+    const { attempts = ATTEMPTS } = options;
+    this.#announced = attempt;
+    runtime.onConnection({ state: 'interrupted', taskId: this.taskId, attempt, attempts, waitMs, error });
+    await pause(runtime.clock, waitMs, this.#deadline?.signal);
+  }
+
+  #restored(): void {
+    const attempt = this.#announced;
+    this.#announced = 0;
+    this.#source.runtime.onConnection({ state: 'restored', taskId: this.taskId, attempt });
   }
 
   /** The next connection, after a while. */
@@ -309,8 +327,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     const { taskId, lastEventId } = this.#progress;
     if (taskId === undefined && !repeatable) throw fault;
     this.#disconnect();
-    const ms = Math.max(this.#waitMs(number), fault.details.retryAfterMs ?? 0);
-    await pause(runtime.clock, ms, this.#deadline?.signal);
+    await this.#pauseAfter(fault, number);
     this.#breaks += 1;
     this.#looked = false;
     runtime.logger.info('resuming a stream', { taskId, lastEventId, attempt: number, fault: fault.message });

@@ -1,7 +1,7 @@
 import { A2AError } from '../errors/a2a-error.js';
 import type { Task } from '../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
-import { backoffMs, pause } from './backoff.js';
+import { backoffMs, LONGEST_RETRY_AFTER_MS, pause, waitAfter } from './backoff.js';
 import type { ClientRuntime } from './client-runtime.js';
 import { isTransient } from './send-retries.js';
 import type { TaskStream } from './task-stream.js';
@@ -38,18 +38,22 @@ export async function waitForTask(watch: TaskWatch): Promise<Task> {
   const { until, pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = watch.options;
   const isDone = (state: TaskState | undefined): boolean => state !== undefined && isWaitOver(state, until);
   await follow(watch, isDone);
+  const { id: taskId, runtime, signal } = watch;
   let failed = 0;
   for (let number = 1; ; number++) {
+    let waitMs = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, runtime.random);
     try {
       const task = await watch.task();
+      if (failed > 0) runtime.onConnection({ state: 'restored', taskId, attempt: failed });
       if (isDone(task.status.state)) return task;
       failed = 0;
     } catch (error) {
       failed += 1;
       if (!isTransient(error) || failed > FAILED_LOOKS) throw error;
+      waitMs = waitAfter(error, waitMs, LONGEST_RETRY_AFTER_MS);
+      runtime.onConnection({ state: 'interrupted', taskId, attempt: failed, attempts: FAILED_LOOKS, waitMs, error });
     }
-    const ms = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, watch.runtime.random);
-    await pause(watch.runtime.clock, ms, watch.signal);
+    await pause(runtime.clock, waitMs, signal);
   }
 }
 

@@ -15,20 +15,21 @@ import { type CardCache, memoryCardCache } from '../client/card-cache.js';
 import { Client } from '../client/client.js';
 import type { ClientRuntime } from '../client/client-runtime.js';
 import type { ClientTransport, TransportSource } from '../client/client-transport.js';
+import type { ConnectionEvent } from '../client/connection-event.js';
 import { CredentialGuard } from '../client/credential-guard.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
-import { methodsAndRoutes } from '../client/methods-and-routes.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
 import type { VerifiedCards } from '../client/verified-cards.js';
 import type { ClientCodec } from '../codec/client-codec.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../codec/client-codecs.js';
+import { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
-import { isLegacy } from '../operations/versions.js';
+import { isLegacy, majorMinor } from '../operations/versions.js';
 import { EqualTimers } from '../runtime/equal-timers.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
-import { callerClock, systemClock, systemIds } from './runtime.js';
+import { callerClock, callerIds, systemClock } from './runtime.js';
 
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type {
@@ -43,6 +44,7 @@ export type { Fetch } from '../bindings/http/http-caller.js';
 export type { CallOptions, ClientCallContext } from '../client/call-options.js';
 export { type CachedDocument, type CardCache, memoryCardCache } from '../client/card-cache.js';
 export { Client } from '../client/client.js';
+export type { ConnectionEvent } from '../client/connection-event.js';
 export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
 export type { RetryOptions } from '../client/send-retries.js';
 export { type ResumeOptions, TaskStream } from '../client/task-stream.js';
@@ -66,6 +68,11 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly tenant?: string;
   readonly retry?: RetryOptions;
   readonly resume?: ResumeOptions;
+  /**
+   * Hears when the connection of a stream, a message or a wait is interrupted and when it is restored, for example to show it to a person.
+   * What it throws ends the call.
+   */
+  readonly onConnection?: (event: ConnectionEvent) => void;
   readonly interceptors?: readonly Interceptor<ClientCallContext>[];
   /** Where cards are kept; default: in memory, for all clients of the process. */
   readonly cardCache?: CardCache;
@@ -95,6 +102,7 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
 const sharedCards = memoryCardCache();
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
+const ignored = (): void => {};
 /** One timer for all streams of the process: nearly every agent closes its stream at once. */
 const closing = new EqualTimers(systemClock, 1_000, { lingers: true });
 
@@ -105,12 +113,25 @@ const closing = new EqualTimers(systemClock, 1_000, { lingers: true });
  * UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
  */
 export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
-  const { logger = silentLogger } = options;
-  const runtime: ClientRuntime = { clock: callerClock, closing, ids: systemIds, random: Math.random, logger };
+  const { logger = silentLogger, onConnection = ignored } = options;
+  const runtime: ClientRuntime = {
+    clock: callerClock,
+    closing,
+    ids: callerIds,
+    random: Math.random,
+    logger,
+    onConnection,
+  };
   const caller = callerOf(options);
   const verified = await verifiedCards(options, caller);
   const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
-  return clientOf({ agent, card, url, options, runtime, caller, verified });
+  const interfaces = selectInterfaces(card, options, isKnown);
+  if (interfaces.length === 0) {
+    const { missingInterface } = await import('../client/missing-interface.js');
+    const { code, message } = missingInterface({ card, wishes: options, majorMinor });
+    throw new A2AError(code, message);
+  }
+  return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
 }
 
 /** How a card is found. */
@@ -193,15 +214,15 @@ interface ConnectedParts {
   readonly agent: string | AgentCard;
   readonly card: AgentCard;
   readonly url: string | undefined;
+  readonly interfaces: readonly AgentInterface[];
   readonly options: ConnectOptions;
   readonly runtime: ClientRuntime;
   readonly caller: HttpCaller;
   readonly verified: VerifiedCards | undefined;
 }
 
-function clientOf({ agent, card, url, options, runtime, caller, verified }: ConnectedParts): Client {
+function clientOf({ agent, card, url, interfaces, options, runtime, caller, verified }: ConnectedParts): Client {
   const transports = transportSource({ caller, verified, url });
-  const interfaces = selectInterfaces(card, options, isKnown);
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   // A catalog may name a card on another origin, which gets no credentials for that.
   const own = typeof agent === 'string' ? [agent] : card.supportedInterfaces.map((item) => item.url);
@@ -236,8 +257,8 @@ function transportSource({
     const version = await CLIENT_VERSIONS.get(agentInterface.protocolVersion)?.();
     if (version === undefined) throw new Error('an interface of an unknown version was selected');
     const isJsonRpc = agentInterface.protocolBinding === 'JSONRPC';
-    const of = isJsonRpc ? jsonRpcTransport : httpJsonTransport;
     const codec = isJsonRpc ? version.jsonRpc : version.httpJson;
+    const of = isJsonRpc ? await jsonRpcTransports(codec) : httpJsonTransport;
     const transport = (used: ClientCodec) => of({ agentInterface, codec: used, caller });
     return verified === undefined ? transport(codec) : verified.transport({ codec, transport, url });
   };
@@ -247,12 +268,18 @@ function httpJsonTransport(options: HttpJsonTransportOptions): ClientTransport {
   return new HttpJsonTransport(options);
 }
 
-/** Versions may have something by plain routes beside JSON-RPC. */
-function jsonRpcTransport({ agentInterface, codec, caller }: JsonRpcTransportOptions): ClientTransport {
-  const methods = new JsonRpcTransport({ agentInterface, codec, caller });
-  if (!isLegacy(codec.version)) return methods;
-  const folder = { ...agentInterface, url: new URL('.', agentInterface.url).href };
-  return methodsAndRoutes({ codec, methods, routes: new HttpJsonTransport({ agentInterface: folder, codec, caller }) });
+/** Old versions may have something by plain routes beside JSON-RPC. */
+async function jsonRpcTransports({
+  version,
+}: ClientCodec): Promise<(options: JsonRpcTransportOptions) => ClientTransport> {
+  if (!isLegacy(version)) return (options) => new JsonRpcTransport(options);
+  const { methodsAndRoutes } = await import('../client/methods-and-routes.js');
+  return (options) => {
+    const { agentInterface, codec, caller } = options;
+    const folder = { ...agentInterface, url: new URL('.', agentInterface.url).href };
+    const routes = new HttpJsonTransport({ agentInterface: folder, codec, caller });
+    return methodsAndRoutes({ codec, methods: new JsonRpcTransport(options), routes });
+  };
 }
 
 function isKnown({ protocolBinding, protocolVersion }: AgentInterface): boolean {

@@ -28,8 +28,20 @@ function isRefCounted(timer: unknown): timer is { unref(): void } {
   return typeof timer === 'object' && timer !== null && 'unref' in timer;
 }
 
-/** Ids of random bytes of the machine. */
-export const systemIds: IdSource = uuids({
+/** Ids of random bytes of the machine. Bundlers leave them out of clients, which have their own. */
+export const systemIds: IdSource = /* @__PURE__ */ uuids({
   now: () => Date.now(),
   fill: (bytes) => void crypto.getRandomValues(bytes),
 });
+
+/** The random ids of clients: smaller to load. Pages without TLS have no `randomUUID`. */
+export const callerIds: Pick<IdSource, 'random'> = {
+  random: () => crypto.randomUUID?.() ?? uuidOf(crypto.getRandomValues(new Uint8Array(16))),
+};
+
+/** A UUID of version 4 (RFC 9562 §5.4) of 16 random bytes. */
+export function uuidOf(bytes: Uint8Array): string {
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const variant = '89ab'[(bytes[8] ?? 0) & 3];
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})/, `$1-$2-4$3-${variant}$4-`);
+}

@@ -1,6 +1,7 @@
-import type { DocumentSource } from '../../client/document-source.js';
+import { type DocumentSource, webUrl } from '../../client/document-source.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { AgentCardError } from '../../errors/agent-card-error.js';
+import { ConnectionError } from '../../errors/connection-error.js';
 import { CARD_BYTES, discard, type HttpCaller, readAnswer, sendRequest } from './http-caller.js';
 
 const MOST_REDIRECTS = 3;
@@ -12,29 +13,40 @@ const MOST_REDIRECTS = 3;
 export function documentSource(caller: HttpCaller): DocumentSource {
   return async ({ url, headers, signal }) => {
     const { origin } = new URL(url);
-    let target = webUrl(url);
+    let target = documentUrl(url);
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       const own = new URL(target).origin === origin ? headers : {};
       const request = { url: target, method: 'GET', headers: own, signal, redirects: 'wanted' } as const;
-      const response = await sendRequest(caller, request);
+      const response = await sendRequest(caller, request).catch((error: unknown) => told(caller, target, error));
       const location = response.headers.get('location');
       if (response.status === 304 || response.status < 300 || response.status > 399 || location === null) {
         const text = await readAnswer(response, { limit: Math.min(caller.answerBytes, CARD_BYTES), signal });
         return { status: response.status, headers: response.headers, text };
       }
       discard(response);
-      target = webUrl(location, target);
+      target = documentUrl(location, target);
     }
     throw new A2AError('INVALID_AGENT_RESPONSE', `The agent card is redirected more than ${MOST_REDIRECTS} times`);
   };
 }
 
-/** Platforms also fetch `data:`, `blob:` and, some of them, `file:`. */
-function webUrl(url: string, base?: string): string {
-  const target = URL.parse(url, base);
-  if (target?.protocol === 'http:' || target?.protocol === 'https:') return target.href;
+/** The same error, or one that says that the port speaks TLS: the scheme is what people get wrong first. */
+async function told({ request }: HttpCaller, url: string, error: unknown): Promise<never> {
+  if (error instanceof ConnectionError && error.cause instanceof Error && error.cause.cause !== undefined) {
+    const { sent, cause } = error;
+    const { wantsTls } = await import('./connection-reasons.js');
+    if (await wantsTls(url, { error: cause, request }))
+      throw new ConnectionError(`${new URL(url).origin} speaks TLS: use https instead of http`, { sent, cause });
+  }
+  throw error;
+}
+
+function documentUrl(url: string, base?: string): string {
+  const target = webUrl(url, base);
+  if (target !== undefined) return target.href;
+  const scheme = URL.parse(url, base)?.protocol ?? 'broken';
   throw new AgentCardError(
     'invalid',
-    `The agent card is said to be at a ${target?.protocol ?? 'broken'} address; only http and https urls are asked`,
+    `The agent card is said to be at a ${scheme} address; only http and https urls are asked`,
   );
 }

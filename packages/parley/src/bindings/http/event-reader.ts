@@ -53,7 +53,8 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     } catch (cause) {
       this.#end();
       this.#options.signal?.throwIfAborted();
-      throw new ConnectionError(`The stream broke off: ${connectionFault(cause).reason}`, { sent: true, cause });
+      const { reason } = await connectionFault(cause);
+      throw new ConnectionError(`The stream broke off: ${reason}`, { sent: true, cause });
     }
     if (this.#fault !== undefined) this.#end();
     const events = this.#events;

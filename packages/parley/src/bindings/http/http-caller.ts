@@ -51,7 +51,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
     signal?.throwIfAborted();
-    const { reason, sent } = connectionFault(cause);
+    const { reason, sent } = await connectionFault(cause);
     throw new ConnectionError(`${placeOf(url)} cannot be reached: ${reason}`, { sent, cause });
   }
 }
@@ -88,7 +88,8 @@ export async function readAnswer(
     }
   } catch (cause) {
     signal?.throwIfAborted();
-    throw new ConnectionError(`The answer broke off: ${connectionFault(cause).reason}`, { sent: true, cause });
+    const { reason } = await connectionFault(cause);
+    throw new ConnectionError(`The answer broke off: ${reason}`, { sent: true, cause });
   }
   reader.cancel().catch(() => {});
   throw new A2AError('INVALID_AGENT_RESPONSE', `The answer is longer than ${limit} bytes`);

@@ -24,7 +24,8 @@ export function saidDetails(list: unknown): SaidDetails {
     if (isObject(metadata) && Object.keys(metadata).length > 0)
       details = { ...details, metadata: metadata as Record<string, string> };
     if (Array.isArray(fieldViolations)) details = { ...details, violations: fieldViolations };
-    if (typeof retryDelay === 'string') details = { ...details, retryAfterMs: Number.parseFloat(retryDelay) * 1000 };
+    const retryAfterMs = typeof retryDelay === 'string' ? asked(Number.parseFloat(retryDelay) * 1000) : undefined;
+    if (retryAfterMs !== undefined) details = { ...details, retryAfterMs };
   }
   return code === undefined ? { details } : { code, details };
 }
@@ -103,7 +104,16 @@ function titleOf(text: string): string {
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const ms = Date.parse(value) - Date.parse(headers.get('date') ?? '');
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  if (/^\d+$/.test(value)) return asked(Number(value) * 1000);
+  // JavaScript also reads a date in `-5`.
+  if (!/^[a-z]/i.test(value)) return undefined;
+  return asked(Math.max(0, Date.parse(value) - Date.parse(headers.get('date') ?? '')));
+}
+
+/** What timers of every platform can count: 24.8 days. Longer ones fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** A wait that an agent asks for, within what can be waited for; undefined for what is none. */
+function asked(ms: number): number | undefined {
+  return ms >= 0 ? Math.min(ms, LONGEST_MS) : undefined;
 }

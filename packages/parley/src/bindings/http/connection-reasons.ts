@@ -1,0 +1,73 @@
+const UNTRUSTED = 'no trusted authority has signed its certificate';
+const NO_TLS = 'TLS is not spoken there; use http instead of https';
+const SLOW = 'no connection came about in time';
+
+/** Codes of Node.js and undici that say little to people. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'the host cannot be reached from here',
+  ENETUNREACH: 'the network cannot be reached from here',
+  ETIMEDOUT: SLOW,
+  UND_ERR_CONNECT_TIMEOUT: SLOW,
+  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
+  UND_ERR_BODY_TIMEOUT: 'nothing came for too long',
+  UND_ERR_SOCKET: 'the server closed the connection',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+};
+
+/** How a TLS alert begins, which a parser of HTTP has met in place of an answer. */
+const TLS_ALERT = '\x15\x03';
+
+/** Errors of a certificate, which only a server has that speaks TLS. */
+const OF_CERTIFICATE = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT)/;
+
+/** Why there was no answer, for people. The code stands behind it, unless it is one of undici's own. */
+export function reasonOf(error: Error): string {
+  const { code, data } = error as { code?: unknown; data?: unknown };
+  if (typeof data === 'string' && data.startsWith(TLS_ALERT)) return 'TLS is spoken there; use https instead of http';
+  if (typeof code !== 'string') return error.message;
+  const known = REASONS[code];
+  if (code.startsWith('UND_ERR_')) return known ?? error.message;
+  return known === undefined ? code : `${known} (${code})`;
+}
+
+/**
+ * Whether an http url that was answered by nothing is to be asked by https: the server closed the connection without a byte, and speaks TLS
+ * at the same port. Sends nothing of the caller.
+ */
+export async function wantsTls(url: string, { error, request }: UnansweredRequest): Promise<boolean> {
+  const { socket } = (causeOf(error) ?? {}) as { socket?: { bytesRead?: unknown } };
+  if (!url.startsWith('http:') || socket?.bytesRead !== 0) return false;
+  try {
+    const response = await request(new URL(url.replace('http', 'https')).origin, {
+      method: 'HEAD',
+      redirect: 'manual',
+    });
+    await response.body?.cancel();
+    return true;
+  } catch (refusal) {
+    const { code } = (causeOf(refusal) ?? {}) as { code?: unknown };
+    return typeof code === 'string' && OF_CERTIFICATE.test(code);
+  }
+}
+
+/** A request that failed. */
+export interface UnansweredRequest {
+  /** As the platform threw it. */
+  readonly error: unknown;
+  readonly request: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
