@@ -335,7 +335,7 @@ describe('public surface', () => {
     expect(entries.length).toBeGreaterThanOrEqual(subpaths.length);
   });
 
-  it.each(['exports/index.ts', 'exports/server.ts', 'exports/client.ts'])(
+  it.each(['exports/web.ts', 'exports/server.ts', 'exports/client.ts', 'exports/hono.ts'])(
     '%s loads where there is no Node',
     (entry) => {
       expect(nodeModulesNeededBy(library, entry)).toEqual([]);

@@ -134,13 +134,13 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
 };
 
-/** Folders whose siblings must not see each other, but for the one named. */
-const SIBLINGS: Readonly<Record<string, string | undefined>> = {
-  bindings: 'http',
-  store: undefined,
-  cache: undefined,
-  // Express and Fastify stand on node:http.
-  adapters: 'node',
+/** Folders whose siblings must not see each other, but for those named. */
+const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
+  bindings: ['http'],
+  store: [],
+  cache: [],
+  // Express and Fastify stand on node:http, Hono on the web's Request.
+  adapters: ['node', 'fetch'],
 };
 
 /** Imports that the table does not allow. */
@@ -183,7 +183,8 @@ function relativeProblem({
       : `${room} must not import ${target}`;
   }
   const [mine, theirs] = [siblingOf(file.path), siblingOf(target)];
-  if (!(room in SIBLINGS) || theirs === undefined || mine === theirs || theirs === SIBLINGS[room]) return undefined;
+  if (!(room in SIBLINGS) || theirs === undefined || mine === theirs || SIBLINGS[room]?.includes(theirs))
+    return undefined;
   return `${room}/${mine ?? ''} must not import its sibling ${target}`;
 }
 

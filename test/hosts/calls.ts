@@ -10,8 +10,7 @@ export function testCalls(stage: Stage, { interfaces }: Host): void {
     it('tell addresses below the mount, whatever the Host header says', async () => {
       const below = interfaces === 'below the mount';
       for (const { mount, card } of [stage.open, stage.guarded]) {
-        const own = below || (interfaces === 'open at the mount' && card.name === 'Guarded');
-        const [jsonRpc, httpJson] = own ? [`${mount}/a2a/jsonrpc`, `${mount}/a2a/rest`] : [mount, mount];
+        const [jsonRpc, httpJson] = below ? [`${mount}/a2a/jsonrpc`, `${mount}/a2a/rest`] : [mount, mount];
         expect(card.supportedInterfaces).toEqual(
           ['1.0', '0.3'].flatMap((protocolVersion) => [
             { url: jsonRpc, protocolBinding: 'JSONRPC', protocolVersion },

@@ -19,7 +19,7 @@ export interface Launch {
 /** How a host is started, and what is different on it. */
 export interface Host extends Launch {
   /** Where below an agent's mount its interfaces are. */
-  readonly interfaces: 'at the mount' | 'below the mount' | 'open at the mount';
+  readonly interfaces: 'at the mount' | 'below the mount';
 }
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -31,7 +31,7 @@ export const HOSTS: Readonly<Record<HostName, Host>> = {
   node: { command: [process.execPath, server('node.mjs')], interfaces: 'at the mount' },
   express: { command: [process.execPath, server('express.mjs')], interfaces: 'below the mount' },
   fastify: { command: [process.execPath, server('fastify.mjs')], interfaces: 'below the mount' },
-  hono: { command: [process.execPath, server('hono.mjs')], interfaces: 'open at the mount' },
+  hono: { command: [process.execPath, server('hono.mjs')], interfaces: 'below the mount' },
   workerd: { command: [process.execPath, server('workerd.mjs')], interfaces: 'at the mount' },
   deno: {
     command: [bin('deno'), 'run', '--allow-net=127.0.0.1', '--allow-env', '--no-prompt', server('deno.mjs')],

@@ -15,8 +15,15 @@ interface Suite {
   readonly oldestNode: string;
 }
 
+/** The files of a path that differs between hosts. */
+interface Targets {
+  readonly types: string;
+  readonly node: string;
+  readonly default: string;
+}
+
 interface Manifest {
-  readonly exports: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Targets>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly [name: string]: unknown;
 }
@@ -33,21 +40,22 @@ const STATIC_IMPORT = /^(?:import|export) (?:[^'"=;()]* from )?['"]([^'"]+)['"];
 export interface Subpath {
   /** As an application imports it. */
   readonly specifier: string;
-  /** Files of the package that loading it loads. */
+  /** Files of the package that loading it loads where there is no Node.js. */
   readonly files: readonly string[];
-  /** Modules from outside that loading it loads. */
+  /** Modules from outside that loading it loads on Node.js. */
   readonly modules: readonly string[];
   /** The same for its types. */
   readonly typeModules: readonly string[];
 }
 
 export const subpaths: readonly Subpath[] = Object.entries(manifest.exports).map(([key, target]) => {
-  const runtime = graph(target);
+  const targets =
+    typeof target === 'string' ? { types: target.replace(/\.js$/, '.d.ts'), node: target, default: target } : target;
   return {
     specifier: key.replace('.', 'parley-a2a'),
-    files: runtime.files,
-    modules: runtime.modules,
-    typeModules: graph(target.replace(/\.js$/, '.d.ts')).modules,
+    files: graph(targets.default).files,
+    modules: graph(targets.node).modules,
+    typeModules: graph(targets.types).modules,
   };
 });
 
@@ -61,7 +69,7 @@ export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modul
 export const hostless = subpaths.filter(
   ({ files }) =>
     !files.some((file) =>
-      /^dist\/(?:adapters\/(?!fetch\/)|(?:store|cache)\/(?!memory\/)\w+\/|telemetry\/\w+\/)/.test(file),
+      /^dist\/(?:adapters\/(?!fetch\/|hono\/)|(?:store|cache)\/(?!memory\/)\w+\/|telemetry\/\w+\/)/.test(file),
     ),
 );
 

@@ -1,69 +1,13 @@
+/** Everything for ordinary servers and clients on Node.js, Deno and Bun. Other hosts get `web.ts` under the same name. */
+export * from './everywhere.js';
 export {
-  A2AError,
-  ERROR_CODES,
-  type ErrorCode,
-  type ErrorDetails,
-  type FieldViolation,
-} from '../errors/a2a-error.js';
-export { OptionsError } from '../errors/options-error.js';
-export {
-  ContentTypeNotSupportedError,
-  ExtendedAgentCardNotConfiguredError,
-  ExtensionSupportRequiredError,
-  InvalidAgentResponseError,
-  PushNotificationNotSupportedError,
-  TaskNotCancelableError,
-  TaskNotFoundError,
-  UnsupportedOperationError,
-  VersionNotSupportedError,
-} from '../errors/spec-errors.js';
-export {
-  InternalError,
-  InvalidParamsError,
-  PermissionDeniedError,
-  UnauthenticatedError,
-} from '../errors/standard-errors.js';
-export { StorageError } from '../errors/storage-error.js';
-export type {
-  AgentCapabilities,
-  AgentCard,
-  AgentCardSignature,
-  AgentExtension,
-  AgentInterface,
-  AgentProvider,
-  AgentSkill,
-} from '../model/agent-card.js';
-export type { Artifact } from '../model/artifact.js';
-export type { JsonObject, JsonValue } from '../model/json.js';
-export type { Message } from '../model/message.js';
-export type { DataPart, Part, RawPart, TextPart, UrlPart } from '../model/part.js';
-export type {
-  AuthenticationInfo,
-  DeleteTaskPushNotificationConfigRequest,
-  GetTaskPushNotificationConfigRequest,
-  ListTaskPushNotificationConfigsRequest,
-  ListTaskPushNotificationConfigsResponse,
-  TaskPushNotificationConfig,
-} from '../model/push-notification-config.js';
-export { ROLES, type Role } from '../model/role.js';
-export type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
-export type { SendMessageConfiguration, SendMessageRequest } from '../model/send-message-request.js';
-export type {
-  SendMessageResponse,
-  StreamResponse,
-  TaskArtifactUpdateEvent,
-  TaskEvent,
-  TaskStatusUpdateEvent,
-} from '../model/stream-response.js';
-export type { Task, TaskStatus } from '../model/task.js';
-export type {
-  CancelTaskRequest,
-  GetExtendedAgentCardRequest,
-  GetTaskRequest,
-  ListTasksRequest,
-  ListTasksResponse,
-  SubscribeToTaskRequest,
-} from '../model/task-requests.js';
-export { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
-export { type LogFields, type Logger, silentLogger } from '../telemetry/logger.js';
-export { LOG_LEVELS, type LogLevel, type TextLoggerOptions, textLogger } from '../telemetry/text-logger.js';
+  type A2AHost,
+  type A2AHostOptions,
+  type A2AServer,
+  type A2AServerOptions,
+  createA2AHost,
+  createA2AServer,
+  readServerConfig,
+  type ServerConfig,
+} from './node.js';
+export { openStorage } from './storage.js';

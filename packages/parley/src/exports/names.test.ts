@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
+import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
@@ -12,6 +13,7 @@ import * as schema from './schema.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
+import * as web from './web.js';
 
 /** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
 const NAMES = {
@@ -43,8 +45,13 @@ const NAMES = {
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],
+  hono: ['toHono'],
   index: [
     'A2AError',
+    'AgentCardError',
+    'BearerTokens',
+    'Client',
+    'ConnectionError',
     'ContentTypeNotSupportedError',
     'ERROR_CODES',
     'ExtendedAgentCardNotConfiguredError',
@@ -61,13 +68,24 @@ const NAMES = {
     'TASK_STATES',
     'TaskNotCancelableError',
     'TaskNotFoundError',
+    'TaskStream',
     'UnauthenticatedError',
     'UnsupportedOperationError',
     'VersionNotSupportedError',
+    'agent',
+    'connect',
+    'createA2AHost',
+    'createA2AServer',
+    'createAgentHandler',
+    'fetchAgentCard',
     'isInterrupted',
     'isTerminal',
+    'joinedParts',
+    'openStorage',
+    'readServerConfig',
     'silentLogger',
     'textLogger',
+    'textOf',
   ],
   node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'readServerConfig'],
   pino: ['pinoLogger'],
@@ -107,6 +125,7 @@ it.each([
   ['client', client],
   ['express', express],
   ['fastify', fastify],
+  ['hono', hono],
   ['index', index],
   ['node', node],
   ['node-credentials', nodeCredentials],
@@ -118,4 +137,31 @@ it.each([
   ['storage', storage],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
+});
+
+describe('the root of the package', () => {
+  it('has the same names where there is no Node.js', () => {
+    expect(Object.keys(web).sort()).toEqual(NAMES.index);
+  });
+
+  it('is all that an ordinary server and its client import', async () => {
+    const server = index.createA2AServer({ agent: (prompt) => `Echo: ${prompt}`, logger: index.silentLogger });
+    const { url } = await server.listen(0);
+    try {
+      const answer = await (await index.connect(url)).sendAndWait('hello');
+      expect('task' in answer && index.textOf(answer.task)).toBe('Echo: hello');
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('says elsewhere which names need Node.js', async () => {
+    const { createA2AServer, createA2AHost, readServerConfig, openStorage, OptionsError } = web;
+    const agent = (prompt: string) => prompt;
+    const says = 'needs Node.js, Deno or Bun. Use createAgentHandler here';
+    expect(() => createA2AServer({ agent })).toThrow(new OptionsError('createA2AServer', [says]));
+    expect(() => createA2AHost({ agents: { '/': { agent } } })).toThrow(says);
+    expect(() => readServerConfig({})).toThrow(says);
+    await expect(openStorage('memory:')).rejects.toThrow(says);
+  });
 });

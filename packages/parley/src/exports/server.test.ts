@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 import { StorageError } from '../errors/storage-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { toHono } from './hono.js';
 import {
   type AgentHandlerOptions,
   BaseRequestHandler,
@@ -216,9 +217,13 @@ it('ends its streams between two events when it is closed, and those that begin 
 });
 
 it('without a url it has an exchange, but no fetch', async () => {
-  const { exchange, fetch, agentCard } = handler({ url: undefined } as unknown as Partial<AgentHandlerOptions>);
+  const made = handler({ url: undefined } as unknown as Partial<AgentHandlerOptions>);
+  const { exchange, agentCard } = made;
   expect(agentCard.supportedInterfaces).toEqual([]);
-  await expect(fetch(get('/'))).rejects.toThrow('url: is needed for fetch');
+  expect(() => made.fetch).toThrow('createAgentHandler: url: is needed for fetch');
+  // A host that is given the function fails when the application is set up, not with its first request.
+  expect(() => toHono(made)).toThrow('toHono: the agent needs a url');
+  expect({ ...made }).not.toHaveProperty('fetch');
   const request = {
     method: 'GET',
     path: '/.well-known/agent-card.json',

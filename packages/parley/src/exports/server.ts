@@ -80,8 +80,13 @@ export type AgentHandlerOptions = AgentOptions & PlacedAgentOptions & HostOption
 export interface AgentHandler {
   /** The card; it shows interfaces only under a configured url. */
   readonly agentCard: AgentCard;
-  /** For hosts that speak the web's Request and Response. Rejects with an OptionsError where no `url` is configured. */
-  fetch(request: Request): Promise<Response>;
+  /** The configured public url. */
+  readonly url: string | undefined;
+  /**
+   * For hosts that speak the web's Request and Response.
+   * @throws OptionsError as soon as it is read, if no `url` is configured.
+   */
+  readonly fetch: (request: Request) => Promise<Response>;
   /** For an adapter of one's own. */
   readonly exchange: Exchange;
   /** Where an adapter reports what never goes on the wire. */
@@ -120,17 +125,20 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   });
   const streams = new OpenStreams();
   const exchange = streams.track(host.exchange);
-  return {
+  const handler = {
     agentCard: host.cards[path] as AgentCard,
-    fetch: url === undefined ? refuseFetch : fetchOf(exchange, systemClock),
+    url,
     exchange,
     logger,
-    close: async ({ graceMs = 5_000 } = {}) => {
+    close: async ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => {
       host.drain();
       await host.close(graceMs);
       streams.end();
     },
   };
+  if (url !== undefined) return { ...handler, fetch: fetchOf(exchange, systemClock) };
+  // Not enumerable: a copy of the handler for Express or Fastify must not fail.
+  return Object.defineProperty(handler, 'fetch', { get: refuseFetch }) as AgentHandler;
 }
 
 /** An exchange as a function from the web's Request to its Response; with `createAgentHandler` its `fetch` is that already. */
@@ -138,9 +146,7 @@ export function toFetch(exchange: Exchange): (request: Request) => Promise<Respo
   return fetchOf(exchange, systemClock);
 }
 
-/** A web request says by itself only what its sender made up. */
-async function refuseFetch(): Promise<never> {
-  throw new OptionsError('createAgentHandler', [
-    'url: is needed for fetch, where nothing else tells the public address',
-  ]);
+/** Nothing but the configured url tells the public address: a web request repeats only what its sender wrote. */
+function refuseFetch(): never {
+  throw new OptionsError('createAgentHandler', ['url: is needed for fetch, such as "https://example.com/agents/echo"']);
 }

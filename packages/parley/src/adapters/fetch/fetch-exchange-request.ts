@@ -11,13 +11,16 @@ export class FetchExchangeRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly mount: string | undefined;
   readonly #request: Request;
   #body: Promise<Uint8Array> | undefined;
 
-  constructor(request: Request) {
+  /** The mount is the part of the path under which the host has put the exchange. */
+  constructor(request: Request, mount?: string) {
     const { pathname, search } = new URL(request.url);
     this.method = request.method;
-    this.path = pathname;
+    this.path = mount === undefined ? pathname : pathname.slice(mount.length) || '/';
+    this.mount = mount;
     this.query = search.slice(1);
     this.#request = request;
   }

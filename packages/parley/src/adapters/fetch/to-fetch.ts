@@ -5,13 +5,23 @@ import { frameStream } from './frame-stream.js';
 
 /** An exchange as a web handler: for Hono, Next.js, Workers, Bun, Deno, and tests without sockets. */
 export function toFetch(exchange: Exchange, clock: Clock): (request: Request) => Promise<Response> {
-  return async (request) => {
-    const exchanged = new FetchExchangeRequest(request);
-    const answer = await exchange(exchanged);
-    await exchanged.discard();
-    const { status, headers } = answer;
-    return new Response(request.method === 'HEAD' ? null : bodyOf(answer, request, clock), { status, headers });
-  };
+  return (raw) => fetchAnswer({ exchange, clock, request: new FetchExchangeRequest(raw), raw });
+}
+
+/** A web request on its way through an exchange. */
+export interface FetchedExchange {
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly request: FetchExchangeRequest;
+  readonly raw: Request;
+}
+
+/** The answer of an exchange as a web response. */
+export async function fetchAnswer({ exchange, clock, request, raw }: FetchedExchange): Promise<Response> {
+  const answer = await exchange(request);
+  await request.discard();
+  const { status, headers } = answer;
+  return new Response(raw.method === 'HEAD' ? null : bodyOf(answer, raw, clock), { status, headers });
 }
 
 function bodyOf({ body, status }: ExchangeResponse, request: Request, clock: Clock) {

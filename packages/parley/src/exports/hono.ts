@@ -1,0 +1,21 @@
+import { type HonoContext, toHono as honoOf } from '../adapters/hono/to-hono.js';
+import { OptionsError } from '../errors/options-error.js';
+import { systemClock } from './runtime.js';
+import type { AgentHandler } from './server.js';
+
+export type { HonoContext } from '../adapters/hono/to-hono.js';
+
+/**
+ * An agent as a handler of Hono 4: `app.use('/agents/echo/*', toHono(handler))`. It answers everything below the path it is used
+ * under. The `url` of the agent ends with that path.
+ * @throws OptionsError if the agent has no `url`.
+ */
+export function toHono({
+  exchange,
+  url,
+}: Pick<AgentHandler, 'exchange' | 'url'>): (context: HonoContext) => Promise<Response> {
+  if (url === undefined) {
+    throw new OptionsError('toHono', ['the agent needs a url, such as "https://example.com/agents/echo"']);
+  }
+  return honoOf({ exchange, clock: systemClock });
+}

@@ -1,0 +1,14 @@
+import { OptionsError } from '../errors/options-error.js';
+import type * as node from './index.js';
+
+export * from './everywhere.js';
+
+/** The root of the package has the same names on every host. These need Node.js, Deno or Bun, and throw elsewhere. */
+export const createA2AServer: typeof node.createA2AServer = () => refuse('createA2AServer');
+export const createA2AHost: typeof node.createA2AHost = () => refuse('createA2AHost');
+export const readServerConfig: typeof node.readServerConfig = () => refuse('readServerConfig');
+export const openStorage: typeof node.openStorage = async () => refuse('openStorage');
+
+function refuse(name: string): never {
+  throw new OptionsError(name, ['needs Node.js, Deno or Bun. Use createAgentHandler here']);
+}
