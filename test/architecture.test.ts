@@ -14,6 +14,7 @@ import {
 import { importCycles } from './architecture/cycles.js';
 import { differences, errorRows } from './architecture/error-reference.js';
 import { nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
+import { expressionViolations } from './architecture/regular-expressions.js';
 import { machineTraces, repositoryFiles, resolvedPackages } from './architecture/repository.js';
 import { orderViolations, ROOMS, roomOf, roomViolations } from './architecture/rooms.js';
 import { type SourceFile, SourceTree, type Violation } from './architecture/source-tree.js';
@@ -257,6 +258,49 @@ describe('conventions', () => {
   it('allow such words where they mean something else', () => {
     const text = "const any = !y; if (a !== b) run('enum'); type T = { default: 1 };";
     expect(syntaxViolations(planted({ 'a.ts': text }))).toEqual([]);
+  });
+
+  it('hold for regular expressions', () => {
+    const outside = everything.filter(({ folder }) => folder.startsWith('packages/') || folder === 'examples');
+    expect(
+      outside.flatMap(({ folder, tree }) => told(expressionViolations(tree)).map((line) => `${folder}/${line}`)),
+    ).toEqual([]);
+  });
+
+  it.each([
+    String.raw`/\/+$/`,
+    String.raw`/\n+$/`,
+    String.raw`/\s*\n\s*/`,
+    String.raw`/\s*\n\s*/g`,
+    String.raw`/^(a+)+$/`,
+    String.raw`/^(?:a|a)*$/`,
+    String.raw`/^\s*a?\s*$/`,
+    String.raw`/^(.*),(.*)$/`,
+    String.raw`/\?.*$/`,
+    String.raw`/^-+|-+$/`,
+    String.raw`/^(?=.*a.*b)/`,
+    String.raw`/\/+$/m`,
+    String.raw`/^(\w+\s?)*$/`,
+    String.raw`/(a)\1+/`,
+    "new RegExp('a')",
+  ])('refuse the regular expression %s', (expression) => {
+    expect(expressionViolations(planted({ 'a.ts': `const x = ${expression};` }))).toHaveLength(1);
+    expect(expressionViolations(planted({ 'a.test.ts': `const x = ${expression};` }))).toEqual([]);
+  });
+
+  it.each([
+    String.raw`/(?<!\/)\/+$/`,
+    String.raw`/\s+/g`,
+    String.raw`/^\/+/`,
+    String.raw`/;\s*q=(\d+)\s*(?:;|$)/i`,
+    String.raw`/^(?:\/[A-Za-z0-9._~-]+)+\/?$/`,
+    String.raw`/^(.+?)(\.[^.]*)?$/`,
+    String.raw`/\s*:\s*(-?\d[\d.eE+-]*)/y`,
+    String.raw`/[\p{Cc}<>:"|?*]/gu`,
+    String.raw`/\d{1,9}$/`,
+    String.raw`/(?:^|&)a2a-version=([^&]*)/i`,
+  ])('allow the regular expression %s', (expression) => {
+    expect(expressionViolations(planted({ 'a.ts': `const x = ${expression};` }))).toEqual([]);
   });
 
   it('hold for doc comments', () => {

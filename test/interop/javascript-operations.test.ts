@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer } from './example-server.js';
 import { BINDINGS, JavaScriptPeer, type JsonObject } from './javascript-peer.js';
@@ -140,6 +141,13 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
         reason: 'UNSUPPORTED_OPERATION',
       });
       expect(await refusalOf(spec.subscribe(randomUUID()))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
+    });
+
+    it('that are refused throw the errors of the client by their class', async () => {
+      const taskId = randomUUID();
+      for (const stream of [spec.subscribe(taskId), spec.stream(saying('x', { taskId }))]) {
+        await expect(stream.next()).rejects.toBeInstanceOf(TaskNotFoundError);
+      }
     });
   });
 

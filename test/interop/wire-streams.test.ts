@@ -141,15 +141,16 @@ describe('streams over HTTP+JSON', () => {
 describe('failing streams over JSON-RPC', () => {
   const params = { id: 'unknown' };
 
-  it('are one frame with the error for clients that ask for an event stream', async () => {
+  it('are one frame with the error for the Go client, which reads nothing else', async () => {
     const body = { jsonrpc: '2.0', id: 5, method: 'SubscribeToTask', params };
-    const frames = await collect(wire.frames('/spec', { body, headers: { accept: 'text/event-stream' } }));
+    const headers = { accept: 'text/event-stream', 'user-agent': 'Go-http-client/1.1' };
+    const frames = await collect(wire.frames('/spec', { body, headers }));
     expect(frames).toHaveLength(1);
     expect(frames[0]?.data).toMatchObject({ jsonrpc: '2.0', id: 5, error: { code: -32001 } });
   });
 
   it('are a plain answer for others', async () => {
-    const answer = await wire.rpc('/spec', 'SubscribeToTask', params, { headers: { accept: 'application/json' } });
+    const answer = await wire.rpc('/spec', 'SubscribeToTask', params, { headers: { accept: 'text/event-stream' } });
     expect(answer.status).toBe(200);
     expect(reasonOf(answer)).toBe('TASK_NOT_FOUND');
   });

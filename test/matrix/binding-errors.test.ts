@@ -354,10 +354,11 @@ describe('a stream that fails before its first event (§7.3)', () => {
   };
   const notFound = new A2AError('TASK_NOT_FOUND', 'Task not found');
 
-  it.each(['text/event-stream', 'application/json, text/event-stream', 'text/event-stream;q=0.9'])(
-    'is one error frame over JSON-RPC when Accept is %s',
-    async (accept) => {
-      const answer = await refusing(notFound).rpc('SendStreamingMessage', HELLO, { headers: { accept } });
+  it.each(['Go-http-client/1.1', 'Go-http-client/2.0', 'a2a-go/0.3.6', 'planner/2.1 (a2a-go 0.3)'])(
+    'is one error frame over JSON-RPC for the Go client, which calls itself %s',
+    async (agent) => {
+      const headers = { accept: 'text/event-stream', 'user-agent': agent };
+      const answer = await refusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
       expect(answer.status).toBe(200);
       expect(answer.headers['content-type']).toBe('text/event-stream');
       const text = await textOf(answer);
@@ -366,15 +367,21 @@ describe('a stream that fails before its first event (§7.3)', () => {
     },
   );
 
-  it.each([undefined, '*/*', 'application/json'])('is plain JSON over JSON-RPC when Accept is %s', async (accept) => {
-    const headers = accept === undefined ? {} : { accept };
+  it.each([
+    {},
+    { accept: '*/*' },
+    { accept: 'application/json' },
+    { accept: 'text/event-stream' },
+    { accept: 'text/event-stream', 'user-agent': 'node' },
+    { accept: 'text/event-stream', 'user-agent': 'curl/8.5 like Go-http-client' },
+  ])('is plain JSON over JSON-RPC for a client that sends %j', async (headers: Record<string, string>) => {
     const answer = await refusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
     expect(answer.headers['content-type']).toBe('application/json');
     expect(await jsonOf(answer)).toMatchObject({ id: 1, error: { code: -32001 } });
   });
 
-  it('is a frame for what is refused before the handler, too, and for streaming methods only', async () => {
-    const headers = { accept: 'text/event-stream' };
+  it('is a frame for the Go client before the handler, too, and for streaming methods only', async () => {
+    const headers = { accept: 'text/event-stream', 'user-agent': 'Go-http-client/1.1' };
     const agent = new BoundAgent();
     for (const parts of [{ headers }, { headers: { ...headers, 'a2a-version': '9.9' } }]) {
       const answer = await agent.rpc('SubscribeToTask', {}, parts);

@@ -88,6 +88,19 @@ describe('the JSON-RPC endpoint (§1.6)', () => {
   });
 
   it.each([
+    ['an unknown method', { jsonrpc: '2.0', method: 'NoSuchMethod' }, -32601],
+    ['bad params', { jsonrpc: '2.0', method: 'GetTask', params: { id: 7 } }, -32602],
+    ['missing params', { jsonrpc: '2.0', method: 'SendStreamingMessage' }, -32602],
+    ['nothing else wrong', { jsonrpc: '2.0', method: 'SendStreamingMessage', params: HELLO }, -32600],
+  ])('says of a request without id and with %s what is wrong first', async (_name, body, code) => {
+    const agent = new BoundAgent();
+    const answer = await agent.rpc('', undefined, { body });
+    expect(answer.status).toBe(200);
+    expect(await jsonOf(answer)).toMatchObject({ jsonrpc: '2.0', id: null, error: { code } });
+    expect(agent.handler.calls).toEqual([]);
+  });
+
+  it.each([
     ['nothing', ''],
     ['blanks', '  '],
     ['half an object', '{"jsonrpc":"2.0","id":1'],

@@ -57,9 +57,9 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
 function serviceParameters(pairs: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const pair of pairs) {
-    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)\s*[:=]\s*(.*)$/.exec(pair) ?? [];
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)\s*[:=](.*)$/.exec(pair) ?? [];
     if (name === undefined || value === undefined) throw usageError(`--svc-param is key:value, not "${pair}"`);
-    headers[name.toLowerCase()] = value;
+    headers[name.toLowerCase()] = value.trim();
   }
   return headers;
 }

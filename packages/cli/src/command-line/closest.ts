@@ -1,8 +1,11 @@
 /** The candidate that somebody probably meant, if one is near. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
+  const most = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
   const near = candidates
+    // The distance is at least the difference in length.
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= most)
     .map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
-    .filter(({ distance }) => distance <= (word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3))))
+    .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate;
 }

@@ -31,6 +31,6 @@ function packageName(folder: string): string {
     folder
       .toLowerCase()
       .replaceAll(/[^a-z0-9._-]+/g, '-')
-      .replace(/^[._-]+|-+$/g, '') || 'agent'
+      .replace(/^[._-]+|(?<!-)-+$/g, '') || 'agent'
   );
 }

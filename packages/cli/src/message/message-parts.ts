@@ -101,7 +101,7 @@ export function filePart(place: string): Part {
 function inferred(name: string): { mediaType?: string } {
   const mediaType =
     MEDIA_TYPES[
-      extname(name.replace(/[?#].*$/, ''))
+      extname(name.replace(/[?#].*/s, ''))
         .slice(1)
         .toLowerCase()
     ];

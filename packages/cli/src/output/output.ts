@@ -74,12 +74,12 @@ export class Output {
   /** A `Label: value` line; without a value nothing. */
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
-    this.#write(`${label}: ${harmless(value).replaceAll(/\s*\n\s*/g, ' ')}\n`);
+    this.#write(`${label}: ${onOneLine(harmless(value))}\n`);
   }
 
   /** A label on a line of its own, content, and a blank line. */
   block(label: string, content: string): void {
-    this.#write(`${label}:\n${harmless(content).replace(/\n+$/, '')}\n\n`);
+    this.#write(`${label}:\n${harmless(content).replace(/(?<!\n)\n+$/, '')}\n\n`);
   }
 
   /** Text as it is, for what comes in pieces and for scripts. */
@@ -143,4 +143,8 @@ export class Output {
 /** Text of somebody else without what would steer a terminal. */
 export function harmless(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n]/gu, '');
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, (blanks) => (blanks.includes('\n') ? ' ' : blanks));
 }

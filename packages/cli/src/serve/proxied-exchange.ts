@@ -85,7 +85,7 @@ export class ProxiedExchange {
     const head = `${answer.status} ${type}`.trim();
     const headers = Object.fromEntries(Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
     const shown = shownHeaders(answer.headers);
-    if (/\/agent(?:-card)?\.json$/.test(path.replace(/\?.*$/, '')) && answer.ok) {
+    if (/\/agent(?:-card)?\.json$/.test(path.replace(/\?.*/s, '')) && answer.ok) {
       const text = this.#rewritten(await answer.text());
       log({ exchange, what: 'response', head, headers: shown, body: text });
       delete headers.etag;

@@ -14,8 +14,7 @@ export interface TrafficEntry {
 /** Takes every entry as it happens. */
 export type TrafficLog = (entry: TrafficEntry) => void;
 
-const SECRET_HEADERS =
-  /^(?:authorization|proxy-authorization|cookie|set-cookie|x-api-key|.*(?:token|secret|api[-_]?key).*)$/i;
+const SECRET_HEADERS = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|token|secret|api[-_]?key/i;
 
 /** Headers as they may be shown. */
 export function shownHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
@@ -30,7 +29,7 @@ const ARROWS = { request: '→', response: '←', event: '·', end: '■', error
 export function readableLog(write: (text: string) => void): TrafficLog {
   return ({ exchange, what, head, body }) => {
     write(`${ARROWS[what]} #${exchange} ${head}\n`);
-    if (body !== undefined && body !== '') write(`${body.trimEnd().replaceAll(/^/gm, '    ')}\n`);
+    if (body !== undefined && body !== '') write(`    ${body.trimEnd().split('\n').join('\n    ')}\n`);
   };
 }
 

@@ -187,11 +187,13 @@ function untrusted(name: FlagName, { source, distrust }: Setting, why: string): 
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+const LONGEST_DURATION = 100;
+
 /** The ms of a time such as `2s` or `1m30s`; a bare number is of seconds. `undefined` where it is none. */
 export function durationOf(text: string): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
-  const pieces = Array.from(text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g));
+  if (text.length > LONGEST_DURATION || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
+  const pieces = Array.from(text.matchAll(/([\d.]+)([a-z]*)/g));
   return pieces.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
 }
 

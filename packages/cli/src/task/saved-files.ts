@@ -62,6 +62,7 @@ function withExtension(name: string, extension: string): string {
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const clean = last
+    .slice(0, 1000)
     .replaceAll(/[\p{Cc}<>:"|?*]/gu, '_')
     .replace(/^\.+/, '_')
     .slice(0, 200);

@@ -25,7 +25,7 @@ export interface BoundBase {
  */
 export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (request?: ExchangeRequest) => string {
   if (publicUrl !== undefined) {
-    const fixed = publicUrl.replace(/\/+$/, '');
+    const fixed = publicUrl.replace(/(?<!\/)\/+$/, '');
     return () => fixed;
   }
   return (request) => {
@@ -42,6 +42,9 @@ export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (r
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 const PREFIX = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~-]+)+\/?$/;
+
+/** RFC 7239 defines four parameters; more of them are for extensions. */
+const MOST_PAIRS = 20;
 
 interface Forwarded {
   readonly host: string;
@@ -71,7 +74,7 @@ function readCommon(request: ExchangeRequest): Forwarded | undefined {
 function readForwarded(header: string | undefined): Forwarded | undefined {
   let host: string | undefined;
   let proto = 'http';
-  for (const pair of (last(header) ?? '').split(';')) {
+  for (const pair of (last(header) ?? '').split(';', MOST_PAIRS)) {
     const [name = '', ...rest] = pair.split('=');
     const value = rest
       .join('=')

@@ -3,6 +3,8 @@ export function closestName(name: string, candidates: readonly string[]): string
   let best: string | undefined;
   let least = Math.max(2, Math.floor(name.length / 3)) + 1;
   for (const candidate of candidates) {
+    // The distance is at least the difference in length.
+    if (Math.abs(candidate.length - name.length) >= least) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < least) {
       least = distance;

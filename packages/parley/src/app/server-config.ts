@@ -58,7 +58,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     const text = env[name]?.trim();
     if (text === undefined || text === '') return undefined;
     const value = parse(text);
-    if (value === undefined) problems.push(`${name}="${text.replace(/\/\/.*@/, '//***@')}" must be ${right}`);
+    if (value === undefined) problems.push(`${name}="${text.replace(/^([^/]*\/\/).*@/, '$1***@')}" must be ${right}`);
     return value;
   };
   const port = read('PORT', portOf, 'a number from 0 to 65535');
@@ -125,7 +125,7 @@ function databaseOf(text: string): string | undefined {
 function publicUrlOf(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || /[?#@]/.test(text)) return undefined;
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 function proxiesOf(text: string): readonly string[] | undefined {

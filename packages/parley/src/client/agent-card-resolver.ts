@@ -63,7 +63,7 @@ export class AgentCardResolver {
   }
 
   async #wellKnown(url: URL, identifier: string | undefined, signal: AbortSignal | undefined): Promise<ResolvedCard> {
-    const base = url.origin + url.pathname.replace(/\/+$/, '');
+    const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
     const isOrigin = base === url.origin;
     if (identifier === undefined) {
       for (const path of [CARD, LEGACY_CARD]) {
@@ -72,7 +72,7 @@ export class AgentCardResolver {
       }
       // The url may be an interface of the agent whose card stands at the origin.
       const atOrigin = isOrigin ? undefined : await this.#at(url.origin + CARD, { signal });
-      const isIts = atOrigin?.card.supportedInterfaces.some((item) => item.url.replace(/\/+$/, '') === base);
+      const isIts = atOrigin?.card.supportedInterfaces.some((item) => item.url.replace(/(?<!\/)\/+$/, '') === base);
       if (atOrigin !== undefined && isIts === true) return atOrigin;
     }
     for (const place of isOrigin ? [base] : [base, url.origin]) {

@@ -7,6 +7,8 @@ export interface CachedHeaders {
 const UNSAID_MS = 60_000;
 /** A tenth of the time since the last change, but no longer (RFC 9111 §4.2.2). */
 const LONGEST_GUESS_MS = 3_600_000;
+/** RFC 9111 defines ten directives for answers; the rest of a longer list is ignored. */
+const MOST_DIRECTIVES = 50;
 
 /**
  * How many ms from now an answer is fresh for a private cache (RFC 9111 §4.2); 0: it may be kept, but not used without asking;
@@ -33,7 +35,7 @@ function lifetimeMs(headers: CachedHeaders, directives: ReadonlyMap<string, stri
 
 function directivesOf(cacheControl: string | null): ReadonlyMap<string, string> {
   const directives = new Map<string, string>();
-  for (const directive of cacheControl?.split(',') ?? []) {
+  for (const directive of cacheControl?.split(',', MOST_DIRECTIVES) ?? []) {
     const [name = '', value = ''] = directive.split('=', 2);
     directives.set(name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, '$1'));
   }

@@ -79,7 +79,7 @@ export class HttpJsonTransport implements ClientTransport {
     const { url, protocolVersion: version } = this.agentInterface;
     const value = this.#codec.encodeRequest(call.operation, call.request);
     const { path, query, body } = routed(route, value);
-    const base = url.replace(/\/+$/, '');
+    const base = url.replace(/(?<!\/)\/+$/, '');
     const headers: Record<string, string> = { ...serviceHeaders(version, call), accept };
     if (body !== undefined) headers['content-type'] = isLegacy(version) ? JSON_TYPE : A2A_JSON_TYPE;
     return sendRequest(this.#caller, {

@@ -12,7 +12,7 @@ export class Routing {
   readonly #heads: ReadonlySet<string>;
 
   constructor(codecs: readonly WireCodec[], basePath: string) {
-    this.#base = basePath.replace(/\/+$/, '');
+    this.#base = basePath.replace(/(?<!\/)\/+$/, '');
     this.#tables = new Map(codecs.map((codec) => [codec, new RouteTable(codec)]));
     this.#heads = new Set([...this.#tables.values()].flatMap(({ heads }) => heads));
   }

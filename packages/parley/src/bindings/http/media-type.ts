@@ -1,3 +1,6 @@
+/** The ranges of an `Accept` header that are read; browsers send fewer than ten. */
+const MOST_RANGES = 100;
+
 /** JSON of no particular kind. */
 export const JSON_TYPE = 'application/json';
 /** Server-sent events. */
@@ -15,13 +18,15 @@ export function essence(contentType: string | undefined): string {
 export function names(accept: string | undefined, mediaType: string): boolean {
   if (accept === undefined) return false;
   if (accept === mediaType) return true;
-  return accept.split(',').some((range) => essence(range) === mediaType && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range));
+  return accept
+    .split(',', MOST_RANGES)
+    .some((range) => essence(range) === mediaType && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range));
 }
 
 /** The one of the offered media types that an `Accept` header prefers, the earlier one of equals; `undefined` for none. */
 export function accepted<T extends string>(accept: string | undefined, offered: readonly T[]): T | undefined {
   if (accept === undefined || accept.trim() === '') return offered[0];
-  const ranges = accept.split(',').map(rangeOf);
+  const ranges = accept.split(',', MOST_RANGES).map(rangeOf);
   let best: T | undefined;
   let quality = 0;
   for (const type of offered) {

@@ -7,6 +7,8 @@ export interface Envelope {
   readonly method: string;
   /** An object; `{}` where the request has none. */
   readonly params: object;
+  /** Whether the request has no `id`, so that it asks for no answer. */
+  readonly isNotification: boolean;
 }
 
 /** The id of a request as JSON, to be echoed; `null` where none can be read. */
@@ -20,7 +22,7 @@ export function idOf(value: unknown, text: string): string {
 
 /**
  * Checks the envelope (spec §9).
- * @throws A2AError INVALID_REQUEST; batches and notifications are not part of A2A.
+ * @throws A2AError INVALID_REQUEST; batches are not part of A2A.
  */
 export function readEnvelope(value: unknown): Envelope {
   if (Array.isArray(value)) throw invalid('Batches are not supported');
@@ -28,14 +30,22 @@ export function readEnvelope(value: unknown): Envelope {
   const { jsonrpc, method, id, params } = value;
   if (jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0"');
   if (typeof method !== 'string') throw invalid('method must be a string');
-  if (id === undefined) throw invalid('Notifications are not supported: id is missing');
-  if (id !== null && typeof id !== 'string' && typeof id !== 'number') {
+  if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
     throw invalid('id must be a string, a number or null');
   }
-  if (params === undefined || params === null) return { method, params: {} };
+  const isNotification = id === undefined;
+  if (params === undefined || params === null) return { method, params: {}, isNotification };
   if (typeof params !== 'object') throw invalid('params must be an object');
   if (Array.isArray(params)) throw new A2AError('INVALID_PARAMS', 'params must be an object');
-  return { method, params };
+  return { method, params, isNotification };
+}
+
+/**
+ * Refuses a request without an `id`, which the caller does once nothing else is wrong with it.
+ * @throws A2AError INVALID_REQUEST
+ */
+export function refuseNotification({ isNotification }: Envelope): void {
+  if (isNotification) throw invalid('Notifications are not supported: id is missing');
 }
 
 function invalid(message: string): A2AError {

@@ -11,11 +11,12 @@ import { CallRecord } from '../http/call-record.js';
 import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
-import { EVENT_STREAM_TYPE, essence, JSON_TYPE, names } from '../http/media-type.js';
+import { essence, JSON_TYPE } from '../http/media-type.js';
 import { type Offer, offerOf } from '../http/offer.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
-import { idOf, readEnvelope } from './envelope.js';
+import { idOf, readEnvelope, refuseNotification } from './envelope.js';
 import { errorResponse } from './errors.js';
+import { readsOnlyStreams } from './failed-stream.js';
 import { type JsonRpcDialect, SPECIFIED } from './jsonrpc-dialect.js';
 
 const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'content-type': JSON_TYPE });
@@ -68,7 +69,8 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
   const text = await readText(request, limits);
   const body = parseJson(text, limits);
   progress.id = limitedId(idOf(body, text), limits.idLength);
-  const { method, params } = readEnvelope(body);
+  const envelope = readEnvelope(body);
+  const { method, params } = envelope;
   progress.method = method;
   const offered = offer();
   const asked = chooseVersion(dialect.askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
@@ -78,6 +80,7 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
   const parts = { endpoint, offer: offered, codec, value: params, form: 'json', request, user, record } as const;
   if (isStreaming(operation)) {
     const call = prepareCall(operation, parts);
+    refuseNotification(envelope);
     const { id } = progress;
     const opening = `{"jsonrpc":"2.0","id":${id},"result":`;
     const stream = await EventStream.open({
@@ -100,6 +103,7 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
     return { status: 200, headers, body: stream, call: record };
   }
   const call = prepareCall(operation, parts);
+  refuseNotification(envelope);
   const result = await answerUnary(handler, codec, call);
   return {
     status: 200,
@@ -153,13 +157,12 @@ interface FailureParts {
   readonly streaming: boolean;
 }
 
-/** A streaming client may read nothing but an event stream, so it gets the error as one if it asked for that. */
 function failure({ error, endpoint, dialect, request, progress, streaming }: FailureParts): ExchangeResponse {
   const { id, codec, record } = progress;
   const status = dialect.httpStatus(error.code);
   const body = errorResponse(id, error, { codec, data: dialect.errorData?.(error, record.taskId) });
   const retry = retryHeaders(error);
-  if (status === 200 && streaming && names(request.header('accept'), EVENT_STREAM_TYPE)) {
+  if (status === 200 && streaming && readsOnlyStreams(request)) {
     return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: record };
   }
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;

@@ -12,3 +12,17 @@ test('base64 without padding, in the URL-safe alphabet, becomes standard for eve
 test.each(['A', 'AAAAA', 'AA=', '='])('%j, which lacks bits or half of its padding, is not completed', (text) => {
   expect(toStandardBase64(text)).toBe(text);
 });
+
+test('only the two signs of the URL-safe alphabet are replaced', () => {
+  const every = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join('');
+  for (let start = 0; start < 4; start++) {
+    const text = every.slice(start);
+    expect(toStandardBase64(text)).toBe(
+      text.replace('-', '+').replace('_', '/') + '='.repeat([0, 0, 2, 1][text.length % 4] ?? 0),
+    );
+  }
+});
+
+test.each(['-_äA', '-_世AAAAA', '-_\ud800A', '-_😀'])('%j, which is not ASCII, stays as it is', (text) => {
+  expect(toStandardBase64(text)).toBe(text);
+});

@@ -1,7 +1,31 @@
-/** A text in the URL-safe alphabet or without padding as standard base64; anything else comes out as invalid as it was. */
+const URL_SAFE = /[-_]/;
+
+/** A text in the URL-safe alphabet or without padding as standard base64. Other texts stay as invalid as before. */
 export function toStandardBase64(text: string): string {
-  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
+  const standard = URL_SAFE.test(text) ? inStandardAlphabet(text) : text;
   // With a remainder of one there are bits missing, and a text that has some padding must have all of it.
   const rest = standard.length % 4;
   return rest < 2 || standard.endsWith('=') ? standard : standard + '='.repeat(4 - rest);
+}
+
+/** Replaces four bytes at a time: `replaceAll` joins one piece per match, which takes seconds for 10 MB. */
+function inStandardAlphabet(text: string): string {
+  const words = new Uint32Array(Math.ceil(text.length / 4));
+  const bytes = new Uint8Array(words.buffer, 0, text.length);
+  const { read, written } = new TextEncoder().encodeInto(text, bytes);
+  // A text beyond ASCII is no base64 in any alphabet.
+  if (read !== written || written !== text.length) return text;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? 0;
+    const minus = onesWhere(word ^ 0x2d2d2d2d);
+    const underscore = onesWhere(word ^ 0x5f5f5f5f);
+    // `-` and `+` differ in the bits 0x06, `_` and `/` in 0x70.
+    if ((minus | underscore) !== 0) words[at] = word ^ (minus * 0x06) ^ (underscore * 0x70);
+  }
+  return new TextDecoder().decode(bytes);
+}
+
+/** A word with 0x01 for each byte that is zero in the given one, and 0x00 for the others. */
+function onesWhere(word: number): number {
+  return (~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) & 0x80808080) >>> 7;
 }
