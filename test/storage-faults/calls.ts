@@ -70,7 +70,12 @@ export class Caller {
   }
 
   task(id: string): Promise<Answer> {
-    return answerOf(fetch(`${this.#addresses.rest}/tasks/${id}`, { headers: HEADERS }));
+    return this.get(`/tasks/${id}`);
+  }
+
+  /** What HTTP+JSON answers at a path. */
+  get(path: string): Promise<Answer> {
+    return answerOf(fetch(`${this.#addresses.rest}${path}`, { headers: HEADERS }));
   }
 
   stream(text: string): Stream {

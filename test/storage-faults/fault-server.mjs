@@ -23,6 +23,7 @@ const executor = {
   async execute(context, events) {
     const [kind = '', count = '0'] = context.text.split(' ');
     await events.working();
+    if (kind === 'large') await events.artifact('x'.repeat(Number(count)), { artifactId: 'large' });
     if (kind === 'ask') return events.inputRequired('and then?');
     if (kind === 'steady') {
       const id = await events.artifact('chunk 0', { artifactId: 'log' });

@@ -81,7 +81,7 @@ it('a server killed while it brings a file up to date leaves the old or the new 
   const path = copied('killed');
   for (let round = 0; round < (process.env.TEST_LONG ? 30 : 4); round += 1) {
     copyFileSync(old, path);
-    const start = ServerProcess.start(path, 150 + round * 25);
+    const start = ServerProcess.start(path, { killAfterMs: 150 + round * 25 });
     await start.then(
       (server) => server.kill(),
       () => {},

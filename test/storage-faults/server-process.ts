@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -23,9 +24,18 @@ export class ServerProcess implements AsyncDisposable {
     this.addresses = addresses;
   }
 
-  /** Starts a server and waits until it listens; it may be killed after a while. Rejects with what it says when it ends. */
-  static async start(path: string, killAfterMs?: number): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [SERVER, `sqlite:${path}`], { stdio: ['pipe', 'pipe', 'pipe'] });
+  /**
+   * Starts a server on a SQLite file, or on `memory:`, and waits until it listens; it may be killed after a while, or
+   * have a small heap. Rejects with what it says when it ends.
+   */
+  static async start(
+    path: string,
+    { killAfterMs, heapMiB }: { readonly killAfterMs?: number; readonly heapMiB?: number } = {},
+  ): Promise<ServerProcess> {
+    const url = path.startsWith('memory:') ? path : `sqlite:${path}`;
+    const child = spawn(process.execPath, [...(heapMiB ? [`--max-old-space-size=${heapMiB}`] : []), SERVER, url], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     const log: string[] = [];
     const end = () => child.kill('SIGKILL');
     process.once('exit', end);
@@ -54,6 +64,20 @@ export class ServerProcess implements AsyncDisposable {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** Runs something; how many MiB its memory grew meanwhile at most. */
+  async growthDuring(work: () => Promise<unknown>): Promise<number> {
+    const folder = `/proc/${this.pid}`;
+    const read = (name: string) => {
+      const [, kib] = new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`${folder}/status`, 'utf8')) ?? [];
+      return Number(kib) / 1024;
+    };
+    // The kernel's own record of the peak begins anew.
+    writeFileSync(`${folder}/clear_refs`, '5');
+    const before = read('VmRSS');
+    await work();
+    return read('VmHWM') - before;
   }
 
   get running(): boolean {

@@ -163,6 +163,55 @@ export function listsContract(open: OpenStorage): void {
       for (const name of ['artifacts', 'history']) expect(await shown({})).not.toHaveProperty(name);
     });
 
+    it('ends a page early where its tasks are large, and loses or repeats none', async () => {
+      const text = 'x'.repeat(10_000);
+      for (let at = 0; at < 12; at += 1) {
+        tested.clock.pass(at % 3);
+        const artifacts = [{ artifactId: 'a', parts: [{ text: text.repeat(at % 4) }] }];
+        const state = at % 2 === 0 ? 'TASK_STATE_WORKING' : 'TASK_STATE_COMPLETED';
+        const status = { state, timestamp: new Date(tested.clock.now()).toISOString() } as const;
+        await tested.storage.create(ALICE, newTask(tested, `t${at}`, { status, ...(at % 4 > 0 && { artifacts }) }));
+      }
+      for (const orderBy of ['status', 'created'] as const) {
+        const all = idsOf(await list(tested, { orderBy }));
+        for (const maxBytes of [1, 25_000, 60_000, 10_000_000]) {
+          const seen: string[] = [];
+          const pages: number[] = [];
+          for (let cursor: TaskQuery['cursor'] | null; cursor !== null; ) {
+            const page = await list(tested, {
+              orderBy,
+              limit: 5,
+              artifacts: true,
+              maxBytes,
+              ...(cursor && { cursor }),
+            });
+            expect(page.total).toBe(12);
+            seen.push(...idsOf(page));
+            pages.push(page.tasks.length);
+            cursor = page.next ?? null;
+          }
+          expect(seen).toEqual(all);
+          if (maxBytes === 1) expect(pages).toEqual(all.map(() => 1));
+          else expect(Math.max(...pages)).toBeLessThanOrEqual(maxBytes > 1_000_000 ? 5 : 4);
+          expect(pages.every((size) => size > 0)).toBe(true);
+        }
+        // What is not shown does not count.
+        expect((await list(tested, { orderBy, limit: 5, maxBytes: 10_000 })).tasks).toHaveLength(5);
+      }
+    });
+
+    it('says where it goes on, and that it ends', async () => {
+      await createAll(['1', '2', '3', '4'].map((id) => [id, 'TASK_STATE_WORKING'] as const));
+      const first = await list(tested, { limit: 2 });
+      expect(first.next).toMatchObject({ id: '3' });
+      expect(
+        (await list(tested, { limit: 2, cursor: first.next as TaskQuery['cursor'] & object })).next,
+      ).toBeUndefined();
+      expect((await list(tested, { limit: 4 })).next).toBeUndefined();
+      expect((await list(tested, { limit: 1, offset: 3 })).next).toBeUndefined();
+      expect((await list(tested, { limit: 1, offset: 2, orderBy: 'created' })).next).toMatchObject({ id: '2' });
+    });
+
     it('can have its total without tasks', async () => {
       await createAll([['1', 'TASK_STATE_WORKING']]);
       expect(await list(tested, { limit: 0 })).toEqual({ tasks: [], total: 1 });

@@ -173,7 +173,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   override listTasks(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
     const { storage, limits } = this.#around;
     const scope = this.#scope(request.tenant, context);
-    return listTasks(storage, { scope, request, defaultHistory: limits.listedHistory });
+    return listTasks(storage, { scope, request, defaultHistory: limits.listedHistory, maxBytes: limits.pageBytes });
   }
 
   async cancelTask(request: CancelTaskRequest, context: ServerCallContext): Promise<Task> {

@@ -33,6 +33,8 @@ export interface EngineLimits {
   readonly expiryCheckMs: number;
   /** Messages of the history in a list whose request does not say how many. */
   readonly listedHistory: number;
+  /** JSON of a page of a list, about; a page that would be longer ends early, after at least one task. */
+  readonly pageBytes: number;
 }
 
 /** A hundred years. */
@@ -57,4 +59,5 @@ export const DEFAULT_LIMITS: EngineLimits = {
   waitingExpiryMs: 7 * 86_400_000,
   expiryCheckMs: 60_000,
   listedHistory: 10,
+  pageBytes: 8_388_608,
 };

@@ -1,6 +1,5 @@
 import type { ListTasksRequest, ListTasksResponse } from '../model/task-requests.js';
 import type { Scope, Storage } from '../store/storage.js';
-import { statusTime } from '../task/status-time.js';
 import { trimTask } from '../task/trim-task.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 
@@ -9,9 +8,14 @@ const DEFAULT_PAGE_SIZE = 50;
 /** One page of the tasks a scope holds, newest status first (Spec §3.1.4). */
 export async function listTasks(
   storage: Storage,
-  options: { readonly scope: Scope; readonly request: ListTasksRequest; readonly defaultHistory: number },
+  options: {
+    readonly scope: Scope;
+    readonly request: ListTasksRequest;
+    readonly defaultHistory: number;
+    readonly maxBytes: number;
+  },
 ): Promise<ListTasksResponse> {
-  const { scope, request, defaultHistory } = options;
+  const { scope, request, defaultHistory, maxBytes } = options;
   const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
   const historyLength = request.historyLength ?? defaultHistory;
   const includeArtifacts = request.includeArtifacts ?? false;
@@ -23,16 +27,14 @@ export async function listTasks(
     ...(statusTimestampAfter && { statusAfter: Date.parse(statusTimestampAfter) }),
     ...(request.pageToken && { cursor: decodePageToken(request.pageToken, request) }),
     orderBy: 'status',
-    // One more than asked for tells whether there is a next page.
-    limit: pageSize + 1,
+    limit: pageSize,
+    maxBytes,
     artifacts: includeArtifacts,
     history: historyLength > 0,
   });
-  const shown = page.tasks.slice(0, pageSize);
-  const last = page.tasks.length > pageSize ? shown.at(-1) : undefined;
   return {
-    tasks: shown.map(({ task }) => trimTask(task, { historyLength, includeArtifacts })),
-    nextPageToken: last ? encodePageToken({ time: statusTime(last.task.status), id: last.task.id }, request) : '',
+    tasks: page.tasks.map(({ task }) => trimTask(task, { historyLength, includeArtifacts })),
+    nextPageToken: page.next ? encodePageToken(page.next, request) : '',
     pageSize,
     totalSize: page.total,
   };

@@ -6,3 +6,12 @@ export function mergedCancel(earlier: CancelRequest | undefined, later: CancelRe
   if (later.metadata === undefined) return earlier;
   return { metadata: { ...earlier.metadata, ...later.metadata } };
 }
+
+/** A stored request to cancel. A request that cannot be read cancels all the same, without its metadata. */
+export function parsedCancel(text: string): CancelRequest {
+  try {
+    return JSON.parse(text) as CancelRequest;
+  } catch {
+    return {};
+  }
+}

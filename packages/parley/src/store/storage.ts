@@ -179,12 +179,20 @@ export interface TaskQuery {
   readonly createdBefore?: number;
   readonly orderBy: 'status' | 'created';
   /** Continue after this task of the same order (keyset). */
-  readonly cursor?: { readonly time: number; readonly id: string };
+  readonly cursor?: ListCursor;
   readonly offset?: number;
   readonly limit: number;
   /** Tasks come without what is not asked for. */
   readonly artifacts: boolean;
   readonly history: boolean;
+  /** The page ends before its JSON is longer than this, about, but not before its first task. Default: no bound. */
+  readonly maxBytes?: number;
+}
+
+/** A task in the order of a list: its time in that order, in ms since the epoch, and its id. */
+export interface ListCursor {
+  readonly time: number;
+  readonly id: string;
 }
 
 /** A stretch of a list. */
@@ -192,6 +200,8 @@ export interface TaskPage {
   readonly tasks: readonly StoredTask[];
   /** Tasks that match, before paging. */
   readonly total: number;
+  /** The cursor of the rest of the list; absent at its end. */
+  readonly next?: ListCursor;
 }
 
 /** A stretch of a task's log. */
@@ -227,6 +237,8 @@ export interface Swept {
 export interface StorageLoad {
   /** Messages of all agents whose turn nobody runs yet. */
   readonly waiting: number;
+  /** Tasks that could not be read and were set aside since the storage was opened; absent is none. */
+  readonly unreadable?: number;
 }
 
 /**
@@ -248,7 +260,8 @@ export interface Storage {
   append(append: Append): Promise<AppendOutcome>;
   /**
    * Turns nobody runs: waiting ones whose task is free, oldest first, and those whose lease has ended. `task` looks at
-   * one task only.
+   * one task only. Fewer than `limit` are all there are. A turn that cannot be read is set aside, told to the log, and
+   * not claimed again before the storage is opened again.
    */
   claim(
     request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
@@ -262,10 +275,15 @@ export interface Storage {
   requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome>;
 
   task(scope: Scope, taskId: string): Promise<StoredTask | undefined>;
+  /** Tasks that cannot be read are left out, and the log hears of them. */
   tasks(query: TaskQuery): Promise<TaskPage>;
   /** Records after a sequence number, in order, until their events have `maxBytes` of JSON (at least one record). */
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage>;
-  /** Tasks of these agents that have waited in an interrupted state since before a time, and have no execution; oldest first. */
+  /**
+   * Tasks of these agents that have waited in an interrupted state since before a time, and have no execution; oldest
+   * first. Fewer than `limit` may come, so that they are not too large together; none only if there is none. Tasks that
+   * cannot be read are left out.
+   */
   abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]>;
 
   /** Puts a task there from outside, with one record that shows it. False if the agent has a task of this id. */

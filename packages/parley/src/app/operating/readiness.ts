@@ -59,6 +59,7 @@ export class Readiness {
   #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
   #draining = false;
   #waiting: number | undefined;
+  #unreadable = 0;
 
   constructor(parts: ReadinessParts) {
     const { storage, started, checks } = parts;
@@ -82,7 +83,8 @@ export class Readiness {
     const notReady = this.#draining ? ['server', ...failing] : failing;
     const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
     const { durability } = this.#parts.storage;
-    return { status, notReady, checks, durability, warnings: RELAXED[durability] };
+    const unreadable = this.#unreadable === 0 ? [] : [`${this.#unreadable} tasks cannot be read: see the log`];
+    return { status, notReady, checks, durability, warnings: [...RELAXED[durability], ...unreadable] };
   }
 
   /** Messages whose turn nobody runs yet, a second ago at most; `undefined` where the storage does not say. */
@@ -91,8 +93,9 @@ export class Readiness {
     return storage?.status === 'ok' ? this.#waiting : undefined;
   }
 
-  #store({ waiting }: StorageLoad): void {
+  #store({ waiting, unreadable = 0 }: StorageLoad): void {
     this.#waiting = waiting;
+    this.#unreadable = unreadable;
   }
 
   #states(): Promise<Readonly<Record<string, ReadinessState>>> {

@@ -11,12 +11,17 @@ export function olderCreation(a: TaskEntry, b: TaskEntry): number {
   return a.createdAt - b.createdAt || byText(a.id, b.id);
 }
 
+/** The time by which a query orders a task. */
+export function timeIn({ orderBy }: TaskQuery, entry: TaskEntry): number {
+  return orderBy === 'status' ? entry.listedTime : entry.createdAt;
+}
+
 /** Whether a task comes after the cursor of a query, which lists newest first. */
 export function behindCursor(query: TaskQuery): (entry: TaskEntry) => boolean {
-  const { cursor, orderBy } = query;
+  const { cursor } = query;
   if (cursor === undefined) return () => true;
   return (entry) => {
-    const time = orderBy === 'status' ? entry.listedTime : entry.createdAt;
+    const time = timeIn(query, entry);
     return time < cursor.time || (time === cursor.time && entry.id < cursor.id);
   };
 }

@@ -1,5 +1,5 @@
 import type { Task } from '../../model/task.js';
-import { eventBytes } from '../../task/event-bytes.js';
+import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder, type TaskHead } from '../../task/task-builder.js';
@@ -14,6 +14,9 @@ export interface Wanted {
 /** Text of a task that takes longer to parse than to look up. */
 const LARGE = 16_384;
 
+/** About what a task takes without its large members. */
+const FRAME = 200;
+
 /** So much of a task's log is kept while it goes on; what is older is in the task only. */
 const LOG_BYTES = 16_777_216;
 
@@ -26,6 +29,8 @@ export class LiveTask {
   #records: LogRecord[];
   /** About how much the records take. */
   #bytes = 0;
+  /** The task whose size was asked for last. */
+  #measured: { readonly task: Task; readonly bytes: number } | undefined = undefined;
 
   constructor(task: Task, first: LogRecord) {
     this.#task = task;
@@ -75,6 +80,14 @@ export class LiveTask {
       history: wanted.history ? history : undefined,
       metadata: this.#head.metadata,
     });
+  }
+
+  /** About how long the JSON is of what a reader wants. */
+  bytesOf(wanted: Wanted): number {
+    const task = wanted.artifacts || wanted.history ? this.read() : undefined;
+    if (task === undefined) return FRAME;
+    if (this.#measured?.task !== task) this.#measured = { task, bytes: taskBytes(task) };
+    return this.#measured.bytes;
   }
 
   /** Drops the oldest records, so that an agent that goes on and on does not fill the memory. */
@@ -137,6 +150,13 @@ export class PackedTask {
     const length = (artifacts?.length ?? 0) + (history?.length ?? 0);
     if (length > LARGE) this.#lately = new WeakRef(task);
     return task;
+  }
+
+  /** About how long the JSON is of what a reader wants. */
+  bytesOf(wanted: Wanted): number {
+    const { status, artifacts, history, metadata } = this.#texts;
+    const large = (wanted.artifacts ? (artifacts?.length ?? 0) : 0) + (wanted.history ? (history?.length ?? 0) : 0);
+    return FRAME + status.length + (metadata?.length ?? 0) + large;
   }
 
   readPart(wanted: Wanted): Task {

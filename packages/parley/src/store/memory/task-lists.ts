@@ -1,7 +1,8 @@
 import type { TaskState } from '../../model/task-state.js';
-import type { TaskPage, TaskQuery } from '../storage.js';
+import { PageBudget } from '../page-budget.js';
+import type { StoredTask, TaskPage, TaskQuery } from '../storage.js';
 import { ContextTasks } from './context-tasks.js';
-import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus } from './list-order.js';
+import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus, timeIn } from './list-order.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -38,20 +39,25 @@ export class TaskLists {
 
   page(query: TaskQuery, now: number): TaskPage {
     this.#settle();
-    const found: TaskEntry[] = [];
+    const total = this.#total(query);
+    const tasks: StoredTask[] = [];
+    if (query.limit <= 0) return { tasks, total };
+    const budget = new PageBudget(query.maxBytes);
     let skip = query.offset ?? 0;
-    if (query.limit > 0) {
-      for (const entry of this.#walk(query, behindCursor(query))) {
-        if (isPast(query, entry)) break;
-        if (!matches(query, entry)) continue;
-        if (skip > 0) skip -= 1;
-        else if (found.push(entry) === query.limit) break;
+    let last: TaskEntry | undefined;
+    for (const entry of this.#walk(query, behindCursor(query))) {
+      if (isPast(query, entry)) break;
+      if (!matches(query, entry)) continue;
+      if (skip > 0) {
+        skip -= 1;
+        continue;
       }
+      const fits = tasks.length < query.limit && budget.takes(entry.content.bytesOf(query));
+      if (!fits) return { tasks, total, ...(last && { next: { time: timeIn(query, last), id: last.id } }) };
+      tasks.push(entry.stored(entry.content.readPart(query), now));
+      last = entry;
     }
-    return {
-      tasks: found.map((entry) => entry.stored(entry.content.readPart(query), now)),
-      total: this.#total(query),
-    };
+    return { tasks, total };
   }
 
   /** The tasks that may match, newest first. */

@@ -27,6 +27,8 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
     if (head.ended) return ['terminal', head.state];
     if (contextId !== null && contextId !== head.contextId) return ['other-context'];
     if (head.queue.length > limit) return ['full'];
+    // Its turns are claimed only after the file was opened again: the message would wait for that.
+    if (tables.isAside(head.pk)) throw new Error(`task ${taskId} cannot be read`);
     isNext &&= head.queue.length === 0;
     head.turns += 1;
     if (!isNext) tables.run('UPDATE task SET turns = ? WHERE pk = ?', head.turns, head.pk);

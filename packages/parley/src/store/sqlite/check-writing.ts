@@ -6,5 +6,5 @@ const WAITING = 'SELECT count(*) AS waiting FROM execution e JOIN task t ON t.pk
 /** Changes a row that means nothing, so that the file is really written. Answers how many executions wait. */
 export function check(tables: WriteTables, [, now]: CheckOperation): number {
   tables.run("INSERT OR REPLACE INTO meta VALUES ('checked', ?)", String(now));
-  return tables.get<{ waiting: number }>(WAITING)?.waiting ?? 0;
+  return tables.apart('count of waiting messages', () => tables.get<{ waiting: number }>(WAITING)?.waiting) ?? 0;
 }

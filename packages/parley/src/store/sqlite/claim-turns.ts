@@ -1,5 +1,4 @@
-import { mergedCancel } from '../merged-cancel.js';
-import type { CancelRequest } from '../storage.js';
+import { mergedCancel, parsedCancel } from '../merged-cancel.js';
 import type {
   CancelOperation,
   CancelResult,
@@ -7,6 +6,7 @@ import type {
   ClaimedTurn,
   ClaimOperation,
   HeldFields,
+  LeaveAsideOperation,
   ReleaseOperation,
   RenewOperation,
   RenewResult,
@@ -19,7 +19,20 @@ interface Claimable {
   readonly tenant: string;
   readonly owner: string | null;
   readonly id: string;
+  readonly held: number | null;
+  readonly node: string | null;
+  readonly leaseEnd: number | null;
+}
+
+/** A turn as the table of executions has it. */
+interface Place {
+  readonly task: number;
+  readonly turn: number;
   readonly place: number;
+}
+
+interface Candidate extends Place {
+  readonly row: Claimable;
 }
 
 interface ExecutionRow {
@@ -30,28 +43,33 @@ interface ExecutionRow {
   readonly cancel: string | null;
 }
 
-const CLAIMABLE = `SELECT a.name AS agent, s.tenant, s.owner, t.id, e.place FROM execution e
-  JOIN task t ON t.pk = e.task JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
-  WHERE a.name IN (SELECT value FROM json_each(?))`;
-const WAITING = `${CLAIMABLE} AND e.ready = 1`;
-const LOST = `${CLAIMABLE} AND t.held = e.turn AND t.lease_end <= ? AND t.node <> ?`;
+const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.held, t.node, t.lease_end AS leaseEnd
+  FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
+// Both read no row that may be damaged: the index has all of these columns, and they come before the long ones.
+const READY = `SELECT task, turn, place FROM execution INDEXED BY execution_ready
+  WHERE ready = 1 AND place > ? ORDER BY place LIMIT ?`;
+const NOT_READY = 'SELECT task, turn, place FROM execution WHERE ready = 0';
+const READ_AT_ONCE = 200;
 
-/** Gives turns that nobody runs to a node. */
+/** Gives turns that nobody runs to a node. A turn that cannot be read is set aside and keeps no other from being claimed. */
 export function claim(tables: WriteTables, operation: ClaimOperation): readonly ClaimedTurn[] {
   const [, now, node, leaseMs] = operation;
   const turns: ClaimedTurn[] = [];
-  for (const row of claimable(tables, operation)) {
-    const head = tables.head(row.agent, row.id);
-    const [first] = head?.queue ?? [];
-    if (head === undefined || first === undefined) continue;
-    hold(tables, head, { node, end: now + leaseMs });
-    first.ready = false;
-    tables.run(
-      'UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE task = ? AND turn = ?',
-      head.pk,
-      first.turn,
-    );
-    turns.push(...heldTurn(tables, row, head));
+  for (const { task, row } of claimable(tables, operation)) {
+    const claimed = tables.apart(task, () => {
+      const head = tables.head(row.agent, row.id);
+      const [first] = head?.queue ?? [];
+      if (head === undefined || first === undefined) return [];
+      hold(tables, head, { node, end: now + leaseMs });
+      first.ready = false;
+      tables.run(
+        'UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE task = ? AND turn = ?',
+        head.pk,
+        first.turn,
+      );
+      return heldTurn(tables, row, head);
+    });
+    turns.push(...(claimed ?? []));
   }
   return turns;
 }
@@ -59,15 +77,16 @@ export function claim(tables: WriteTables, operation: ClaimOperation): readonly 
 /** The turns that this very claim has given out before, when its answer was lost. */
 export function claimedBefore(tables: WriteTables, operation: ClaimOperation): readonly ClaimedTurn[] | undefined {
   const [, now, node, leaseMs, agents, , task] = operation;
-  const rows = tables.all<Claimable>(
-    `${CLAIMABLE} AND t.held = e.turn AND t.node = ? AND t.lease_end = ? ORDER BY e.place`,
-    JSON.stringify(agents),
-    node,
-    now + leaseMs,
-  );
-  const turns = rows.flatMap((row) => {
-    const head = task === null || task[1] === row.id ? tables.head(row.agent, row.id) : undefined;
-    return head === undefined ? [] : heldTurn(tables, row, head);
+  const turns = notReady(tables).flatMap((place) => {
+    const row = ownerOf(tables, place.task);
+    if (row?.held !== place.turn || row.node !== node || row.leaseEnd !== now + leaseMs) return [];
+    if (!agents.includes(row.agent) || (task !== null && task[1] !== row.id)) return [];
+    return (
+      tables.apart(place.task, () => {
+        const head = tables.head(row.agent, row.id);
+        return head === undefined ? [] : heldTurn(tables, row, head);
+      }) ?? []
+    );
   });
   return turns.length === 0 ? undefined : turns;
 }
@@ -109,6 +128,19 @@ export function release(tables: WriteTables, [, turn, how]: ReleaseOperation): n
   return now === undefined ? 0 : waitingIn(now);
 }
 
+/** Gives up a turn that cannot be read, as if it had not been claimed; nobody claims it until the file is opened again. */
+export function leaveAside(tables: WriteTables, [, turn, reason]: LeaveAsideOperation): undefined {
+  const head = heldBy(tables, turn);
+  if (head === undefined) return;
+  tables.apart(head.pk, () => {
+    tables.run('UPDATE execution SET attempt = attempt - 1 WHERE task = ? AND turn = ?', head.pk, head.held);
+    letGo(head);
+    tables.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', head.pk);
+    settleReady(tables, head);
+  });
+  tables.setAside(head.pk, reason);
+}
+
 /** Keeps a value for the next attempt; false for a turn that is no longer held. */
 export function saveCheckpoint(tables: WriteTables, [, turn, checkpoint]: CheckpointOperation): boolean {
   const head = heldBy(tables, turn);
@@ -124,31 +156,70 @@ export function requestCancel(tables: WriteTables, [, scope, taskId, request]: C
   if (head.ended) return ['terminal', head.state];
   if (head.held !== null) {
     const earlier = cancelOf(tables, head);
-    const merged = earlier === null ? request : JSON.stringify(mergedCancel(parsed(earlier), parsed(request)));
+    const merged =
+      earlier === null ? request : JSON.stringify(mergedCancel(parsedCancel(earlier), parsedCancel(request)));
     tables.run('UPDATE execution SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, head.held);
   }
   return ['requested'];
 }
 
-function claimable(tables: WriteTables, operation: ClaimOperation): readonly Claimable[] {
+function claimable(tables: WriteTables, operation: ClaimOperation): readonly Candidate[] {
   const [, now, node, , agents, limit, task] = operation;
-  const named = JSON.stringify(agents);
+  if (limit <= 0) return [];
   if (task !== null) {
-    const head = limit > 0 ? tables.head(...task) : undefined;
-    if (head === undefined || head.ended) return [];
-    return [
-      ...tables.all<Claimable>(`${WAITING} AND e.task = ?`, named, head.pk),
-      ...tables.all<Claimable>(`${LOST} AND e.task = ?`, named, now, node, head.pk),
-    ];
+    const head = tables.head(...task);
+    const [first] = head === undefined || head.ended || !agents.includes(task[0]) ? [] : head.queue;
+    const row = head === undefined || first === undefined ? undefined : ownerOf(tables, head.pk);
+    if (head === undefined || first === undefined || row === undefined) return [];
+    const isFree = first.ready || isLost(row, { turn: first.turn, now, node });
+    return isFree ? [{ task: head.pk, turn: first.turn, place: 0, row }] : [];
   }
-  const waiting = tables.all<Claimable>(`${WAITING} ORDER BY e.place LIMIT ?`, named, Math.max(0, limit));
+  const waiting: Candidate[] = [];
+  for (const place of readyPlaces(tables)) {
+    const row = ownerOf(tables, place.task);
+    if (row === undefined || !agents.includes(row.agent)) continue;
+    waiting.push({ ...place, row });
+    if (waiting.length === limit) break;
+  }
   if (now < tables.nextLeaseEnd) return waiting;
-  const lost = tables.all<Claimable>(`${LOST} ORDER BY e.place LIMIT ?`, named, now, node, Math.max(0, limit));
-  const next = tables.get<{ next: number | null }>(
-    'SELECT min(t.lease_end) AS next FROM execution e JOIN task t ON t.pk = e.task AND t.held = e.turn',
-  );
-  tables.nextLeaseEnd = next?.next ?? Number.POSITIVE_INFINITY;
-  return [...waiting, ...lost].sort((a, b) => a.place - b.place).slice(0, Math.max(0, limit));
+  return [...waiting, ...lost(tables, operation)].sort((a, b) => a.place - b.place).slice(0, limit);
+}
+
+/** Turns whose lease has ended, oldest first. */
+function lost(tables: WriteTables, [, now, node, , agents, limit]: ClaimOperation): readonly Candidate[] {
+  const found: Candidate[] = [];
+  let nextLeaseEnd = Number.POSITIVE_INFINITY;
+  for (const place of notReady(tables)) {
+    const row = ownerOf(tables, place.task);
+    if (row?.held !== place.turn) continue;
+    nextLeaseEnd = Math.min(nextLeaseEnd, row.leaseEnd ?? nextLeaseEnd);
+    if (agents.includes(row.agent) && isLost(row, { turn: place.turn, now, node })) found.push({ ...place, row });
+  }
+  tables.nextLeaseEnd = nextLeaseEnd;
+  return found.slice(0, limit);
+}
+
+function isLost(row: Claimable, held: { readonly turn: number; readonly now: number; readonly node: string }): boolean {
+  return row.held === held.turn && row.leaseEnd !== null && row.leaseEnd <= held.now && row.node !== held.node;
+}
+
+function* readyPlaces(tables: WriteTables): Generator<Place, void> {
+  for (let after = -1; ; ) {
+    const places = tables.all<Place>(READY, after, READ_AT_ONCE);
+    yield* places;
+    const last = places.at(-1);
+    if (last === undefined || places.length < READ_AT_ONCE) return;
+    after = last.place;
+  }
+}
+
+function notReady(tables: WriteTables): readonly Place[] {
+  return tables.all<Place>(NOT_READY).sort((a, b) => a.place - b.place);
+}
+
+/** Whose task it is, unless it is set aside. */
+function ownerOf(tables: WriteTables, task: number): Claimable | undefined {
+  return tables.apart(task, () => tables.get<Claimable>(OWNER, task));
 }
 
 /** The task of a turn, if the turn is still held under this epoch. */
@@ -160,8 +231,4 @@ function heldBy(tables: WriteTables, [agent, taskId, turn, epoch]: HeldFields): 
 function cancelOf(tables: WriteTables, head: TaskHead): string | null {
   const sql = 'SELECT cancel FROM execution WHERE task = ? AND turn = ?';
   return tables.get<{ cancel: string | null }>(sql, head.pk, head.held)?.cancel ?? null;
-}
-
-function parsed(request: string): CancelRequest {
-  return JSON.parse(request) as CancelRequest;
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
+import { DamagedRowError } from './damaged-row-error.js';
 
 /** What is wrong with a file. */
 export interface FileFault {
@@ -23,6 +24,7 @@ const LOCKED = 'another process holds a lock on it: end its transaction, such as
 
 const BUSY = 5;
 const IO_ERROR = 10;
+const CORRUPT = 11;
 const NO_ROOM = 13;
 
 /** By SQLite's primary result codes. */
@@ -31,7 +33,7 @@ const FAULTS: ReadonlyMap<number, FileFault> = new Map([
   [BUSY, { text: LOCKED, passing: true }],
   [8, { text: 'it cannot be written: it, its folder or its disk has become read-only', passing: true }],
   [IO_ERROR, { text: 'its disk fails or does not answer: look into the log of the system', passing: true }],
-  [11, { text: DAMAGED, passing: false }],
+  [CORRUPT, { text: DAMAGED, passing: false }],
   [NO_ROOM, { text: FULL, passing: true }],
   [14, { text: 'its files cannot be opened any more: look whether its folder is still there', passing: true }],
   [26, { text: 'it is no SQLite database, or its beginning is damaged: put a copy back in its place', passing: false }],
@@ -58,6 +60,13 @@ export function fileFault(path: string, error: unknown): FileFault {
   if (known !== undefined) return { ...known, text: `${known.text} (${error.message})` };
   const system = SYSTEM_FAULTS[String((error as { readonly code?: unknown }).code)];
   return { text: system ?? error.message, passing: system !== undefined };
+}
+
+/** Whether an error says that a row is damaged: neither the disk, the file as a whole nor a lock is to blame. */
+export function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof DamagedRowError) return false;
+  const primary = primaryCode(error);
+  return primary === undefined || primary === CORRUPT;
 }
 
 /** Whether an operation failed because another process holds a lock on the file. */

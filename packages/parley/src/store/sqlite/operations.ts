@@ -8,6 +8,7 @@ export type Operation =
   | ClaimOperation
   | RenewOperation
   | ReleaseOperation
+  | LeaveAsideOperation
   | CheckpointOperation
   | CancelOperation
   | CreateOperation
@@ -115,6 +116,8 @@ export type RenewResult = readonly (string | null | false)[];
 
 /** Give a turn up. */
 export type ReleaseOperation = readonly ['release', turn: HeldFields, how: 'done' | 'again'];
+/** Give up a turn that cannot be read. */
+export type LeaveAsideOperation = readonly ['leave-aside', turn: HeldFields, reason: string];
 /** Keep a value for the next attempt. */
 export type CheckpointOperation = readonly ['checkpoint', turn: HeldFields, checkpoint: string];
 /** Ask to cancel a task. */
@@ -166,6 +169,7 @@ export interface OperationResults {
   readonly claim: readonly ClaimedTurn[];
   readonly renew: RenewResult;
   readonly release: number;
+  readonly 'leave-aside': undefined;
   readonly checkpoint: boolean;
   readonly cancel: CancelResult;
   readonly create: boolean;

@@ -1,16 +1,24 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { TASK_STATES } from '../../model/task-state.js';
-import type { Scope, TaskQuery } from '../storage.js';
+import { PageBudget } from '../page-budget.js';
+import type { ListCursor, TaskPage, TaskQuery } from '../storage.js';
 import type { ReadTables } from './read-tables.js';
-import { memberColumns, TASK_COLUMNS, type TaskRow, wholeTask } from './read-task.js';
+import { TASK_COLUMNS, type TaskRow, wholeTask } from './read-task.js';
 import { stateNumber } from './state-numbers.js';
-import { type TaskTexts, textOf } from './task-texts.js';
+import { parseTask, type TaskTexts, textOf } from './task-texts.js';
 
 /** A page of a list, as texts. */
-export interface TextPage {
+export interface TextPage extends Omit<TaskPage, 'tasks'> {
   readonly tasks: readonly TaskTexts[];
-  readonly total: number;
 }
+
+/** A task in the order of a list. */
+interface Listed extends ListCursor {
+  readonly pk: number;
+}
+
+/** Tasks that wait for their caller are read until their JSON is this long. */
+const ABANDONED_BYTES = 8_388_608;
 
 /** A condition of a query with its values. */
 interface Filter {
@@ -42,10 +50,8 @@ export function readPage(tables: ReadTables, query: TaskQuery): TextPage {
     const context = contextOf(tables, scope, query.contextId);
     if (query.contextId !== undefined && context === undefined) return { tasks: [], total: 0 };
     const source = sourceOf(query, scope, context?.number);
-    return {
-      tasks: pageRows(tables, query, source).map((row) => textsOf(tables, { ...row, ...query.scope }, query)),
-      total: totalOf(tables, query, { scope, context, source }),
-    };
+    const total = totalOf(tables, query, { scope, context, source });
+    return { ...pageOf(tables, query, listed(tables, query, source)), total };
   });
 }
 
@@ -56,17 +62,62 @@ export function readAbandoned(
 ): readonly TaskTexts[] {
   const { agents, before, limit } = options;
   return tables.together(() => {
-    const rows = tables.all<TaskRow>(
-      `SELECT ${TASK_COLUMNS}, a.name AS agent, s.tenant, s.owner, NULL AS history, NULL AS artifacts
-        FROM task t INDEXED BY task_interrupted JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope
-        WHERE t.state IN (6, 8) AND t.status_time < ? AND a.name IN (SELECT value FROM json_each(?))
-        AND NOT EXISTS (SELECT 1 FROM execution e WHERE e.task = t.pk) ORDER BY t.status_time, t.pk LIMIT ?`,
-      before,
-      JSON.stringify(agents),
-      Math.max(0, limit),
-    );
-    return rows.map((row) => textsOf(tables, row, { artifacts: true, history: true }));
+    const budget = new PageBudget(ABANDONED_BYTES);
+    const tasks: TaskTexts[] = [];
+    for (const { pk } of interrupted(tables, before)) {
+      if (tasks.length >= limit) break;
+      const isOver = tables.apart(`row ${pk}`, () => {
+        const row = tables.get<SizedRow>(`${SIZED} WHERE t.pk = ? AND NOT EXISTS (${EXECUTIONS})`, pk);
+        if (row === undefined || !agents.includes(row.agent)) return false;
+        if (!budget.takes(sizeOf(row, WHOLE))) return true;
+        const texts = textsOf(tables, row, WHOLE);
+        parseTask(texts);
+        tasks.push(texts);
+        return false;
+      });
+      if (isOver === true) break;
+    }
+    return tasks;
   });
+}
+
+/** Read from the index alone, in stretches, so that no damaged task hides the next. */
+function* interrupted(tables: ReadTables, before: number): Generator<{ readonly pk: number }, void> {
+  for (let [time, after] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
+    const stretch = tables.all<{ pk: number; time: number }>(INTERRUPTED, before, time, after);
+    yield* stretch;
+    const last = stretch.at(-1);
+    if (last === undefined) return;
+    [time, after] = [last.time, last.pk];
+  }
+}
+
+const INTERRUPTED = `SELECT pk, status_time AS time FROM task INDEXED BY task_interrupted
+  WHERE state IN (6, 8) AND status_time < ? AND (status_time, pk) > (?, ?) ORDER BY status_time, pk LIMIT 200`;
+const EXECUTIONS = 'SELECT 1 FROM execution e WHERE e.task = t.pk';
+
+/** A task without its large members, and about how long their JSON is. */
+interface SizedRow extends Omit<TaskRow, 'history' | 'artifacts'> {
+  readonly historyBytes: number | null;
+  readonly artifactsBytes: number | null;
+  /** Of the records of a task that goes on. */
+  readonly logBytes: number;
+}
+
+const SIZED = `SELECT ${TASK_COLUMNS}, a.name AS agent, s.tenant, s.owner, octet_length(n.history) AS historyBytes,
+  octet_length(n.artifacts) AS artifactsBytes, t.bytes AS logBytes
+  FROM task t JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope LEFT JOIN snapshot n ON n.task = t.pk`;
+const MEMBERS = 'SELECT history, artifacts FROM snapshot WHERE task = ?';
+const WHOLE = { artifacts: true, history: true };
+
+/** What a reader wants of each task. */
+type Wanted = Pick<TaskQuery, 'artifacts' | 'history'>;
+
+function sizeOf(row: SizedRow, { artifacts, history }: Wanted): number {
+  const head = row.status.length + (row.metadata?.length ?? 0);
+  if (!artifacts && !history) return head;
+  if (row.ended === null) return head + row.logBytes + (row.historyBytes ?? 0) + (row.artifactsBytes ?? 0);
+  return head + (history ? (row.historyBytes ?? 0) : 0) + (artifacts ? (row.artifactsBytes ?? 0) : 0);
 }
 
 interface Context {
@@ -108,7 +159,8 @@ function sourceOf(query: TaskQuery, scope: number, context: number | undefined):
   return { index: context === undefined ? 'task_state' : 'task_context', stretches, rest };
 }
 
-function pageRows(tables: ReadTables, query: TaskQuery, source: Source): readonly Omit<TaskRow, keyof Scope>[] {
+/** The tasks that a page may show, and one more if there is one. Read from the index alone. */
+function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly Listed[] {
   const { cursor, offset = 0, limit } = query;
   if (limit <= 0) return [];
   const column = query.orderBy === 'status' ? 'status_time' : 'created';
@@ -120,16 +172,33 @@ function pageRows(tables: ReadTables, query: TaskQuery, source: Source): readonl
     return {
       sql: `SELECT * FROM (SELECT pk, ${column}, id FROM task INDEXED BY ${source.index}
         WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order} LIMIT ?)`,
-      values: [...where.flatMap(({ values }) => values), offset + limit],
+      values: [...where.flatMap(({ values }) => values), offset + limit + 1],
     };
   });
   const found = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} LIMIT ? OFFSET ?`;
-  const values = [...parts.flatMap((part) => part.values), limit, offset];
-  const { columns, join } = memberColumns(query);
-  return tables.all(
-    `SELECT ${TASK_COLUMNS}, ${columns} FROM (${found}) f JOIN task t ON t.pk = f.pk ${join} ORDER BY f.${column} DESC, f.id DESC`,
-    ...values,
-  );
+  const values = [...parts.flatMap((part) => part.values), limit + 1, offset];
+  return tables.all(`SELECT pk, ${column} AS time, id FROM (${found})`, ...values);
+}
+
+/** The page of these tasks, as far as its bytes allow. Tasks that cannot be read are left out. */
+function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): Omit<TextPage, 'total'> {
+  const budget = new PageBudget(query.maxBytes);
+  const tasks: TaskTexts[] = [];
+  let last: Listed | undefined;
+  for (const [at, task] of found.entries()) {
+    const isOver =
+      at === query.limit ||
+      tables.apart(task.id, () => {
+        const row = tables.get<SizedRow>(`${SIZED} WHERE t.pk = ?`, task.pk);
+        if (row === undefined) return false;
+        if (!budget.takes(sizeOf(row, query))) return true;
+        tasks.push(textsOf(tables, row, query));
+        return false;
+      });
+    if (isOver === true) return { tasks, ...(last && { next: { time: last.time, id: last.id } }) };
+    last = task;
+  }
+  return { tasks };
 }
 
 function totalOf(
@@ -154,15 +223,20 @@ function totalOf(
   return total;
 }
 
-function textsOf(
-  tables: ReadTables,
-  row: TaskRow,
-  wanted: { readonly artifacts: boolean; readonly history: boolean },
-): TaskTexts {
-  if (row.ended !== null || !(wanted.artifacts || wanted.history)) return row;
-  const { history, artifacts } = wholeTask(tables, row);
+function textsOf(tables: ReadTables, row: SizedRow, wanted: Wanted): TaskTexts {
+  const bare = { ...row, history: null, artifacts: null };
+  if (!wanted.artifacts && !wanted.history) return bare;
+  if (row.ended !== null) {
+    const members = tables.get<Pick<TaskTexts, 'history' | 'artifacts'>>(MEMBERS, row.pk);
+    return {
+      ...bare,
+      history: wanted.history ? (members?.history ?? null) : null,
+      artifacts: wanted.artifacts ? (members?.artifacts ?? null) : null,
+    };
+  }
+  const { history, artifacts } = wholeTask(tables, bare);
   return {
-    ...row,
+    ...bare,
     history: wanted.history ? textOf(history) : null,
     artifacts: wanted.artifacts ? textOf(artifacts) : null,
   };

@@ -26,21 +26,9 @@ interface RecordRow {
 export const TASK_COLUMNS =
   't.pk, t.id, t.context_id AS contextId, t.seq, t.epoch, t.created, t.lease_end AS leaseEnd, t.ended, t.status, t.metadata';
 
-/** The columns for the large members of a task `t` that has ended, and the join they need; the unwanted ones are empty. */
-export function memberColumns(wanted: { readonly artifacts: boolean; readonly history: boolean }): {
-  readonly columns: string;
-  readonly join: string;
-} {
-  const { artifacts, history } = wanted;
-  return {
-    columns: `${history ? 'n.history' : 'NULL AS history'}, ${artifacts ? 'n.artifacts' : 'NULL AS artifacts'}`,
-    join: artifacts || history ? 'LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL' : '',
-  };
-}
-
-const ALL_MEMBERS = memberColumns({ artifacts: true, history: true });
-const BY_ID = `SELECT ${TASK_COLUMNS}, ${ALL_MEMBERS.columns}, a.name AS agent, s.tenant, s.owner FROM task t
-  JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent ${ALL_MEMBERS.join}
+const BY_ID = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts, a.name AS agent, s.tenant, s.owner FROM task t
+  JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
+  LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL
   WHERE t.id = ? AND t.agent = (SELECT pk FROM agent WHERE name = ?)`;
 const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
@@ -61,12 +49,19 @@ export function readTask(
 export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   if (row.ended !== null) return parseTask(row);
   const base = snapshotOf(tables, row);
-  const records = tables.all<RecordRow>(RECORDS, row.pk, base?.seq ?? 0, row.pk).map(recordOf);
+  const records = recordsAfter(tables, row, base?.seq ?? 0);
   if (base !== undefined) return TaskBuilder.fold(base.task, records);
-  const [first, ...rest] = records;
   // Without a snapshot nothing of the log is gone, and the log begins with the task.
-  if (first === undefined || !('task' in first.event)) throw new Error(`The log of task ${row.id} has no beginning`);
-  return TaskBuilder.fold(first.event.task, rest);
+  const first = records.next();
+  if (first.done === true || !('task' in first.value.event)) {
+    throw new Error(`The log of task ${row.id} has no beginning`);
+  }
+  return TaskBuilder.fold(first.value.event.task, records);
+}
+
+/** One after the other: a log may be much longer than the task that it comes to. */
+function* recordsAfter(tables: ReadTables, { pk }: TaskRow, seq: number): Generator<LogRecord, void> {
+  for (const row of tables.each<RecordRow>(RECORDS, pk, seq, pk)) yield recordOf(row);
 }
 
 /** Records of a task after a sequence number, until so much JSON. */

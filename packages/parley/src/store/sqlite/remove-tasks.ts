@@ -14,6 +14,10 @@ interface Removable {
   readonly contextId: string | null;
 }
 
+const REMOVABLE = `SELECT t.pk, a.name AS agent, t.id, t.scope, t.state, t.context_id AS contextId
+  FROM task t JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
+const FINISHED = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended';
+
 /** Removes a task with all that hangs on it, unless a turn runs. */
 export function deleteTask(
   tables: WriteTables,
@@ -33,8 +37,9 @@ export function sweep(
   [, finishedBefore, tailsBefore, now, limit]: SweepOperation,
 ): readonly [tasks: number, records: number, keys: number, more: boolean] {
   tables.setClockBack(now);
-  const keys = sweepKeys(tables, now, limit);
-  const records = sweepTails(tables, { before: Math.max(tailsBefore, finishedBefore), now, limit: limit - keys });
+  const keys = tables.apart('expired idempotency keys', () => sweepKeys(tables, now, limit)) ?? 0;
+  const tails = { before: Math.max(tailsBefore, finishedBefore), now, limit: limit - keys };
+  const records = tables.apart('event logs of finished tasks', () => sweepTails(tables, tails)) ?? 0;
   const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
   return [tasks, records, keys, keys + records + tasks >= limit];
 }
@@ -62,25 +67,41 @@ function sweepTails(
     Math.max(0, limit) + 1,
   );
   for (const tail of tails) {
-    dropped += dropTail(tables, tail, limit - dropped);
+    dropped += tables.apart(tail.pk, () => dropTail(tables, tail, limit - dropped)) ?? 0;
     if (dropped >= limit) {
       until = tail.ended;
       break;
     }
   }
+  // Damaged logs stay, so that a full stretch may end before the limit.
+  if (tails.length > limit) until = Math.min(until, tails.at(-1)?.ended ?? until);
   if (until > from) tables.setSweptUntil(until);
   return dropped;
 }
 
 function sweepFinished(tables: WriteTables, before: number, limit: number): number {
-  const finished = tables.all<Removable>(
-    `SELECT t.pk, a.name AS agent, t.id, t.scope, t.state, t.context_id AS contextId FROM task t JOIN agent a ON a.pk = t.agent
-      WHERE t.ended < ? ORDER BY t.ended LIMIT ?`,
-    before,
-    Math.max(0, limit),
-  );
-  for (const task of finished) remove(tables, task);
-  return finished.length;
+  let removed = 0;
+  for (const pk of endedBefore(tables, before, limit)) {
+    const isRemoved = tables.apart(pk, () => {
+      const task = tables.get<Removable>(REMOVABLE, pk);
+      if (task === undefined) return false;
+      remove(tables, task);
+      return true;
+    });
+    if (isRemoved === true) removed += 1;
+  }
+  return removed;
+}
+
+/** The numbers of at most so many tasks that ended before a time. The index alone is read, and no damaged task hides the next. */
+function endedBefore(tables: WriteTables, before: number, limit: number): readonly number[] {
+  const found: number[] = [];
+  if (limit <= 0) return found;
+  for (const { pk } of tables.each<{ pk: number }>(FINISHED, before)) {
+    if (!tables.isAside(pk)) found.push(pk);
+    if (found.length >= limit) break;
+  }
+  return found;
 }
 
 function remove(tables: WriteTables, task: Removable): void {

@@ -6,6 +6,7 @@ import type { FileLock } from './file-lock.js';
 import { LastingThread } from './lasting-thread.js';
 import { lockFile, openForReading } from './open-file.js';
 import { ReadTables } from './read-tables.js';
+import { SetAside } from './set-aside.js';
 
 /** Where a SQLite storage is and how it works. */
 export interface SqliteFileOptions {
@@ -32,6 +33,7 @@ export class SqliteFile {
   readonly writer: LastingThread;
   /** For reads that may take long; started when first needed. */
   readonly reader: LastingThread;
+  readonly setAside: SetAside;
   readonly #lock: FileLock;
   readonly #spell: FailureSpell;
   #tables: ReadTables | undefined;
@@ -44,13 +46,17 @@ export class SqliteFile {
     const spell = new FailureSpell({ subject: path, clock, logger });
     this.#spell = spell;
     const limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
+    const setAside = new SetAside({ path, logger });
+    this.setAside = setAside;
+    const onAside = (row: string, reason: string) => setAside.add(row, reason);
     this.writer = new LastingThread({
       worker,
       logger,
+      onAside,
       task: (again) => ({ role: 'writer', path, durability, resume: again, limits }),
       onHealth: (fault) => (fault === undefined ? spell.working() : spell.failing(fault)),
     });
-    this.reader = new LastingThread({ worker, logger, task: () => ({ role: 'reader', path }) });
+    this.reader = new LastingThread({ worker, logger, onAside, task: () => ({ role: 'reader', path }) });
   }
 
   /**
@@ -61,7 +67,7 @@ export class SqliteFile {
     const file = new SqliteFile(options, lockFile(resolve(options.path)));
     try {
       await file.writer.start();
-      file.#tables = new ReadTables(openForReading(file.path, 'main'));
+      file.#tables = new ReadTables(openForReading(file.path, 'main'), (row, reason) => file.setAside.add(row, reason));
     } catch (error) {
       await file.close();
       throw error;

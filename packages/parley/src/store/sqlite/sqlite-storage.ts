@@ -5,7 +5,7 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
-import type { Logger } from '../../telemetry/logger.js';
+import { parsedCancel } from '../merged-cancel.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -60,16 +60,14 @@ export class SqliteStorage implements Storage {
   readonly shared = false;
   readonly durability: 'power-loss' | 'process';
   readonly #clock: Clock;
-  readonly #logger: Logger;
   readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
   /** What was claimed at the same time as the last claim. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  private constructor({ clock, logger }: SqliteFileOptions, file: SqliteFile) {
+  private constructor({ clock }: SqliteFileOptions, file: SqliteFile) {
     this.#clock = clock;
-    this.#logger = logger;
     this.#file = file;
     this.durability = file.durability;
     this.#commits = new GroupCommit(file.writer, clock);
@@ -100,7 +98,7 @@ export class SqliteStorage implements Storage {
         const known = { scope, epoch, turn, attempt: 1, message, caller, began: false };
         if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
         // A message to a task that cannot be read is as if it had not come.
-        const stored = await this.#readHeld({ key: { agent: scope.agent, id: taskId }, turn, epoch }, 'done');
+        const stored = await this.#readHeld({ key: { agent: scope.agent, id: taskId }, turn, epoch });
         if (stored === undefined) return { kind: 'not-found' };
         return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
       }
@@ -127,13 +125,19 @@ export class SqliteStorage implements Storage {
     const now = this.#open();
     const { node, leaseMs, agents, limit, task } = request;
     const key = task === undefined ? null : ([task.agent, task.id] as const);
-    const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, limit, key]);
     const claims: Claim[] = [];
-    for (const turn of turns) {
-      const claim = this.#isNew(turn, now) ? await this.#claimOf(turn) : undefined;
-      if (claim !== undefined) claims.push(claim);
+    for (;;) {
+      const wanted = limit - claims.length;
+      const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, wanted, key]);
+      const found = turns.filter((turn) => this.#isNew(turn, now));
+      for (const turn of found) {
+        const claim = await this.#claimOf(turn);
+        if (claim !== undefined) claims.push(claim);
+      }
+      // Turns that cannot be read were set aside; others take their places.
+      const isLast = turns.length < wanted && found.length === turns.length;
+      if (isLast || turns.length === 0 || claims.length >= limit) return claims;
     }
-    return claims;
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
@@ -141,7 +145,7 @@ export class SqliteStorage implements Storage {
     const renewals = await this.#commits.do(['renew', now, request.leaseMs, request.turns.map(heldFields)]);
     return renewals.map((renewal): Renewal => {
       if (renewal === false) return { held: false };
-      return renewal === null ? { held: true } : { held: true, cancel: JSON.parse(renewal) as CancelRequest };
+      return renewal === null ? { held: true } : { held: true, cancel: parsedCancel(renewal) };
     });
   }
 
@@ -170,8 +174,8 @@ export class SqliteStorage implements Storage {
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#open();
-    const { tasks, total } = await this.#ask('page', { read: 'page', query });
-    return { tasks: tasks.map((texts) => storedFrom(texts, now)), total };
+    const { tasks, ...page } = await this.#ask('page', { read: 'page', query });
+    return { ...page, tasks: this.#storedFrom(tasks, now) };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -189,8 +193,7 @@ export class SqliteStorage implements Storage {
 
   async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
-    const tasks = await this.#ask('abandoned', { read: 'abandoned', agents, before, limit });
-    return tasks.map((texts) => storedFrom(texts, now));
+    return this.#storedFrom(await this.#ask('abandoned', { read: 'abandoned', agents, before, limit }), now);
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -245,7 +248,9 @@ export class SqliteStorage implements Storage {
 
   async check(): Promise<StorageLoad> {
     const now = this.#open();
-    return { waiting: await this.#commits.do(['check', now]) };
+    const waiting = await this.#commits.do(['check', now]);
+    const unreadable = this.#file.setAside.count;
+    return { waiting, ...(unreadable > 0 && { unreadable }) };
   }
 
   watchCommits(watcher: (calls: number) => void): () => void {
@@ -298,6 +303,12 @@ export class SqliteStorage implements Storage {
     return found && storedOf(found.row, found.task, now);
   }
 
+  /** The tasks of these texts, without those that cannot be read. */
+  #storedFrom(tasks: readonly TaskTexts[], now: number): readonly StoredTask[] {
+    const { tables } = this.#file;
+    return tasks.flatMap((texts) => tables.apart(texts.id, () => storedOf(texts, parseTask(texts), now)) ?? []);
+  }
+
   /** A claim whose answer was lost is known again by the time at which it was made, and so may be others of that time. */
   #isNew([[agent], id, epoch]: ClaimedTurn, now: number): boolean {
     const { turns } = this.#claimed;
@@ -309,23 +320,32 @@ export class SqliteStorage implements Storage {
     return true;
   }
 
-  /** The task of a turn that was just claimed. Where it cannot be read the turn is given up, so that it is not held by nobody. */
-  async #readHeld(held: HeldTurn, otherwise: 'done' | 'again'): Promise<ReturnType<typeof readTask>> {
+  /** The task of a turn that was just claimed by its own message. If it cannot be read, the message is taken back. */
+  async #readHeld(held: HeldTurn): Promise<ReturnType<typeof readTask>> {
     try {
       return this.#read(() => readTask(this.#file.tables, held.key));
     } catch (error) {
-      await this.#commits.do(['release', heldFields(held), otherwise]).catch(() => {});
+      await this.#commits.do(['release', heldFields(held), 'done']).catch(() => {});
       throw error;
     }
   }
 
-  /** A claimed turn, unless its task was deleted since, or cannot be read: that must not keep others from theirs. */
+  /** A claimed turn, unless its task was deleted since. A turn that cannot be read is set aside. */
   async #claimOf(claimed: ClaimedTurn): Promise<Claim | undefined> {
-    const [[agent, tenant, owner], id, epoch, turn, attempt, began, message, caller, checkpoint, cancel] = claimed;
-    const found = await this.#readHeld({ key: { agent, id }, turn, epoch }, 'again').catch((error: unknown) => {
-      this.#logger.error('a task cannot be read, its turn waits', { taskId: id, error });
+    const [[agent], id, epoch, turn] = claimed;
+    try {
+      return this.#readClaim(claimed);
+    } catch (error) {
+      const reason = fileFault(this.#file.path, error).text;
+      const held = heldFields({ key: { agent, id }, turn, epoch });
+      await this.#commits.do(['leave-aside', held, reason]).catch(() => this.#file.setAside.add(id, reason));
       return undefined;
-    });
+    }
+  }
+
+  #readClaim(claimed: ClaimedTurn): Claim | undefined {
+    const [[agent, tenant, owner], id, epoch, turn, attempt, began, message, caller, checkpoint, cancel] = claimed;
+    const found = readTask(this.#file.tables, { agent, id });
     if (found === undefined) return undefined;
     return {
       scope: { agent, tenant, owner },
@@ -338,11 +358,7 @@ export class SqliteStorage implements Storage {
       caller: JSON.parse(caller) as CallerContext,
       began,
       ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
-      ...(cancel !== null && { cancel: JSON.parse(cancel) as CancelRequest }),
+      ...(cancel !== null && { cancel: parsedCancel(cancel) }),
     };
   }
-}
-
-function storedFrom(texts: TaskTexts, now: number): StoredTask {
-  return storedOf(texts, parseTask(texts), now);
 }

@@ -25,7 +25,7 @@ function writer(
   try {
     const sqliteWriter = new SqliteWriter({
       path,
-      tables: new WriteTables(db, limits),
+      tables: new WriteTables(db, { limits, onAside: (row, reason) => send(['aside', row, reason]) }),
       onHealth: (fault) => send(['health', fault]),
     });
     if (!resume) sqliteWriter.voidLeases();
@@ -39,8 +39,8 @@ function writer(
   }
 }
 
-function reader(path: string): Role {
-  const tables = new ReadTables(openForReading(path, 'thread'));
+function reader(path: string, send: (message: FromWorker) => void): Role {
+  const tables = new ReadTables(openForReading(path, 'thread'), (row, reason) => send(['aside', row, reason]));
   return {
     answer(request) {
       try {
@@ -80,7 +80,7 @@ function serve(): void {
   const task = workerData as WorkerTask;
   let role: Role;
   try {
-    role = task.role === 'writer' ? writer(task, send) : reader(task.path);
+    role = task.role === 'writer' ? writer(task, send) : reader(task.path, send);
   } catch (error) {
     send(['failed', error instanceof Error ? error.message : String(error)]);
     port.close();

@@ -1,13 +1,16 @@
 import { accept, create, rememberKey } from './accept-task.js';
 import { append } from './append-records.js';
 import { check } from './check-writing.js';
-import { claim, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
+import { claim, leaveAside, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
+import { DamagedRowError } from './damaged-row-error.js';
 import { fileFault, isLocked } from './file-fault.js';
 import type { Operation, Settled } from './operations.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
 import { deleteTask, sweep } from './remove-tasks.js';
 import { resultOf } from './result-of.js';
 import type { WriteTables } from './write-tables.js';
+
+const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task';
 
 /** What a writer works on, and who hears of its health. */
 export interface SqliteWriterOptions {
@@ -33,12 +36,14 @@ export class SqliteWriter {
   /** All leases are void: whoever held them is gone. Their turns wait to be claimed again. */
   voidLeases(): void {
     const tables = this.#tables;
-    tables.begin();
-    tables.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk IN (SELECT task FROM execution)');
-    tables.run(
-      'UPDATE execution SET ready = 1 WHERE turn = (SELECT min(turn) FROM execution e WHERE e.task = execution.task)',
-    );
-    tables.commit();
+    this.#transaction(() => {
+      for (const { task, turn } of tables.all<{ task: number; turn: number }>(FIRST_TURNS)) {
+        tables.apart(task, () => {
+          tables.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', task);
+          tables.run('UPDATE execution SET ready = 1 WHERE task = ? AND turn = ?', task, turn);
+        });
+      }
+    });
   }
 
   /**
@@ -68,20 +73,29 @@ export class SqliteWriter {
 
   #commit(batch: readonly Operation[], again: boolean): unknown[] {
     const tables = this.#tables;
-    try {
-      tables.begin();
-      const results = batch.map(
-        (operation) => (again ? resultOf(tables, operation) : undefined) ?? perform(tables, operation),
-      );
-      tables.commit();
-      if (this.#failing && tables.wrote) {
-        this.#failing = false;
-        this.#onHealth(undefined);
+    const results = this.#transaction(() =>
+      batch.map((operation) => (again ? resultOf(tables, operation) : undefined) ?? perform(tables, operation)),
+    );
+    if (this.#failing && tables.wrote) {
+      this.#failing = false;
+      this.#onHealth(undefined);
+    }
+    return results;
+  }
+
+  /** Does all of it or nothing, without the rows that turn out to be damaged. */
+  #transaction<R>(work: () => R): R {
+    const tables = this.#tables;
+    for (;;) {
+      try {
+        tables.begin();
+        const result = work();
+        tables.commit();
+        return result;
+      } catch (error) {
+        tables.rollback();
+        if (!(error instanceof DamagedRowError)) throw error;
       }
-      return results;
-    } catch (error) {
-      tables.rollback();
-      throw error;
     }
   }
 
@@ -107,6 +121,8 @@ function perform(tables: WriteTables, operation: Operation): unknown {
       return renew(tables, operation);
     case 'release':
       return release(tables, operation);
+    case 'leave-aside':
+      return leaveAside(tables, operation);
     case 'checkpoint':
       return saveCheckpoint(tables, operation);
     case 'cancel':

@@ -33,16 +33,32 @@ export function trimTails(tables: WriteTables, except: number): void {
   let left = TRIMMED_AT_ONCE;
   while (left > 0 && tables.tailBytes > tables.limits.tailBytes) {
     const from = tables.sweptUntil();
-    const oldest = tables.get<Tail>(
-      `SELECT ${TAIL_COLUMNS} FROM task WHERE ended >= ? AND bytes > 0 AND pk <> ? ORDER BY ended LIMIT 1`,
-      from,
-      except,
-    );
+    const oldest = oldestTail(tables, from, except);
     if (oldest === undefined) return;
     // What ended before it has nothing left: nobody looks there again.
     if (oldest.ended > from) tables.setSweptUntil(oldest.ended);
-    left -= dropTail(tables, oldest, left);
+    const limit = left;
+    left -=
+      tables.apart(oldest.pk, () => {
+        const tail = tables.get<Tail>(`SELECT ${TAIL_COLUMNS} FROM task WHERE pk = ?`, oldest.pk);
+        return tail === undefined ? 0 : dropTail(tables, tail, limit);
+      }) ?? 0;
   }
+}
+
+/** The task that ended first of those that have a log; read from the index alone, and without those set aside. */
+function oldestTail(
+  tables: WriteTables,
+  from: number,
+  except: number,
+): { readonly pk: number; readonly ended: number } | undefined {
+  const tails = tables.each<{ pk: number; ended: number }>(
+    'SELECT pk, ended FROM task INDEXED BY task_ended WHERE ended >= ? AND bytes > 0 AND pk <> ? ORDER BY ended',
+    from,
+    except,
+  );
+  for (const tail of tails) if (!tables.isAside(tail.pk)) return tail;
+  return undefined;
 }
 
 /** Removes the older half of the log of a task that goes on and on; it must have a snapshot of its last record. */

@@ -25,6 +25,8 @@ export interface WorkerOptions {
   readonly onDeath: () => void;
   /** The writer cannot write for this reason, or (undefined) can again. */
   readonly onHealth?: (fault: string | undefined) => void;
+  /** The worker cannot read a row, which it leaves out from now on. */
+  readonly onAside: (row: string, reason: string) => void;
 }
 
 /** A worker thread of this storage: what is asked of it is answered in order. An idle one keeps no process alive. */
@@ -101,6 +103,9 @@ export class WorkerLink {
         break;
       case 'health':
         this.#options.onHealth?.(message[1]);
+        break;
+      case 'aside':
+        this.#options.onAside(message[1], message[2]);
         break;
     }
   }

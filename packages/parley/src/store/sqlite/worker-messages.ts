@@ -32,9 +32,13 @@ export interface ReadResults {
 /** What goes to a worker: something to do, or its end. */
 export type ToWorker = readonly [id: number, request: readonly Operation[] | ReadRequest, again: boolean] | 'close';
 
-/** What comes from a worker: that it is ready or cannot be, its answers, and from when to when it cannot write. */
+/**
+ * What comes from a worker: that it is ready or cannot be, its answers, rows that it cannot read, and from when to when it
+ * cannot write.
+ */
 export type FromWorker =
   | readonly ['ready']
   | readonly ['failed', reason: string]
   | readonly ['health', fault: string | undefined]
+  | readonly ['aside', row: string, reason: string]
   | readonly ['answer', id: number, answer: Settled | readonly Settled[]];

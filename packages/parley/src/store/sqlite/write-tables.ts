@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { DamagedRowError } from './damaged-row-error.js';
+import { isDamage } from './file-fault.js';
 import type { ScopeFields } from './operations.js';
 
 /** A turn that waits or runs. */
@@ -56,6 +58,9 @@ export class WriteTables {
   readonly #heads = new Map<string, TaskHead>();
   /** Changes to the counters that are still to be written, by `scope state`. */
   readonly #counts = new Map<string, number>();
+  readonly #onAside: (row: string, reason: string) => void;
+  /** What cannot be read or written; skipped until the file is opened again. */
+  readonly #aside = new Set<number | string>();
   /** About what the records of all finished tasks take, and how that changes with this transaction. */
   #tailBytes: number;
   #tailChange = 0;
@@ -70,9 +75,13 @@ export class WriteTables {
 
   readonly limits: LogLimits;
 
-  constructor(db: DatabaseSync, limits: LogLimits) {
+  constructor(
+    db: DatabaseSync,
+    options: { readonly limits: LogLimits; readonly onAside: (row: string, reason: string) => void },
+  ) {
     this.#db = db;
-    this.limits = limits;
+    this.limits = options.limits;
+    this.#onAside = options.onAside;
     const last = (column: string, table: string) =>
       this.get<{ last: number | null }>(`SELECT max(${column}) AS last FROM ${table}`)?.last ?? 0;
     this.#lastTask = last('pk', 'task');
@@ -133,6 +142,33 @@ export class WriteTables {
     this.#agents.clear();
     this.#scopes.clear();
     if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+  }
+
+  /**
+   * Works on one row of several; `row` is the number of a task, or a name. A row that is set aside is skipped:
+   * `undefined`. A damaged row is set aside, and the transaction begins anew without it: SQLite can write nothing more
+   * in a transaction that met a damaged page.
+   * @throws DamagedRowError
+   */
+  apart<R>(row: number | string, work: () => R): R | undefined {
+    if (this.#aside.has(row)) return undefined;
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.setAside(row, String(error));
+      throw new DamagedRowError();
+    }
+  }
+
+  /** Skips a row from now on. */
+  setAside(row: number | string, reason: string): void {
+    this.#aside.add(row);
+    this.#onAside(typeof row === 'string' ? row : (this.#idOf(row) ?? `row ${row}`), reason);
+  }
+
+  isAside(row: number | string): boolean {
+    return this.#aside.has(row);
   }
 
   nextTask(): number {
@@ -265,6 +301,14 @@ export class WriteTables {
   /** Forgets a task that has ended or was deleted. */
   forget(agent: string, id: string): void {
     this.#heads.delete(`${this.agentOf(agent)} ${id}`);
+  }
+
+  #idOf(pk: number): string | undefined {
+    try {
+      return this.get<{ id: string }>('SELECT id FROM task WHERE pk = ?', pk)?.id;
+    } catch {
+      return undefined;
+    }
   }
 
   #statement(sql: string): StatementSync {
