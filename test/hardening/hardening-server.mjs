@@ -22,6 +22,12 @@ const BEHAVIOURS = {
     for (let chunk = 1; chunk < count; chunk += 1) await events.append(id, 'chunk');
     await events.complete('all chunks');
   },
+  async flood(_context, events, count) {
+    for (let round = 0; round < count; round += 1) {
+      await events.artifact(String(round).padEnd(100_000), { artifactId: 'flood' });
+    }
+    await events.complete('all of it');
+  },
   async large(_context, events, count) {
     await events.artifact('x'.repeat(count), { artifactId: 'large' });
     await events.complete('all of it');

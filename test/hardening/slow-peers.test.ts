@@ -110,6 +110,23 @@ it.each(BINDINGS)(
   },
 );
 
+it.each(['memory', 'sqlite'] as const)(
+  'a stream that is behind when its task is removed ends with an error, and nothing else waits for it (%s)',
+  async (storage) => {
+    const retention = { finishedMs: 300, tailsMs: 300, everyMs: 100 };
+    await using brief = await AttackedServer.start({ storage, options: { retention } });
+    const empty = await brief.idleHoldings();
+    using slow = await brief.open(rpcBytes('SendStreamingMessage', saying('flood 200'), { connection: 'close' }));
+    const [, id = ''] = /"task":\{"id":"([^"]+)"/.exec(await slow.until(/"task":\{"id":"[^"]+"/)) ?? [];
+    slow.socket.pause();
+    const task = () => brief.answer(rpcBytes('GetTask', { id }));
+    await vi.waitUntil(async () => (await task()).text.includes('-32001'), { timeout: 60_000, interval: 50 });
+    slow.socket.resume();
+    expect((await slow.untilEnd()).slice(-500)).toContain('-32001');
+    await brief.mustBeAsBefore(empty);
+  },
+);
+
 it('an agent that takes its time is none of this', async () => {
   const answer = server.answer(rpcBytes('SendMessage', saying('hold')));
   await pause(TIMES.requestMs + TIMES.headersMs + TIMES.stallMs);

@@ -209,7 +209,7 @@ export interface RecordPage {
   readonly records: readonly LogRecord[];
   /** The lowest sequence number still kept; last + 1 when none is. */
   readonly floor: number;
-  /** Sequence number of the task's last record. */
+  /** Sequence number of the task's last record; 0 if there is no such task. */
   readonly last: number;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../../test/support/manual-clock.js';
+import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { RecordPage, Storage } from '../../store/storage.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -74,6 +74,47 @@ describe('a reader of a task’s log', () => {
     reads.begin(4);
     feeds.publish('t', [record(4, 'TASK_STATE_COMPLETED')], undefined);
     expect((await reads.next()).done).toBe(true);
+  });
+
+  it.each<[string, number, RecordPage]>([
+    ['a task that is gone', 0, { records: [], floor: 1, last: 0 }],
+    ['a task that is gone, after some of it', 3, { records: [], floor: 1, last: 0 }],
+    ['a task that was made again', 3, { records: [], floor: 1, last: 1 }],
+  ])('ends when it is behind on %s', async (_name, after, page) => {
+    const { feeds, clock, log, reader: reads } = reader();
+    reads.begin(after);
+    feeds.publish('t', [record(after + 2)], undefined);
+    const next = reads.next();
+    log.reads[0]?.answer(page);
+    await expect(next).rejects.toThrow('Task not found');
+    expect(log.reads).toHaveLength(1);
+    expect((await reads.next()).done).toBe(true);
+    expect([feeds.size, clock.pendingTimers]).toEqual([0, 0]);
+  });
+
+  it.each<[string, RecordPage]>([
+    ['nothing', { records: [], floor: 1, last: 3 }],
+    ['a gap', { records: [record(5)], floor: 1, last: 5 }],
+  ])('reads a log no second time that answers with %s', async (_name, page) => {
+    const { feeds, log, reader: reads } = reader();
+    reads.begin(3);
+    feeds.publish('t', [record(5)], undefined);
+    const next = reads.next();
+    log.reads[0]?.answer(page);
+    await expect(next).rejects.toThrow('has a gap after record 3');
+    expect(log.reads).toHaveLength(1);
+    expect(feeds.size).toBe(0);
+  });
+
+  it('reads the log again for what is offered while a read without news is under way', async () => {
+    const { feeds, log, reader: reads } = reader();
+    reads.begin(3).replay();
+    const next = reads.next();
+    feeds.publish('t', [record(4)], undefined);
+    log.reads[0]?.answer({ records: [], floor: 1, last: 3 });
+    await settled();
+    log.reads[1]?.answer({ records: [record(4)], floor: 1, last: 4 });
+    expect((await next).value?.seq).toBe(4);
   });
 
   it('that is left while it waits answers at once and leaves nothing', async () => {

@@ -1,3 +1,5 @@
+import { TaskNotFoundError } from '../../errors/spec-errors.js';
+import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Scope, Storage } from '../../store/storage.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -158,13 +160,21 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   async #catchUp(): Promise<void> {
     const { storage, scope, taskId, bufferBytes } = this.#options;
     const after = this.#tail ?? 0;
+    const offered = this.#newest;
     const page = await storage.records({ agent: scope.agent, id: taskId }, after, bufferBytes);
     if (this.#ended) return;
+    // Deleted, or deleted and made again: a log never gets shorter otherwise.
+    if (page.last === 0 || page.last < after) return this.#end(new TaskNotFoundError(taskId));
     if (page.floor > after + 1 && page.last > after) return this.#reset();
     this.#behind = false;
     this.#take(page.records);
-    // What was committed after the page was read has been offered in vain: the log has to be asked again.
-    if (!this.#ended && (this.#tail ?? 0) < Math.max(page.last, this.#newest)) this.#behind = true;
+    const tail = this.#tail ?? 0;
+    if (this.#ended || tail >= Math.max(page.last, this.#newest)) return;
+    // To repeat a read that brings nothing would keep the process from everything else.
+    if (tail === after && (page.last > after || page.last < offered))
+      return this.#end(new StorageError(`The log of task ${taskId} has a gap after record ${after}`));
+    // Records committed after the read were offered while this reader was behind: it reads the log again.
+    this.#behind = true;
   }
 
   /** The log no longer reaches back far enough: a snapshot takes the place of what is gone. */
@@ -172,7 +182,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     const { storage, scope, taskId } = this.#options;
     const stored = await storage.task(scope, taskId);
     if (this.#ended) return;
-    if (!stored) return this.#end(true);
+    if (!stored || stored.seq <= (this.#tail ?? 0)) return this.#end(new TaskNotFoundError(taskId));
     this.#head = { event: { task: stored.task }, seq: stored.seq };
     this.#tail = stored.seq;
     this.#endIfAfter(LogRecord.of(stored.seq, Number.MAX_SAFE_INTEGER, { task: stored.task }));

@@ -53,7 +53,7 @@ function oldestTail(
   except: number,
 ): { readonly pk: number; readonly ended: number } | undefined {
   const tails = tables.each<{ pk: number; ended: number }>(
-    'SELECT pk, ended FROM task INDEXED BY task_ended WHERE ended >= ? AND bytes > 0 AND pk <> ? ORDER BY ended',
+    'SELECT pk, ended FROM task INDEXED BY task_ended WHERE ended >= ? AND bytes > 0 AND floor <= seq AND pk <> ? ORDER BY ended',
     from,
     except,
   );
