@@ -92,31 +92,40 @@ describe('artifacts', () => {
 });
 
 describe('history', () => {
-  it('takes in the message of a superseded status before the messages of the record', () => {
+  it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(
+    'takes in the question of %s when the task goes on, before the reply',
+    (state) => {
+      const asked = folded(status(state, message('q')));
+      expect(asked.history).toBeUndefined();
+      const task = folded(status(state, message('q')), [
+        status('TASK_STATE_WORKING'),
+        { history: [message('answer', 'ROLE_USER')] },
+      ]);
+      expect(task.history?.map(({ messageId }) => messageId)).toEqual(['q', 'answer']);
+    },
+  );
+
+  it('leaves what an agent says while it works to the log', () => {
     const task = folded(
-      status('TASK_STATE_INPUT_REQUIRED', message('q')),
-      [status('TASK_STATE_WORKING', message('w')), { history: [message('answer', 'ROLE_USER')] }],
+      status('TASK_STATE_WORKING', message('w1')),
+      status('TASK_STATE_WORKING', message('w2')),
       status('TASK_STATE_COMPLETED', message('done')),
     );
-    expect(task.history?.map(({ messageId }) => messageId)).toEqual(['q', 'answer', 'w']);
+    expect(task.history).toBeUndefined();
     expect(task.status.message?.messageId).toBe('done');
   });
 
-  it('has no message twice, by its creator and id (Spec §4.1.4)', () => {
-    const task = folded(
-      [status('TASK_STATE_WORKING', message('1')), { history: [message('1', 'ROLE_USER')] }],
-      [status('TASK_STATE_WORKING', message('1')), { history: [message('1', 'ROLE_USER')] }],
-      status('TASK_STATE_WORKING'),
-      status('TASK_STATE_WORKING', message('1')),
-      status('TASK_STATE_COMPLETED'),
-    );
-    expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_USER', 'ROLE_AGENT']);
+  it('has no message twice, by its creator and id', () => {
+    const answered: Entry = [status('TASK_STATE_WORKING'), { history: [message('1', 'ROLE_USER')] }];
+    const asked = status('TASK_STATE_INPUT_REQUIRED', message('1'));
+    const task = folded(asked, answered, asked, answered, asked, status('TASK_STATE_COMPLETED'));
+    expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_AGENT', 'ROLE_USER']);
   });
 
   it('does not repeat a status message that goes on under its own id', () => {
     const task = folded(
-      status('TASK_STATE_WORKING', message('1')),
-      status('TASK_STATE_WORKING', { ...message('1'), parts: [{ text: 'more of it' }] }),
+      status('TASK_STATE_INPUT_REQUIRED', message('1')),
+      status('TASK_STATE_INPUT_REQUIRED', { ...message('1'), parts: [{ text: 'more of it' }] }),
     );
     expect(task.history).toBeUndefined();
   });
@@ -198,7 +207,11 @@ describe('for any log', () => {
   );
   const anyStatus: fc.Arbitrary<TaskStatus> = fc.record(
     {
-      state: fc.constantFrom('TASK_STATE_WORKING' as const, 'TASK_STATE_INPUT_REQUIRED' as const),
+      state: fc.constantFrom(
+        'TASK_STATE_WORKING' as const,
+        'TASK_STATE_INPUT_REQUIRED' as const,
+        'TASK_STATE_AUTH_REQUIRED' as const,
+      ),
       message: anyMessage,
     },
     { requiredKeys: ['state'] },

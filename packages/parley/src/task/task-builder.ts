@@ -4,6 +4,7 @@ import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { Task, TaskStatus } from '../model/task.js';
+import { isInterrupted } from '../model/task-state.js';
 import type { LogRecord } from './log-record.js';
 import { ShapedTask } from './shaped-task.js';
 
@@ -88,9 +89,10 @@ export class TaskBuilder {
   }
 
   #applyStatus(status: TaskStatus): void {
-    const superseded = this.#status.message;
+    const { state, message: superseded } = this.#status;
     this.#status = status;
-    if (superseded === undefined) return;
+    // A question is part of the conversation. What the agent says of its progress stays in the log.
+    if (superseded === undefined || !isInterrupted(state)) return;
     if (status.message !== undefined && identity(status.message) === identity(superseded)) return;
     this.#remember(superseded);
   }

@@ -10,6 +10,8 @@ import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import type { Paths } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
+import { interceptedHandler } from '../../server/intercepted-handler.js';
+import { finalMessageInHistory } from './final-message.js';
 
 /** The version that base servers and their callers speak. */
 export const BASE_SERVER_VERSION = v0_2_5JsonRpc;
@@ -38,7 +40,8 @@ const CALL_PATHS = Object.keys(TAKEN) as readonly CallPath[];
 export function baseServerCalls(endpoint: AgentEndpoint): Readonly<Record<CallPath, Exchange>> {
   const codec = BASE_SERVER_VERSION;
   const card = { ...endpoint.card(), supportedInterfaces: [] };
-  const fixed: AgentEndpoint = { ...endpoint, card: () => card, versionWhenAbsent: codec.version };
+  const handler = interceptedHandler(endpoint.handler, [finalMessageInHistory]);
+  const fixed: AgentEndpoint = { ...endpoint, handler, card: () => card, versionWhenAbsent: codec.version };
   const at = (path: CallPath) => jsonRpcBinding(fixed, [part(codec, path)], dialectAt(path, codec, endpoint));
   return { '/communicate': at('/communicate'), '/delegate': at('/delegate') };
 }

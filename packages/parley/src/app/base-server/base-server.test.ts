@@ -136,6 +136,23 @@ describe('calls to a base server', () => {
     expect((await rpc('/hello/delegate', 'tasks/get', { id: task.id })).json).toEqual(got.json);
   });
 
+  it('show the last message of a finished task in its history too, as far as the caller wants any', async () => {
+    const { rpc } = world({
+      agent: { agent: { execute: (_context, events) => events.complete('all done') } as AgentExecutor },
+      live: true,
+    });
+    const shown = ({ history = [] }: { id?: string; history?: { parts: { text: string }[] }[] }) =>
+      history.map(({ parts }) => parts[0]?.text);
+    const { json } = await rpc('/communicate', 'message/send', { message: message('hi') });
+    const task = json.result as { id: string };
+    expect(shown(task)).toEqual(['hi', 'all done']);
+    const got = async (params: object) =>
+      shown((await rpc('/delegate', 'tasks/get', { id: task.id, ...params })).json.result as object);
+    expect(await got({})).toEqual(['hi', 'all done']);
+    expect(await got({ historyLength: 1 })).toEqual(['all done']);
+    expect(await got({ historyLength: 0 })).toEqual([]);
+  });
+
   it('may stream', async () => {
     const { send } = world({ live: true });
     const body = { jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message: message('you') } };

@@ -1,0 +1,37 @@
+import type { Task } from '../../model/task.js';
+import { isTerminal } from '../../model/task-state.js';
+import type { CallOutcome, InterceptedCall } from '../../operations/interceptor.js';
+import type { OperationName } from '../../operations/operations.js';
+import type { ServerInterceptor } from '../../server/intercepted-handler.js';
+import type { ServerCallContext } from '../../server/server-call-context.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import { trimTask } from '../../task/trim-task.js';
+
+/**
+ * Shows the last message of a finished task in its history too: clients of base servers read answers there. Streams stay as they
+ * are, because their last event carries the message.
+ */
+export const finalMessageInHistory: ServerInterceptor = (call, next) => {
+  const outcome = next(call);
+  if (Symbol.asyncIterator in outcome) return outcome;
+  const historyLength = historyLengthOf(call);
+  const told = outcome.then((response) => {
+    if (response === undefined) return response;
+    if ('task' in response) return { task: shown(response.task, historyLength) };
+    return 'status' in response ? shown(response, historyLength) : response;
+  });
+  return told as CallOutcome<OperationName, StreamItem>;
+};
+
+function historyLengthOf({ operation, request }: InterceptedCall<ServerCallContext>): number | undefined {
+  if (operation === 'sendMessage' && 'configuration' in request) return request.configuration?.historyLength;
+  return operation === 'getTask' && 'historyLength' in request ? request.historyLength : undefined;
+}
+
+function shown(task: Task, historyLength: number | undefined): Task {
+  const { state, message } = task.status;
+  if (message === undefined || !isTerminal(state)) return task;
+  const history = task.history ?? [];
+  if (history.some(({ messageId, role }) => messageId === message.messageId && role === message.role)) return task;
+  return trimTask({ ...task, history: [...history, message] }, { historyLength });
+}
