@@ -4,6 +4,10 @@ import type { User } from '../auth/user.js';
 export interface ServerCallContext {
   /** Absent: the caller is anonymous. */
   readonly user?: User;
+  /** The task that the request names. Absent for a message that starts a task, and for lists. */
+  readonly taskId?: string;
+  /** The context that the request names. */
+  readonly contextId?: string;
   /** The protocol version of the call, `Major.Minor`. */
   readonly version: string;
   /** URIs of the extensions this call activates: asked for by the client and offered by the card (Spec §3.2.6, §4.6.3). */

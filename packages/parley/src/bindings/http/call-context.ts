@@ -1,6 +1,7 @@
 import type { User } from '../../auth/user.js';
 import { activeExtensions, parseExtensions, requireExtensions } from '../../operations/extensions.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
+import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { ExchangeRequest } from './exchange.js';
@@ -23,6 +24,7 @@ export function askedVersion(request: ExchangeRequest): string | undefined {
 export interface CallContextParts {
   readonly request: ExchangeRequest;
   readonly operation: OperationName;
+  readonly address: RequestAddress;
   readonly version: string;
   readonly offer: Offer;
   readonly user: User | undefined;
@@ -32,7 +34,14 @@ export interface CallContextParts {
  * The context of a call that came over HTTP.
  * @throws ExtensionSupportRequiredError when the request does not declare what the card requires.
  */
-export function callContext({ request, operation, version, offer, user }: CallContextParts): ServerCallContext {
+export function callContext({
+  request,
+  operation,
+  address,
+  version,
+  offer,
+  user,
+}: CallContextParts): ServerCallContext {
   let extensions = NONE;
   if (offer.extensions.length > 0) {
     const asked = askedExtensions(request);
@@ -41,6 +50,8 @@ export function callContext({ request, operation, version, offer, user }: CallCo
   }
   const context = new HttpCallContext({ request, version, extensions });
   if (user !== undefined) context.user = user;
+  if (address.taskId !== undefined) context.taskId = address.taskId;
+  if (address.contextId !== undefined) context.contextId = address.contextId;
   const traceparent = request.header('traceparent');
   if (traceparent !== undefined) context.traceparent = traceparent;
   const lastEventId = OPERATIONS[operation].streaming ? request.header('last-event-id') : undefined;
@@ -60,6 +71,8 @@ class HttpCallContext implements ServerCallContext {
   readonly extensions: readonly string[];
   declare readonly signal: AbortSignal;
   declare user?: User;
+  declare taskId?: string;
+  declare contextId?: string;
   declare traceparent?: string;
   declare lastEventId?: string;
   readonly #request: ExchangeRequest;

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { OperationName, OperationTypes } from '../../operations/operations.js';
+import { addressOf } from '../../operations/request-address.js';
 import type { StreamItem } from '../../task/stream-item.js';
 
 /** What a call was and what became of it, for logs and figures: filled in as far as the call gets, free of what it says. */
@@ -18,9 +19,7 @@ export class CallRecord {
 
   /** The call is about a task that its request names. */
   asked(request: OperationTypes[OperationName]['request']): void {
-    if ('message' in request) this.taskId = request.message.taskId;
-    else if ('taskId' in request) this.taskId = request.taskId;
-    else if ('id' in request) this.taskId = request.id;
+    this.taskId = addressOf(request).taskId;
   }
 
   /** The call is about the task that its answer shows, unless it named one. */

@@ -8,6 +8,7 @@ import {
   type StreamingOperationName,
   type UnaryOperationName,
 } from '../../operations/operations.js';
+import { addressOf } from '../../operations/request-address.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
@@ -50,6 +51,7 @@ export function prepareCall<Name extends OperationName>(operation: Name, parts: 
   const context = callContext({
     request: parts.request,
     operation,
+    address: addressOf(request),
     version: codec.version,
     offer,
     user: parts.user,

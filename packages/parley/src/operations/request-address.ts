@@ -1,0 +1,15 @@
+import type { OperationName, OperationTypes } from './operations.js';
+
+/** The task and the context that a request names; what it leaves open is absent. */
+export interface RequestAddress {
+  readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
+}
+
+/** What a request is about, by its own words. */
+export function addressOf(request: OperationTypes[OperationName]['request']): RequestAddress {
+  if ('message' in request) return { taskId: request.message.taskId, contextId: request.message.contextId };
+  if ('taskId' in request) return { taskId: request.taskId, contextId: undefined };
+  const contextId = 'contextId' in request ? request.contextId : undefined;
+  return { taskId: 'id' in request ? request.id : undefined, contextId };
+}
