@@ -2,6 +2,7 @@ import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-age
 import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpoint.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { cloneJson } from '../model/clone-json.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { StrayErrors } from '../runtime/stray-errors.js';
@@ -9,6 +10,7 @@ import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
+import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -99,7 +101,9 @@ export class ServedAgent {
     const handler = this.#capabilities.extendedAgentCard
       ? handlerAt(supportedInterfaces, this.#handler)
       : this.#handler;
-    return interceptors.length === 0 ? handler : interceptedHandler(handler, interceptors);
+    if (interceptors.length === 0) return handler;
+    // What a handler of the author's own gives to interceptors is the author's business.
+    return interceptedHandler(handler, this.#engine ? [...interceptors, isolation] : interceptors);
   }
 
   /** Takes over what an earlier process left behind. */
@@ -125,7 +129,7 @@ export class ServedAgent {
       logger,
       ...(strayErrors && { strayErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
-      ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(card, user) }),
+      ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),
       ...(limits && { limits }),
       ...(idempotency && { idempotency }),
     });

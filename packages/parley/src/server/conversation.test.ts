@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  aborted,
   call,
   type Execute,
   engine,
@@ -36,6 +37,40 @@ describe('a conversation', () => {
       'done',
     ]);
     expect(new Set(third.task?.history?.map(({ contextId }) => contextId)).size).toBe(1);
+  });
+
+  it('shows an agent its own question as the last message before the one it answers', async () => {
+    const seen: string[][] = [];
+    const { handler, clock } = engine(async (context, events) => {
+      seen.push(context.history.map(({ parts }) => textOf(parts)));
+      await events.working('thinking');
+      await (context.text === 'done' ? events.complete('bye') : events.inputRequired(`what after ${context.text}?`));
+    });
+    const first = send(handler, { parts: [{ text: 'one' }] });
+    await clock.settle();
+    for (const text of ['two', 'done']) {
+      send(handler, { messageId: text, taskId: first.task?.id ?? '', parts: [{ text }] });
+      await clock.settle();
+    }
+    const before = ['one', 'what after one?', 'two', 'what after two?'];
+    expect(seen).toEqual([[], before.slice(0, 2), before]);
+    const task = await handler.getTask({ id: first.task?.id ?? '' }, call());
+    expect(task.history?.map(({ parts }) => textOf(parts))).toEqual([...before, 'done']);
+  });
+
+  it.each(['it goes on by itself', 'it is canceled'])('keeps the question of AUTH_REQUIRED when %s', async (how) => {
+    const { handler, clock } = engine(async (context, events) => {
+      await events.authRequired('log in there');
+      await Promise.race([tick(clock, 100), aborted(context)]);
+      if (!context.signal.aborted) await events.complete();
+    });
+    const sent = send(handler);
+    await clock.settle();
+    const id = sent.task?.id ?? '';
+    if (how === 'it is canceled') void handler.cancelTask({ id }, call());
+    await clock.advance(200);
+    const { history } = await handler.getTask({ id }, call());
+    expect(history?.map(({ parts }) => textOf(parts))).toEqual(['hi', 'log in there']);
   });
 
   it('ends the stream of a message at INPUT_REQUIRED while a subscription goes on to the end (Spec §3.1.2, §3.5.2)', async () => {

@@ -157,7 +157,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     }
   }
 
-  override sendStreamingMessage(request: SendMessageRequest, context: ServerCallContext): DeferredStream {
+  override sendStreamingMessage(request: SendMessageRequest, context: ServerCallContext): AsyncIterable<StreamItem> {
     return new DeferredStream(() => {
       const envelope = this.#intake.envelope(request, context);
       const { historyLength } = request.configuration ?? {};

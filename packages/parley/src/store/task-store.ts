@@ -1,8 +1,11 @@
 import { TaskStoreError } from '../errors/task-store-error.js';
+import { cloneJson } from '../model/clone-json.js';
+import type { Message } from '../model/message.js';
 import type { Task, TaskStatus } from '../model/task.js';
-import { isTerminal, type TaskState } from '../model/task-state.js';
+import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import { HandedTask } from '../task/handed-task.js';
 import { LogRecord } from '../task/log-record.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
@@ -78,20 +81,21 @@ export class TaskStore {
    * @throws TaskStoreError `taken`
    */
   async create(task: NewTask = {}): Promise<Task> {
+    const given = cloneJson(task);
     const created = new ShapedTask({
-      ...task,
-      id: task.id ?? this.#ids.ordered(),
-      contextId: task.contextId ?? this.#ids.ordered(),
-      status: this.#timed(task.status ?? { state: 'TASK_STATE_SUBMITTED' }, 0),
-      metadata: task.metadata,
+      ...given,
+      id: given.id ?? this.#ids.ordered(),
+      contextId: given.contextId ?? this.#ids.ordered(),
+      status: this.#timed(given.status ?? { state: 'TASK_STATE_SUBMITTED' }, 0),
+      metadata: given.metadata,
     });
     if (!(await this.#storage.create(this.#scope, created))) throw new TaskStoreError(created.id, 'taken');
-    return created;
+    return new HandedTask(created);
   }
 
   async get(id: string, extent: TaskExtent = {}): Promise<Task | undefined> {
     const stored = await this.#storage.task(this.#scope, id);
-    return stored && trimTask(stored.task, extent);
+    return stored && new HandedTask(trimTask(stored.task, extent));
   }
 
   /**
@@ -104,9 +108,10 @@ export class TaskStore {
       const stored = await this.#storage.task(this.#scope, id);
       if (stored === undefined) throw new TaskStoreError(id, 'not-found');
       if (isTerminal(stored.task.status.state)) throw new TaskStoreError(id, 'ended');
-      const next = this.#changed(stored.task, typeof change === 'function' ? change(stored.task) : change);
+      const asked = typeof change === 'function' ? change(new HandedTask(stored.task)) : change;
+      const next = this.#changed(stored.task, asked);
       const outcome = await this.#append(stored, next);
-      if (outcome.kind === 'appended') return next;
+      if (outcome.kind === 'appended') return new HandedTask(next);
       if (outcome.kind !== 'fenced') throw new TaskStoreError(id, refusalOf(outcome.kind));
     }
     throw new TaskStoreError(id, 'changing');
@@ -136,7 +141,7 @@ export class TaskStore {
       artifacts: filter.artifacts ?? true,
       history: filter.history ?? true,
     });
-    const tasks = page.tasks.map(({ task }) => task);
+    const tasks = page.tasks.map(({ task }) => new HandedTask(task));
     return { tasks, total: page.total, hasMore: offset + tasks.length < page.total };
   }
 
@@ -154,8 +159,10 @@ export class TaskStore {
 
   #changed(task: Task, change: TaskChange): Task {
     const { id, contextId } = task;
-    const status = change.status === undefined ? task.status : this.#timed(change.status, statusTime(task.status));
-    const { artifacts, history, metadata } = { ...task, ...change };
+    const status =
+      change.status === undefined ? task.status : this.#timed(cloneJson(change.status), statusTime(task.status));
+    const own = { artifacts: task.artifacts, history: goingOn(task, status), metadata: task.metadata };
+    const { artifacts, history, metadata } = { ...own, ...cloneMembers(change) };
     return new ShapedTask({ id, contextId, status, artifacts, history, metadata });
   }
 
@@ -164,6 +171,17 @@ export class TaskStore {
     if (status.timestamp !== undefined && statusTime(status) >= previous) return status;
     return { ...status, timestamp: new Date(Math.max(this.#clock.now(), previous)).toISOString() };
   }
+}
+
+/** The members to put in place of others; an absent one is kept, an `undefined` one goes. */
+function cloneMembers({ status: _, ...members }: TaskChange): Omit<TaskChange, 'status'> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, cloneJson(value)]));
+}
+
+/** The history of a task that gets a new status: a question that it asked enters when it goes on. */
+function goingOn({ history, status: { state, message } }: Task, next: TaskStatus): readonly Message[] | undefined {
+  if (message === undefined || !isInterrupted(state) || next.message?.messageId === message.messageId) return history;
+  return history?.some(({ messageId }) => messageId === message.messageId) ? history : [...(history ?? []), message];
 }
 
 function refusalOf(kind: 'running' | 'terminal' | 'not-found'): 'running' | 'ended' | 'not-found' {

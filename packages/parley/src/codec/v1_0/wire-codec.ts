@@ -4,7 +4,7 @@ import type { Task } from '../../model/task.js';
 import type { ListTasksResponse } from '../../model/task-requests.js';
 import type { OperationName } from '../../operations/operations.js';
 import { isLater, majorMinor } from '../../operations/versions.js';
-import { ShapedTask } from '../../task/shaped-task.js';
+import { HandedTask } from '../../task/handed-task.js';
 import type { WireCodec } from '../wire-codec.js';
 import { decodeRequest } from './decode.js';
 import { METHODS } from './methods.js';
@@ -31,14 +31,14 @@ function encode(operation: OperationName, response: unknown): string {
   switch (operation) {
     case 'sendMessage': {
       const answer = response as SendMessageResponse;
-      return 'task' in answer ? `{"task":${ShapedTask.textOf(answer.task)}}` : JSON.stringify(answer);
+      return 'task' in answer ? `{"task":${HandedTask.textOf(answer.task)}}` : JSON.stringify(answer);
     }
     case 'getTask':
     case 'cancelTask':
-      return ShapedTask.textOf(response as Task);
+      return HandedTask.textOf(response as Task);
     case 'listTasks': {
       const { tasks, ...page } = response as ListTasksResponse;
-      return `{"tasks":[${tasks.map(ShapedTask.textOf).join()}],${JSON.stringify(page).slice(1)}`;
+      return `{"tasks":[${tasks.map(HandedTask.textOf).join()}],${JSON.stringify(page).slice(1)}`;
     }
     default:
       // Deleting answers with nothing, which on this wire is an empty object.

@@ -16,6 +16,7 @@ import type { Executions } from './executions.js';
 import { timestampAt } from './timestamp.js';
 import type { Surroundings } from './turn-host.js';
 
+const NONE: readonly string[] = Object.freeze([]);
 const BUSY_RETRY_MS = 1_000;
 
 /** A message that may come in: checked, its task named, nothing stored yet. */
@@ -185,7 +186,10 @@ export class MessageIntake {
 
 function callerContext({ configuration, metadata }: SendMessageRequest, context: ServerCallContext): CallerContext {
   const { extensions, version, user, traceparent } = context;
-  const caller: { -readonly [Name in keyof CallerContext]: CallerContext[Name] } = { extensions, version };
+  const caller: { -readonly [Name in keyof CallerContext]: CallerContext[Name] } = {
+    extensions: extensions.length === 0 ? NONE : [...extensions],
+    version,
+  };
   if (user?.name !== undefined) caller.userName = user.name;
   if (configuration?.acceptedOutputModes) caller.acceptedOutputModes = configuration.acceptedOutputModes;
   if (metadata) caller.requestMetadata = metadata;

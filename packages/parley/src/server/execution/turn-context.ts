@@ -1,9 +1,12 @@
 import type { User } from '../../auth/user.js';
+import { cloneJson } from '../../model/clone-json.js';
 import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
+import { isInterrupted } from '../../model/task-state.js';
 import type { CallerContext, Claim, Scope, Storage } from '../../store/storage.js';
-import type { LogRecord } from '../../task/log-record.js';
+import { HandedTask } from '../../task/handed-task.js';
+import { LogRecord } from '../../task/log-record.js';
 import type { RequestContext } from '../request-context.js';
 import { quiet } from './quiet.js';
 import { callerOf } from './turn-host.js';
@@ -22,45 +25,52 @@ export interface TurnContextOptions {
   readonly saveCheckpoint: (value: JsonValue) => Promise<void>;
 }
 
-/** The context of one turn; its signal is made when the agent first looks at it. */
+/** The members that are copied for the agent when it first reads them. */
+type Copied = Pick<RequestContext, 'message' | 'task' | 'history' | 'metadata' | 'checkpoint'>;
+
+/**
+ * The context of one turn. Agents may change what they get: each member is a copy, made when it is first read. So is the signal.
+ */
 export class TurnContext implements RequestContext {
-  readonly message: Message;
   readonly taskId: string;
   readonly contextId: string;
   readonly #options: TurnContextOptions;
+  #copies: { -readonly [Name in keyof Copied]?: Copied[Name] } | undefined;
   #controller: AbortController | undefined;
   #aborted: { reason: Error } | undefined;
 
   constructor(options: TurnContextOptions) {
     this.#options = options;
-    this.message = options.message;
     this.taskId = options.message.taskId;
     this.contextId = options.message.contextId;
   }
 
+  get message(): Message {
+    return this.#copy('message', () => cloneJson(this.#options.message));
+  }
+
   get text(): string {
     let text: string | undefined;
-    for (const part of this.message.parts) {
+    for (const part of (this.#copies?.message ?? this.#options.message).parts) {
       if ('text' in part) text = text === undefined ? part.text : `${text}\n${part.text}`;
     }
     return text ?? '';
   }
 
   get task(): Task | undefined {
-    return this.#options.claim?.task;
+    const { claim } = this.#options;
+    return claim && this.#copy('task', () => new HandedTask(claim.task));
   }
 
   get history(): readonly Message[] {
-    const history = this.task?.history ?? NONE;
-    // A new task has the message that started it in its history already.
-    return history.at(-1)?.messageId === this.message.messageId ? history.slice(0, -1) : history;
+    return this.#copy('history', () => cloneJson(this.#before()));
   }
 
   async referenceTasks(): Promise<readonly Task[]> {
     const { scope, storage } = this.#options;
     const ids = this.message.referenceTaskIds ?? NONE;
     const stored = await Promise.all(ids.map((id) => storage.task(scope, id)));
-    return stored.flatMap((found) => (found ? [found.task] : []));
+    return stored.flatMap((found) => (found ? [new HandedTask(found.task)] : []));
   }
 
   get user(): User | undefined {
@@ -72,15 +82,15 @@ export class TurnContext implements RequestContext {
   }
 
   get extensions(): readonly string[] {
-    return this.#options.caller.extensions;
+    return [...this.#options.caller.extensions];
   }
 
   get acceptedOutputModes(): readonly string[] {
-    return this.#options.caller.acceptedOutputModes ?? NONE;
+    return [...(this.#options.caller.acceptedOutputModes ?? NONE)];
   }
 
   get metadata(): JsonObject | undefined {
-    return this.#options.caller.requestMetadata;
+    return this.#copy('metadata', () => cloneJson(this.#options.caller.requestMetadata));
   }
 
   get signal(): AbortSignal {
@@ -97,21 +107,23 @@ export class TurnContext implements RequestContext {
 
   async previousEvents(): Promise<readonly LogRecord[]> {
     const { claim, scope, storage } = this.#options;
-    if (!claim?.began) return NONE;
+    if (!claim?.began) return [];
     const key = { agent: scope.agent, id: this.taskId };
     const found: LogRecord[] = [];
     for (let after = 0; after < claim.seq; ) {
       const { records } = await storage.records(key, after, PREVIOUS_EVENTS_BYTES);
       const last = records.at(-1);
       if (!last) break;
-      for (const record of records) if (record.turn === claim.turn && record.seq <= claim.seq) found.push(record);
+      for (const record of records) {
+        if (record.turn === claim.turn && record.seq <= claim.seq) found.push(copyOf(record));
+      }
       after = last.seq;
     }
     return found;
   }
 
   get checkpoint(): JsonValue | undefined {
-    return this.#options.claim?.checkpoint;
+    return this.#copy('checkpoint', () => cloneJson(this.#options.claim?.checkpoint));
   }
 
   saveCheckpoint(value: JsonValue): Promise<void> {
@@ -123,4 +135,26 @@ export class TurnContext implements RequestContext {
     this.#aborted ??= { reason };
     this.#controller?.abort(reason);
   }
+
+  /** The messages before this one; last of all the question that it answers, which enters the history just before it. */
+  #before(): readonly Message[] {
+    const { claim, message } = this.#options;
+    if (!claim) return NONE;
+    const { history = NONE, status } = claim.task;
+    const own = history.findLastIndex(
+      ({ messageId, role }) => messageId === message.messageId && role === message.role,
+    );
+    if (own >= 0) return history.slice(0, own);
+    return status.message && isInterrupted(status.state) ? [...history, status.message] : history;
+  }
+
+  #copy<Name extends keyof Copied>(name: Name, make: () => Copied[Name]): Copied[Name] {
+    this.#copies ??= {};
+    if (!(name in this.#copies)) this.#copies[name] = make();
+    return this.#copies[name] as Copied[Name];
+  }
+}
+
+function copyOf({ seq, turn, text, history, metadata }: LogRecord): LogRecord {
+  return LogRecord.fromText(seq, turn, text, cloneJson({ ...(history && { history }), ...(metadata && { metadata }) }));
 }

@@ -1,0 +1,97 @@
+import { cloneJson } from '../model/clone-json.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type { CallOutcome } from '../operations/interceptor.js';
+import type { OperationName, OperationTypes } from '../operations/operations.js';
+import { HandedTask } from '../task/handed-task.js';
+import type { StreamItem } from '../task/stream-item.js';
+import type { ServerInterceptor } from './intercepted-handler.js';
+
+/**
+ * Stands between the engine and code that may change what it gives and gets: the engine keeps a copy of the request, and whatever
+ * is changed of an answer or an event changes nothing that is stored or that others see.
+ */
+export const isolation: ServerInterceptor = (call, next) => {
+  const outcome = next({ ...call, request: takenOver(call.request) });
+  const copied = Symbol.asyncIterator in outcome ? handedStream(outcome) : outcome.then(handed);
+  return copied as CallOutcome<OperationName, StreamItem>;
+};
+
+type Request = OperationTypes[OperationName]['request'];
+type Response = OperationTypes[OperationName]['response'];
+
+/** A request that the engine may keep parts of. */
+export function takenOver<R extends Request>(request: R): R {
+  return cloneJson(request);
+}
+
+/** An answer for code that may change it. */
+export function handed<R extends Response>(response: R): R {
+  return copyOf(response) as R;
+}
+
+/** Events for code that may change them; each is copied when it is first read. */
+export function handedStream(items: AsyncIterable<StreamItem>): AsyncIterable<StreamItem> {
+  return new HandedStream(items);
+}
+
+function copyOf(response: Response): Response {
+  if (response === undefined) return response;
+  if ('tasks' in response) return { ...response, tasks: response.tasks.map((task) => new HandedTask(task)) };
+  if ('task' in response) return handedEvent(response);
+  return 'status' in response ? new HandedTask(response) : cloneJson(response);
+}
+
+function handedEvent(event: StreamResponse): StreamResponse {
+  return 'task' in event ? { task: new HandedTask(event.task) } : cloneJson(event);
+}
+
+/** One event; copied when it is first read. */
+class HandedItem implements StreamItem {
+  declare readonly event: StreamResponse;
+  declare readonly seq?: number;
+  declare readonly last?: boolean;
+  readonly #item: StreamItem;
+
+  constructor(item: StreamItem) {
+    this.#item = item;
+    // An accessor of the object itself, so that `{ ...item }` has it. A copy made so has no text: its event may be another one.
+    Object.defineProperty(this, 'event', {
+      enumerable: true,
+      configurable: true,
+      get: () => {
+        const value = handedEvent(item.event);
+        Object.defineProperty(this, 'event', { value, enumerable: true, configurable: true, writable: true });
+        return value;
+      },
+    });
+    if (item.seq !== undefined) this.seq = item.seq;
+    if (item.last !== undefined) this.last = item.last;
+  }
+
+  get text(): string {
+    return this.#item.text ?? JSON.stringify(this.#item.event);
+  }
+}
+
+/** The events of a stream, none of which its readers share. */
+class HandedStream implements AsyncIterable<StreamItem>, AsyncIterator<StreamItem> {
+  readonly #items: AsyncIterator<StreamItem>;
+
+  constructor(items: AsyncIterable<StreamItem>) {
+    this.#items = items[Symbol.asyncIterator]();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<StreamItem>> {
+    const next = await this.#items.next();
+    return next.done === true ? next : { done: false, value: new HandedItem(next.value) };
+  }
+
+  async return(): Promise<IteratorResult<StreamItem>> {
+    await this.#items.return?.();
+    return { done: true, value: undefined };
+  }
+}

@@ -1,0 +1,296 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import type { JsonObject } from '../../packages/parley/src/model/json.js';
+import type { Message } from '../../packages/parley/src/model/message.js';
+import type { SendMessageRequest } from '../../packages/parley/src/model/send-message-request.js';
+import { DefaultRequestHandler } from '../../packages/parley/src/server/default-request-handler.js';
+import type { EventQueue, RawEvent } from '../../packages/parley/src/server/event-queue.js';
+import { interceptedHandler, type ServerInterceptor } from '../../packages/parley/src/server/intercepted-handler.js';
+import { IsolatedRequestHandler } from '../../packages/parley/src/server/isolated-request-handler.js';
+import { isolation } from '../../packages/parley/src/server/isolation.js';
+import type { RequestContext } from '../../packages/parley/src/server/request-context.js';
+import type { RequestHandler } from '../../packages/parley/src/server/request-handler.js';
+import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import type { Storage } from '../../packages/parley/src/store/storage.js';
+import { TaskStore } from '../../packages/parley/src/store/task-store.js';
+import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
+import { CountingIds } from '../support/counting-ids.js';
+import { CapturingLogger, call } from '../support/engine.js';
+import { SqliteFiles } from './sqlite-files.js';
+
+const files = new SqliteFiles();
+afterAll(() => files.remove());
+
+const USER = { id: 'ann', name: 'Ann' };
+const SCOPE = { agent: 'test', tenant: '', owner: USER.id };
+
+/** What an agent does in a turn. All of it hands objects over that it changes afterwards. */
+const STEPS = ['progress', 'artifact', 'chunk', 'raw status', 'raw artifact', 'authorization'] as const;
+type Step = (typeof STEPS)[number];
+interface Script {
+  readonly turns: readonly (readonly Step[])[];
+  readonly last: 'complete' | 'ask' | 'raw task';
+}
+const scripts: fc.Arbitrary<Script> = fc.record({
+  turns: fc.array(fc.array(fc.constantFrom(...STEPS), { maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+  last: fc.constantFrom('complete', 'ask', 'raw task'),
+});
+
+const metadata = (): JsonObject => ({ k: 'as given', deep: { list: ['as given', { k: 'as given' }] } });
+const parts = () => [{ text: 'as given', metadata: metadata() }, { data: { k: ['as given'] } }];
+const said = (messageId: string) => ({ messageId, parts: parts(), metadata: metadata(), extensions: ['urn:as-given'] });
+
+/** Changes everything that can be reached from an object: members, lists, and what is missing. */
+function spoil(value: unknown, seen = new Set<unknown>()): void {
+  if (typeof value !== 'object' || value === null || seen.has(value) || value instanceof AbortSignal) return;
+  seen.add(value);
+  for (const name of Object.keys(value)) {
+    const members = value as Record<string, unknown>;
+    if (typeof members[name] === 'object' && members[name] !== null) spoil(members[name], seen);
+    else Reflect.set(members, name, 'spoilt');
+  }
+  if (Array.isArray(value)) value.push('spoilt');
+  else Reflect.set(value, 'spoilt', true);
+}
+
+type Change = (value: unknown) => void;
+
+/** Everything that an agent can read of its turn. */
+async function readAll(context: RequestContext): Promise<readonly unknown[]> {
+  const { message, task, history, user, extensions, acceptedOutputModes, checkpoint } = context;
+  const [references, previous] = [await context.referenceTasks(), await context.previousEvents()];
+  const events = previous.map((record) => ({ event: record.event, history: record.history, extra: record.metadata }));
+  return [
+    message,
+    task,
+    history,
+    user,
+    extensions,
+    acceptedOutputModes,
+    context.metadata,
+    checkpoint,
+    references,
+    events,
+  ];
+}
+
+function publish(step: Step, events: EventQueue, change: Change, id: string): void {
+  const given: Record<Step, () => { object: object; send: (object: never) => Promise<unknown> }> = {
+    progress: () => ({ object: said(`w-${id}`), send: (object) => events.working(object) }),
+    artifact: () => ({ object: parts(), send: (object) => events.artifact(object, { artifactId: 'a' }) }),
+    chunk: () => ({ object: parts(), send: (object) => events.append('a', object) }),
+    authorization: () => ({ object: said(`q-${id}`), send: (object) => events.authRequired(object) }),
+    'raw status': () => ({
+      object: { statusUpdate: { status: { state: 'TASK_STATE_WORKING' }, metadata: metadata() } },
+      send: (object) => events.publish(object),
+    }),
+    'raw artifact': () => ({
+      object: { artifactUpdate: { artifact: { artifactId: 'b', parts: parts(), metadata: metadata() } } },
+      send: (object) => events.publish(object),
+    }),
+  };
+  const { object, send } = given[step]();
+  void send(object as never);
+  change(object);
+}
+
+/** Plays a script. `change` gets every object that anybody is handed, and every object that anybody has handed over. */
+async function play(storage: Storage, script: Script, way: 'direct' | 'intercepted', change: Change) {
+  const seen: string[] = [];
+  const turns = [...script.turns];
+  let turn = 0;
+  const executor = {
+    async execute(context: RequestContext, events: EventQueue) {
+      const steps = turns.shift() ?? [];
+      const isLast = turns.length === 0;
+      turn += 1;
+      const all = await readAll(context);
+      seen.push(JSON.stringify([context.text, all]));
+      change(all);
+      for (const [at, step] of steps.entries()) publish(step, events, change, `${turn}-${at}`);
+      if (!isLast || script.last === 'ask') {
+        const question = said(`ask-${turn}`);
+        void events.inputRequired(question);
+        return change(question);
+      }
+      if (script.last === 'complete') {
+        const answer = said('bye');
+        void events.complete(answer);
+        return change(answer);
+      }
+      const whole = {
+        task: { status: { state: 'TASK_STATE_COMPLETED' as const }, artifacts: [{ artifactId: 'c', parts: parts() }] },
+      };
+      void events.publish(whole as RawEvent);
+      change(whole);
+    },
+  };
+  const ids = new CountingIds();
+  const logger = new CapturingLogger();
+  const options = { agent: 'test', executor, storage, clock: systemClock, ids, logger };
+  const engine = way === 'direct' ? new IsolatedRequestHandler(options) : new DefaultRequestHandler(options);
+  const spoiler: ServerInterceptor = (made, next) => {
+    const outcome = next(made);
+    if (!(Symbol.asyncIterator in outcome)) {
+      return outcome.then((response) => {
+        // The caller gets another one: what it is told may be changed by whoever stands between.
+        const told: unknown = structuredClone(response);
+        change(response);
+        change(made.request);
+        return told;
+      }) as typeof outcome;
+    }
+    return (async function* () {
+      for await (const item of outcome) {
+        const told = structuredClone(item.event);
+        change(item.event);
+        change(made.request);
+        yield { ...item, event: told } as StreamItem;
+      }
+    })() as typeof outcome;
+  };
+  const handler: RequestHandler = way === 'direct' ? engine : interceptedHandler(engine, [spoiler, isolation]);
+  const context = () => call({ user: { ...USER }, extensions: ['urn:asked'] });
+  const note = <T>(value: T): T => {
+    seen.push(JSON.stringify(value));
+    change(value);
+    return value;
+  };
+  const store = new TaskStore({ storage, scope: SCOPE, clock: systemClock, ids: new CountingIds('store') });
+
+  const given = { id: 'reference', metadata: metadata(), history: [{ ...said('r'), role: 'ROLE_USER' as const }] };
+  const creating = store.create(given);
+  change(given);
+  note(await creating);
+
+  let taskId: string | undefined;
+  for (let sent = 1; sent <= script.turns.length; sent += 1) {
+    const request: SendMessageRequest = {
+      message: {
+        ...said(`m${sent}`),
+        role: 'ROLE_USER',
+        referenceTaskIds: ['reference'],
+        ...(taskId !== undefined && { taskId }),
+      },
+      configuration: { acceptedOutputModes: ['text/plain'] },
+      metadata: metadata(),
+    };
+    if (sent % 2 === 1) {
+      const sending = handler.sendMessage(request, context());
+      if (way === 'direct') change(request);
+      const response = await sending;
+      if (!('task' in response)) throw new Error('A task was expected');
+      taskId = response.task.id;
+      note(response);
+    } else {
+      for await (const { event } of handler.sendStreamingMessage(request, context())) note(event);
+    }
+    // Blocking senders are answered where authorization is asked for, which the turn goes on after.
+    const id = taskId ?? '';
+    while (await isRunning(storage, id)) await new Promise((resolve) => setImmediate(resolve));
+    note(await handler.getTask({ id }, context()));
+    note(await handler.listTasks({ includeArtifacts: true, historyLength: 10 }, context()));
+    note(await store.get(id));
+    note(await store.list());
+    if (sent === script.turns.length) break;
+    const metadataOfStore = metadata();
+    const updating = store.update(id, (task) => {
+      note(task);
+      return { metadata: metadataOfStore };
+    });
+    note(await updating);
+    change(metadataOfStore);
+  }
+  const id = taskId ?? '';
+  const { records } = await storage.records({ agent: 'test', id }, 0, 1e9);
+  const log = records.map(({ text, history, metadata: extra }) => JSON.stringify([JSON.parse(text), history, extra]));
+  const stored = [await storage.task(SCOPE, id), await storage.task(SCOPE, 'reference')];
+  await engine.close();
+  expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  return withoutTimes({ seen, log, stored: stored.map((one) => JSON.stringify(one?.task)) });
+}
+
+async function isRunning(storage: Storage, id: string): Promise<boolean> {
+  return (await storage.task(SCOPE, id))?.running === true;
+}
+
+/** The times at which things happened are no part of what did. */
+function withoutTimes(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'));
+}
+
+const BACKENDS = {
+  memory: { open: async (): Promise<Storage> => new MemoryStorage({ clock: systemClock }), numRuns: 60 },
+  SQLite: { open: async (): Promise<Storage> => files.open(systemClock), numRuns: 6 },
+};
+
+describe.each(Object.entries(BACKENDS))('on %s', (_name, { open, numRuns }) => {
+  it.each(['direct', 'intercepted'] as const)(
+    'nothing that is handed out or over is shared with the engine (calls are %s)',
+    async (way) => {
+      await fc.assert(
+        fc.asyncProperty(scripts, async (script) => {
+          const [left, right] = [await open(), await open()];
+          const untouched = await play(left, script, way, () => {});
+          const changed = await play(right, script, way, (value) => spoil(value));
+          await Promise.all([left.close(), right.close()]);
+          expect(JSON.stringify(changed)).not.toContain('spoilt');
+          expect(changed).toEqual(untouched);
+        }),
+        { numRuns },
+      );
+    },
+    120_000,
+  );
+
+  it('a turn that runs again may change what it finds', async () => {
+    const storage = await open();
+    const seen: unknown[] = [];
+    const executor = {
+      resumable: true,
+      async execute(context: RequestContext, events: EventQueue) {
+        const all = await readAll(context);
+        seen.push(structuredClone(all));
+        spoil(all);
+        if (seen.length === 3) return events.complete();
+        await events.working(said(`w${seen.length}`));
+        await context.saveCheckpoint(metadata());
+        await events.flush();
+        await new Promise(() => {});
+      },
+    };
+    const boot = () =>
+      new IsolatedRequestHandler({
+        agent: 'test',
+        executor,
+        storage,
+        clock: systemClock,
+        ids: new CountingIds(`boot ${seen.length} `),
+        logger: new CapturingLogger(),
+      });
+    const waitFor = async (attempts: number) => {
+      const asked = async () => (await storage.records({ agent: 'test', id }, 0, 1e9)).records;
+      while (seen.length < attempts || (await asked()).length < attempts + 1)
+        await new Promise((go) => setImmediate(go));
+    };
+    const first = boot();
+    const message: Message = { ...said('m'), role: 'ROLE_USER' };
+    const request = { message, configuration: { returnImmediately: true } };
+    const sent = await first.sendMessage(request, call({ user: USER }));
+    const id = 'task' in sent ? sent.task.id : '';
+    await waitFor(1);
+    await first.close();
+    const second = boot();
+    await second.start();
+    await waitFor(2);
+    await second.close();
+    const third = boot();
+    await third.start();
+    await waitFor(3);
+    expect(JSON.stringify(seen)).not.toContain('spoilt');
+    expect(JSON.stringify((await storage.task(SCOPE, id))?.task)).not.toContain('spoilt');
+    await third.close();
+    await storage.close();
+  }, 60_000);
+});
