@@ -1,11 +1,8 @@
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { CallOutcome, InterceptedCall } from '../../operations/interceptor.js';
-import type { OperationName } from '../../operations/operations.js';
+import type { InterceptedCall } from '../../operations/interceptor.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
-import type { StreamItem } from '../../task/stream-item.js';
-import { trimTask } from '../../task/trim-task.js';
 
 /**
  * Shows the last message of a finished task in its history too: clients of base servers read answers there. Streams stay as they
@@ -20,7 +17,7 @@ export const finalMessageInHistory: ServerInterceptor = (call, next) => {
     if ('task' in response) return { task: shown(response.task, historyLength) };
     return 'status' in response ? shown(response, historyLength) : response;
   });
-  return told as CallOutcome<OperationName, StreamItem>;
+  return told as ReturnType<ServerInterceptor>;
 };
 
 function historyLengthOf({ operation, request }: InterceptedCall<ServerCallContext>): number | undefined {
@@ -30,8 +27,8 @@ function historyLengthOf({ operation, request }: InterceptedCall<ServerCallConte
 
 function shown(task: Task, historyLength: number | undefined): Task {
   const { state, message } = task.status;
-  if (message === undefined || !isTerminal(state)) return task;
-  const history = task.history ?? [];
+  if (message === undefined || !isTerminal(state) || historyLength === 0) return task;
+  const { history = [] } = task;
   if (history.some(({ messageId, role }) => messageId === message.messageId && role === message.role)) return task;
-  return trimTask({ ...task, history: [...history, message] }, { historyLength });
+  return { ...task, history: [...history, message].slice(-(historyLength ?? 0)) };
 }
