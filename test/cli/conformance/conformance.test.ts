@@ -25,7 +25,8 @@ describe('CONFORM_001: conformance', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
     expect(summary.pass).toBeGreaterThan(14);
     const checked = checks.filter(({ status }) => status === 'pass').map((check) => check.interface);
-    expect(new Set(checked)).toEqual(new Set(['card', 'JSONRPC 1.0', 'HTTP+JSON 1.0']));
+    const interfaces = ['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3'];
+    expect(new Set(checked)).toEqual(new Set(['card', ...interfaces]));
     const { stdout, code } = await parley(['conformance', '-a', agent.url]);
     expect(stdout).toMatch(/^PASS: JSONRPC 1\.0: SendMessage answers with a task or a message \(.+\)$/m);
     expect(stdout).toMatch(/^Result: \d+ passed, 0 failed, \d+ skipped$/m);

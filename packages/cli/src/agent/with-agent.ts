@@ -9,6 +9,7 @@ import { agentFlags } from './agent-flags.js';
 import { agentOptions } from './agent-options.js';
 import { agentTarget } from './agent-target.js';
 import type { CardSignatures } from './card-signatures.js';
+import { readCard } from './read-card.js';
 
 /** An agent that a command calls. */
 export interface CalledAgent {
@@ -45,7 +46,7 @@ export async function withAgent(
     return { ...failure, hint: hint ?? null };
   };
   try {
-    client = await connect(target, options);
+    client = await readCard(connect(target, options));
     return await run({ client, thread, credentials, signatures, failure: explained });
   } catch (error) {
     throw new ReportedFailure(explained(error), error);

@@ -27,7 +27,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
   {
     path: 'send',
     summary: 'Send a message, and wait for what becomes of it',
-    args: '[message]',
+    args: '[message|-]',
     flags: [
       'text',
       'file',
@@ -46,6 +46,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
       ...AGENT,
     ],
     example: 'parley send -a localhost:8080/spec "task-lifecycle hello"',
+    notes: 'The message - is read from standard input: git diff | parley send -a localhost:8080 -',
   },
   {
     path: 'chat',

@@ -1,13 +1,19 @@
-/** The candidate that somebody probably meant, if one is near. */
+/** The candidate that a person probably meant: one letter apart, or two in words of six letters and more. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
-  const most = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
+  const most = word.length < 6 ? 1 : 2;
   const near = candidates
     // The distance is at least the difference in length.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= most)
-    .map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
+    .map((candidate) => ({ candidate, distance: isSwapped(word, candidate) ? 1 : distanceOf(word, candidate) }))
     .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate;
+}
+
+/** Whether two adjacent letters change places, the most frequent mistake. */
+function isSwapped(word: string, candidate: string): boolean {
+  const at = Array.from(word).findIndex((letter, index) => letter !== candidate[index]);
+  return at >= 0 && candidate === `${word.slice(0, at)}${word[at + 1] ?? ''}${word[at]}${word.slice(at + 2)}`;
 }
 
 /** Letters to insert, delete or replace. */

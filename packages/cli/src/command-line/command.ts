@@ -12,4 +12,6 @@ export interface Command {
   readonly aliases?: readonly string[];
   /** A command line that works. */
   readonly example: string;
+  /** Something else to know, for the help. */
+  readonly notes?: string;
 }

@@ -22,13 +22,14 @@ export function helpText(words: readonly string[], settings: Settings): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-function commandHelp({ path, args, summary, flags, aliases, example }: Command, settings: Settings): string {
+function commandHelp({ path, args, summary, flags, aliases, example, notes }: Command, settings: Settings): string {
   const variables = flags.some((name) => flagOf(name).secret === true);
   const sections = [
     summary,
     `Usage: parley ${path}${args === undefined ? '' : ` ${args}`} [flags]`,
     ...(aliases === undefined ? [] : [`Also: ${aliases.map((alias) => `parley ${alias}`).join(', ')}`]),
-    ...(flags.length === 0 ? [] : [`Flags:\n${flagRows(flags, settings)}`]),
+    ...(notes === undefined ? [] : [notes]),
+    ...flagGroups(flags, settings),
     `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
     ...(variables
       ? [
@@ -42,6 +43,34 @@ function commandHelp({ path, args, summary, flags, aliases, example }: Command, 
     `Example:\n  ${example}`,
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** The groups of a command's flags, its own first. */
+const GROUPS: Readonly<Record<string, readonly FlagName[]>> = {
+  'Flags of the wait': ['await-auth', 'poll-interval', 'timeout'],
+  'Flags that name the agent': [
+    'agent-card',
+    'endpoint',
+    'transport',
+    'a2a-version',
+    'tenant',
+    'svc-param',
+    'extension',
+  ],
+  'Flags for credentials and trust': [
+    ...(['bearer', 'api-key', 'auth', 'client-cert', 'client-key', 'ca-cert'] as const),
+    ...(['card-key', 'card-key-origin', 'insecure'] as const),
+  ],
+};
+
+function flagGroups(flags: readonly FlagName[], settings: Settings): string[] {
+  const grouped = Object.entries(GROUPS).map(
+    ([title, names]) => [title, flags.filter((name) => names.includes(name))] as const,
+  );
+  const own = flags.filter((name) => !grouped.some(([, names]) => names.includes(name)));
+  return [['Flags', own] as const, ...grouped]
+    .filter(([, names]) => names.length > 0)
+    .map(([title, names]) => `${title}:\n${flagRows(names, settings)}`);
 }
 
 function flagRows(names: readonly FlagName[], settings: Settings): string {

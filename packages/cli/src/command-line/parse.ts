@@ -4,6 +4,7 @@ import { closest } from './closest.js';
 import type { Command } from './command.js';
 import { COMMANDS, GLOBAL_FLAGS } from './commands.js';
 import { FLAG_NAMES, type FlagName, flagOf } from './flags.js';
+import { translatedCommand } from './foreign-commands.js';
 import type { GivenFlag } from './invocation.js';
 
 /** What a command line says. */
@@ -32,7 +33,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     if (name === undefined) throw unknownFlag(token.rawName, [...nameOf.keys()]);
     given.push({ name, value: givenValue(name, token) });
   }
-  const { command, words, args } = commandIn(positionals, wantsHelp(given));
+  const { command, words, args } = commandIn(agentBeforeMessage(positionals, given), wantsHelp(given));
   if (command !== undefined) {
     checkFlags(command, given);
     checkChoices(given);
@@ -58,6 +59,16 @@ function optionsTable(): { options: ParseArgsOptionsConfig; nameOf: ReadonlyMap<
     }
   }
   return { options, nameOf };
+}
+
+/** `send <url> <message>`, as in other tools: the URL is the agent. A message of one word is never taken for it. */
+function agentBeforeMessage(positionals: readonly string[], given: GivenFlag[]): readonly string[] {
+  const [command, url = '', ...rest] = positionals;
+  const isNamed = given.some(({ name }) => name === 'agent-card' || name === 'endpoint');
+  if (command !== 'send' || rest.length !== 1 || isNamed || !/^(?:https?:\/\/|localhost(?:[:/]|$))/i.test(url))
+    return positionals;
+  given.push({ name: 'agent-card', value: url });
+  return [command, ...rest];
 }
 
 function givenValue(name: FlagName, { rawName, value, inlineValue }: OptionToken): string | true {
@@ -106,8 +117,18 @@ function groupDepth(positionals: readonly string[]): number {
   return 0;
 }
 
+/**
+ * Checks the words behind `help`.
+ * @throws CliError A2ACLI_ERR_USAGE for words that begin no command.
+ */
+export function checkHelpWords(words: readonly string[]): void {
+  commandIn(words, true);
+}
+
 function unknownCommand(positionals: readonly string[], known: number): CliError {
   const written = positionals.slice(0, known + 1).join(' ');
+  const translated = known === 0 ? translatedCommand(positionals) : undefined;
+  if (translated !== undefined) return usageError(`there is no command "${written}" here`, translated);
   const prefixes = COMMANDS.flatMap(({ path, aliases = [] }) => [
     path
       .split(' ')

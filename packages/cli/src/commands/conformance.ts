@@ -2,6 +2,8 @@ import type { AgentCard, AgentInterface } from 'parley-a2a';
 import type { ConnectOptions } from 'parley-a2a/client';
 import { agentOptions } from '../agent/agent-options.js';
 import { type AgentTarget, agentTarget } from '../agent/agent-target.js';
+import { cardChecker } from '../agent/card-problems.js';
+import { readCard } from '../agent/read-card.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CHECKS, type Check, type CheckedAgent } from '../conformance/checks.js';
 import type { Finding } from '../conformance/finding.js';
@@ -37,7 +39,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const onDocument = (found: unknown) => {
     document = found;
   };
-  const card = await fetchAgentCard(target, { ...options, onDocument });
+  const card = await readCard(fetchAgentCard(target, { ...options, onDocument }));
   const rows: Row[] = [];
   const tell = (row: Pick<Row, 'status' | 'interface' | 'requirement' | 'evidence'>) => {
     output.endProgress();
@@ -57,14 +59,14 @@ export async function run(invocation: Invocation): Promise<number> {
     const named = { interface: `${one.protocolBinding} ${one.protocolVersion}` };
     if (!isSpoken(one)) {
       const evidence = BINDINGS.includes(one.protocolBinding)
-        ? 'only versions 1.x are checked'
+        ? 'only versions 1.x and 0.3 are checked'
         : 'this tool does not speak it';
       add({ ...named, spec: '§5', requirement: 'the interface can be called', status: 'skipped', evidence });
       continue;
     }
     const limit = () => AbortSignal.timeout(settings.duration('timeout') ?? LIMIT_MS);
     const agent = await checkedAgent({ target, card, options, one, limit });
-    const { checks, unplayed } = await checksFor(agent, settings.isOn('tck'));
+    const { checks, unplayed } = await checksFor(agent, one, settings.isOn('tck'));
     for (const { spec, requirement, run: check } of checks) {
       output.progress(`${named.interface}: ${requirement}`);
       agent.signal = limit();
@@ -112,7 +114,10 @@ interface WantedChecks {
   readonly unplayed: readonly Check[];
 }
 
-async function checksFor(agent: CheckedAgent, withKit: boolean): Promise<WantedChecks> {
+async function checksFor(agent: CheckedAgent, one: AgentInterface, withKit: boolean): Promise<WantedChecks> {
+  // The kit's scenarios and the forms on the wire are those of 1.x.
+  if (!/^1\./.test(one.protocolVersion))
+    return { checks: CHECKS.filter(({ sinceV1 }) => sinceV1 !== true), unplayed: [] };
   if (!withKit) return { checks: CHECKS, unplayed: [] };
   const { speaksKit, KIT_CHECKS, WIRE_CHECKS } = await import('../conformance/kit.js');
   const always = [...CHECKS, ...WIRE_CHECKS];
@@ -121,15 +126,18 @@ async function checksFor(agent: CheckedAgent, withKit: boolean): Promise<WantedC
 }
 
 function isSpoken({ protocolBinding, protocolVersion }: AgentInterface): boolean {
-  return BINDINGS.includes(protocolBinding) && /^1\./.test(protocolVersion);
+  return BINDINGS.includes(protocolBinding) && /^(?:1\.|0\.3)/.test(protocolVersion);
 }
 
 async function cardFinding(document: unknown): Promise<Finding> {
-  const { violationsOf } = await import('parley-a2a/schema');
-  const [first, ...others] = violationsOf('AgentCard', document);
-  if (first === undefined) return { status: 'pass', evidence: 'nothing is wrong with it' };
+  const { wrong, unknown } = (await cardChecker())(document);
+  const [first, ...others] = wrong;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  return { status: 'fail', evidence: `${first.field} ${first.description}${more}` };
+  if (first !== undefined) return { status: 'fail', evidence: `${first}${more}` };
+  return {
+    status: 'pass',
+    evidence: unknown.length === 0 ? 'nothing is wrong with it' : `unknown members: ${unknown.join(', ')}`,
+  };
 }
 
 /** A check that could not even be made. */

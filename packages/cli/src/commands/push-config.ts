@@ -85,7 +85,9 @@ function call(
     async ({ client }) => {
       if (client.card.capabilities.pushNotifications !== true) {
         const hint = 'parley task get <id> --wait waits instead';
-        throw new CliError('A2ACLI_ERR_USAGE', 'the card of the agent offers no push notifications', { hint });
+        throw new CliError('PushNotificationNotSupportedError', 'the card of the agent offers no push notifications', {
+          hint,
+        });
       }
       await run(client, timeoutMs === undefined ? {} : { timeoutMs });
       return 0;

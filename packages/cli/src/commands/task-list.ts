@@ -1,11 +1,12 @@
-import { type ListTasksRequest, type ListTasksResponse, TASK_STATES, type TaskState } from 'parley-a2a';
+import { type ListTasksRequest, type ListTasksResponse, TASK_STATES, type Task, type TaskState } from 'parley-a2a';
 import { agentFlags } from '../agent/agent-flags.js';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
+import { harmless } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
-import { writeHead } from '../output/task-text.js';
+import { shortState, writeHead } from '../output/task-text.js';
 import type { Settings } from '../settings/settings.js';
 import { shellWord } from '../task/shell-word.js';
 
@@ -58,17 +59,42 @@ function timeOf(text: string): string {
   return time.toISOString();
 }
 
+/** A line for each task, in columns. */
+function table(tasks: readonly Task[]): string {
+  const rows = [
+    [LABELS.task, LABELS.state, LABELS.time, LABELS.context],
+    ...tasks.map(({ id, contextId, status }) => [
+      id,
+      shortState(status.state),
+      status.timestamp ?? '',
+      contextId ?? '',
+    ]),
+  ].map((row) => row.map((cell) => harmless(cell).replaceAll('\n', ' ')));
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
 function writePage(invocation: Invocation, { tasks, nextPageToken, totalSize }: ListTasksResponse): void {
-  const { output } = invocation;
-  for (const task of tasks) {
-    writeHead(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
-    output.field(LABELS.time, task.status.timestamp);
-    for (const artifact of task.artifacts ?? []) {
-      output.field(LABELS.artifact, artifact.name ?? artifact.artifactId);
-      writeParts(output, artifact.parts);
+  const { output, settings } = invocation;
+  if (!settings.isOn('with-artifacts')) {
+    if (tasks.length > 0) output.block(LABELS.tasks, table(tasks));
+  } else
+    for (const task of tasks) {
+      writeHead(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
+      output.field(LABELS.time, task.status.timestamp);
+      for (const artifact of task.artifacts ?? []) {
+        output.field(LABELS.artifact, artifact.name ?? artifact.artifactId);
+        writeParts(output, artifact.parts);
+      }
+      output.raw('\n');
     }
-    output.raw('\n');
-  }
   output.field(LABELS.total, String(totalSize));
   if (nextPageToken === '') return;
   const filters = invocation.given

@@ -19,7 +19,7 @@ export function run(invocation: Invocation): Promise<number> {
       waiting(invocation, agent.thread, async ({ signal }) => {
         const { client, thread } = agent;
         if (!streams(client))
-          throw new CliError('A2ACLI_ERR_USAGE', 'the agent does not stream', { hint: thread.follow });
+          throw new CliError('UnsupportedOperationError', 'the agent does not stream', { hint: thread.follow });
         const text = new StreamText(output);
         const saved = savesFileParts(invocation);
         const show = (event: StreamResponse) => {

@@ -22,6 +22,8 @@ export interface Check {
   /** The section of the specification. */
   readonly spec: string;
   readonly requirement: string;
+  /** Whether only 1.x asks for it, not 0.3. */
+  readonly sinceV1?: boolean;
   readonly run: (agent: CheckedAgent) => Promise<Finding>;
 }
 
@@ -70,6 +72,7 @@ export const CHECKS: readonly Check[] = [
   {
     spec: '§3.1.4',
     requirement: 'ListTasks keeps to the size of the page',
+    sinceV1: true,
     run: async ({ client, signal }) => {
       const { tasks } = await client.listTasks({ pageSize: 1 }, { signal });
       return tasks.length <= 1 ? pass(`${tasks.length} tasks`) : fail(`${tasks.length} tasks on a page of 1`);
@@ -93,6 +96,7 @@ export const CHECKS: readonly Check[] = [
   {
     spec: '§3.1.6',
     requirement: 'SubscribeToTask of a task that has ended is UnsupportedOperation',
+    sinceV1: true,
     run: async ({ card, client, task, signal }) => {
       if (card.capabilities.streaming !== true) return skipped('the card does not offer streaming');
       if (task === undefined || !isTerminal(task.status.state)) return skipped('there is no task that has ended');

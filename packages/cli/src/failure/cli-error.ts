@@ -11,13 +11,24 @@ export const LOCAL_CODES = {
 } as const;
 export type LocalCode = keyof typeof LOCAL_CODES;
 
+/** Errors of the protocol that the card of the agent already tells, so that the call is not made (Spec §3.3.4). */
+export const FORESEEN_CODES = {
+  PushNotificationNotSupportedError: 1,
+  UnsupportedOperationError: 1,
+} as const;
+export type ForeseenCode = keyof typeof FORESEEN_CODES;
+
 /** A failure of the tool itself: what went wrong, and what to do about it. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  readonly code: LocalCode;
+  readonly code: LocalCode | ForeseenCode;
   readonly hint: string | undefined;
 
-  constructor(code: LocalCode, message: string, options: ErrorOptions & { readonly hint?: string | undefined } = {}) {
+  constructor(
+    code: LocalCode | ForeseenCode,
+    message: string,
+    options: ErrorOptions & { readonly hint?: string | undefined } = {},
+  ) {
     super(message, options);
     this.code = code;
     this.hint = options.hint;

@@ -1,4 +1,4 @@
-import { CliError, LOCAL_CODES, type LocalCode } from './cli-error.js';
+import { CliError, FORESEEN_CODES, type ForeseenCode, LOCAL_CODES, type LocalCode } from './cli-error.js';
 import { transportCode } from './transport-codes.js';
 
 /** A failure as it is reported: by an error name of A2A or by a code of the tool, never one for the other. */
@@ -132,6 +132,6 @@ function tlsHint(error: Thrown | undefined): string | undefined {
   return '--ca-cert trusts who signed the certificate; --insecure goes on without verifying';
 }
 
-function local(code: LocalCode, message: string, hint: string | undefined): Failure {
-  return { code, message, hint: hint ?? null, a2aCode: null, exit: LOCAL_CODES[code] };
+function local(code: LocalCode | ForeseenCode, message: string, hint: string | undefined): Failure {
+  return { code, message, hint: hint ?? null, a2aCode: null, exit: { ...LOCAL_CODES, ...FORESEEN_CODES }[code] };
 }

@@ -18,7 +18,10 @@ export function sendRequest({ args: [text], given, settings }: Invocation): Excl
   if (payload !== undefined) return payloadRequest(payload, text, given);
   const parts = messageParts(text, given);
   if (parts.length === 0)
-    throw usageError('there is nothing to send', 'parley send "<message>", or --text, --file, --data');
+    throw usageError(
+      'there is nothing to send',
+      'parley send "<message>", - for standard input, or --text, --file, --data',
+    );
   const taskId = settings.text('task-id');
   const contextId = settings.text('context-id');
   const historyLength = settings.count('history');

@@ -1,6 +1,7 @@
 /** Every label of text output. Scripts read them: one that changes breaks somebody. */
 export const LABELS = {
   task: 'Task',
+  tasks: 'Tasks',
   context: 'Context',
   state: 'State',
   message: 'Message',

@@ -33,6 +33,8 @@ export class Output {
   readonly #sinks: OutputSinks;
   /** Whether a line of progress stands. */
   #drawn = false;
+  /** The last value of labels that need not be shown twice. */
+  readonly #shown = new Map<string, string>();
   /** Whether the terminal's cursor stands behind text of stdout. */
   #isMidLine = false;
 
@@ -75,6 +77,20 @@ export class Output {
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
     this.#write(`${label}: ${onOneLine(harmless(value))}\n`);
+  }
+
+  /** The same, but on a terminal not again as long as the label has the same value. */
+  fieldOnce(label: string, value: string | undefined): void {
+    if (value === undefined || (this.isRead && this.#shown.get(label) === value)) return;
+    this.#shown.set(label, value);
+    this.field(label, value);
+  }
+
+  /** A `Label: value` line on stderr, ahead of the result. */
+  announce(label: string, value: string | undefined): void {
+    if (value === undefined) return;
+    if (this.watched) this.#shown.set(label, value);
+    this.note(`${label}: ${value}`);
   }
 
   /** A label on a line of its own, content, and a blank line. */

@@ -17,8 +17,8 @@ export interface TaskHead {
 
 /** The lines that every command prints that touches a task. */
 export function writeHead(output: Output, { taskId, contextId, state }: TaskHead): void {
-  output.field(LABELS.task, taskId);
-  output.field(LABELS.context, contextId);
+  output.fieldOnce(LABELS.task, taskId);
+  output.fieldOnce(LABELS.context, contextId);
   output.field(LABELS.state, state === undefined ? undefined : shortState(state));
 }
 

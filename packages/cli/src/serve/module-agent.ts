@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { A2AHostOptions, AgentOptions } from 'parley-a2a/node';
 import { CliError, usageError } from '../failure/cli-error.js';
+import { PACKAGE_ROOT } from '../package-root.js';
 
 /** Several agents by path, or one. */
 export type ModuleAgent =
@@ -17,7 +19,7 @@ export type ModuleAgent =
 export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   const file = resolve(path);
   if (!existsSync(file)) throw usageError(`there is no module ${path}`);
-  const loaded = (await import(pathToFileURL(file).href)) as { readonly default?: unknown; readonly agent?: unknown };
+  const loaded = await imported(path, file);
   const value = loaded.default ?? loaded.agent;
   if (isAgent(value)) return { agent: { agent: value } as AgentOptions };
   if (isObject(value) && 'agents' in value) return { host: value as unknown as A2AHostOptions };
@@ -25,6 +27,42 @@ export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   throw new CliError('A2ACLI_ERR_USAGE', `${path} exports no agent`, {
     hint: 'export a function: export const agent = (prompt) => prompt.toUpperCase()',
   });
+}
+
+async function imported(path: string, file: string): Promise<{ readonly default?: unknown; readonly agent?: unknown }> {
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    const hint = '--debug shows the whole trace';
+    throw new CliError(
+      'A2ACLI_ERR_INTERNAL',
+      `${path} cannot be loaded: ${placeOf(cause, file)}${cause.name}: ${cause.message}`,
+      {
+        cause,
+        hint,
+      },
+    );
+  }
+}
+
+/**
+ * The file and line of an error of loading: in front of the stack for TypeScript, else the first place in the stack that belongs to
+ * neither Node.js nor a package. Syntax errors of JavaScript name none: there Node.js is asked to check the file.
+ */
+function placeOf({ name, stack = '' }: Error, file: string): string {
+  const places = stack.match(/file:\/\/[^\s()]+?:\d+/g) ?? [];
+  const own = places.find((place) => !place.includes('/node_modules/') && !place.startsWith(PACKAGE_ROOT.href));
+  if (own !== undefined) return `${decodeURI(own.slice('file://'.length))}: `;
+  const checked = () => spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' }).stderr;
+  const first = firstPlace(stack) ?? (name === 'SyntaxError' ? firstPlace(checked()) : undefined);
+  return first === undefined ? '' : `${first}: `;
+}
+
+/** A line that is a place: a path, a colon and a number. */
+function firstPlace(text: string): string | undefined {
+  const [line = ''] = text.split('\n');
+  return /:\d+$/.test(line) ? line : undefined;
 }
 
 function isAgent(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { Client } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
+import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 import type { TaskThread } from './task-thread.js';
 
@@ -54,8 +55,8 @@ export function pollOptions({ settings }: Invocation): { readonly pollMs: number
 /** Names the task on stderr, for whoever has to find it again. */
 export function announce({ output }: Invocation, thread: TaskThread): void {
   output.endProgress();
-  if (thread.taskId !== undefined) output.note(`Task: ${thread.taskId}`);
-  if (thread.contextId !== undefined) output.note(`Context: ${thread.contextId}`);
+  output.announce(LABELS.task, thread.taskId);
+  output.announce(LABELS.context, thread.contextId);
 }
 
 /** Whether the agent says that it streams (a capability is looked at before it is used). */

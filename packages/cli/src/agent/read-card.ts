@@ -1,0 +1,16 @@
+import { A2AError } from 'parley-a2a/client';
+import { CliError } from '../failure/cli-error.js';
+
+/** The result of a search for a card. A card that is malformed is an error of its own, not a bad answer of the agent. */
+export async function readCard<T>(search: Promise<T>): Promise<T> {
+  try {
+    return await search;
+  } catch (error) {
+    if (!(error instanceof A2AError) || error.code !== 'INVALID_AGENT_RESPONSE') throw error;
+    const problem = error.message.split(': card.').at(-1) ?? error.message;
+    throw new CliError('A2ACLI_ERR_CARD_INVALID', `the card is malformed: ${problem}`, {
+      cause: error,
+      hint: 'parley card get --validate lists everything that is wrong with it',
+    });
+  }
+}

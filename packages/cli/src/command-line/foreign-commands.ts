@@ -1,0 +1,37 @@
+import { shellWord } from '../task/shell-word.js';
+
+/** A command of another A2A tool, and how it is written here. */
+interface ForeignCommand {
+  /** Its first words in the other tool. */
+  readonly words: readonly string[];
+  /** The same call here, from the arguments behind those words. */
+  readonly here: (args: readonly string[]) => string;
+}
+
+const agent = (url: string | undefined) => (url === undefined ? '' : ` -a ${shellWord(url)}`);
+const onTask =
+  (command: string) =>
+  ([url, id]: readonly string[]): string =>
+    id === undefined
+      ? `parley task ${command} ${url === undefined ? '<id>' : shellWord(url)}`
+      : `parley task ${command} ${shellWord(id)}${agent(url)}`;
+const card = ([url = '<url>']: readonly string[]) => `parley card get ${url === '<url>' ? url : shellWord(url)}`;
+const list = ([url]: readonly string[]) => `parley task list${agent(url)}`;
+
+/** Longer names stand before their beginnings. */
+const FOREIGN: readonly ForeignCommand[] = [
+  { words: ['discover'], here: card },
+  { words: ['get', 'card'], here: card },
+  { words: ['get', 'task'], here: onTask('get') },
+  { words: ['get'], here: onTask('get') },
+  { words: ['list', 'tasks'], here: list },
+  { words: ['list'], here: list },
+  { words: ['subscribe'], here: onTask('subscribe') },
+  { words: ['cancel'], here: onTask('cancel') },
+];
+
+/** The call that the words of another A2A tool stand for; undefined for words that none of them knows. */
+export function translatedCommand(positionals: readonly string[]): string | undefined {
+  const found = FOREIGN.find(({ words }) => words.every((word, index) => positionals[index] === word));
+  return found?.here(positionals.slice(found.words.length));
+}
