@@ -51,7 +51,9 @@ async function imported(path: string, file: string): Promise<{ readonly default?
  * neither Node.js nor a package. Syntax errors of JavaScript name none: there Node.js is asked to check the file.
  */
 function placeOf({ name, stack = '' }: Error, file: string): string {
-  const places = stack.match(/file:\/\/[^\s()]+?:\d+/g) ?? [];
+  const urls = stack.split('\n').filter((line) => line.includes('file://'));
+  // The column and the bracket behind the line number are left out.
+  const places = urls.map((line) => line.slice(line.indexOf('file://')).split(':').slice(0, -1).join(':'));
   const own = places.find((place) => !place.includes('/node_modules/') && !place.startsWith(PACKAGE_ROOT.href));
   if (own !== undefined) return `${decodeURI(own.slice('file://'.length))}: `;
   const checked = () => spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' }).stderr;
