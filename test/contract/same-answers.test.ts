@@ -188,8 +188,14 @@ const anyStep = fc.oneof(
     weight: 1,
     arbitrary: steps(
       'release',
-      [id, fc.constantFrom('done' as const, 'again' as const), off],
+      [id, fc.constantFrom('done' as const, 'again' as const, { attempts: 1, handOvers: 2 }), off],
       (world, taskId, how, behind) => both((storage) => storage.release(world.held(taskId, behind), how)),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: steps('begin', [id, fc.integer({ min: 1, max: 4 }), off], (world, taskId, attempt, behind) =>
+      both((storage) => storage.begin(world.held(taskId, behind), attempt)),
     ),
   },
   {

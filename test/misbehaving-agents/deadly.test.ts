@@ -94,9 +94,42 @@ describe('an agent that takes its process with it', () => {
     expect(task.artifacts?.map(({ parts }) => parts[0]?.text)).toEqual(['attempt 1', 'attempt 2', 'attempt 3']);
   });
 
-  it('one that dies before its first event is run three times, resumable or not', async () => {
-    const { deaths, end } = await untilItStays('bad', 'dies before its first event');
+  it.each([
+    ['once if it cannot resume', 'bad', 1, CANNOT_RESUME],
+    ['three times if it can', 'again', 3, EACH_TIME],
+  ])('one that dies before its first event is run %s', async (_name, agent, runs, says) => {
+    const { deaths, end } = await untilItStays(agent, 'dies before its first event');
+    expect([deaths, end]).toEqual([runs, ['FAILED', says]]);
+  });
+
+  it('one that dies each time uses up only its own attempts', async () => {
+    const address = await server.address;
+    const texts = ['takes its time', 'takes its time#2', 'takes its time#3'];
+    const again = new Caller(address, 'again');
+    for (const text of texts) await again.start(text);
+    const late = new Caller(address, 'slow-again');
+    await late.start('takes its time');
+    const { deaths, end } = await untilItStays('again', 'dies before its first event');
     expect([deaths, end]).toEqual([3, ['FAILED', EACH_TIME]]);
+    for (const [agent, text] of [...texts.map((text) => ['again', text]), ['slow-again', 'takes its time']]) {
+      const caller = new Caller(await server.address, agent ?? '');
+      const [id = ''] = await caller.begunWith(text ?? '');
+      expect((await settled(caller, id))[0]).toBe('COMPLETED');
+    }
+  });
+
+  it('one that is handed over in order keeps all its attempts', async () => {
+    const { id } = await new Caller(await server.address, 'again').start('goes on for ever');
+    for (let deploy = 1; deploy <= 4; deploy += 1) {
+      const caller = new Caller(await server.address, 'again');
+      await expect.poll(async () => saysOf(await caller.task(id)), { timeout: 15_000 }).toBe(`attempt ${deploy}`);
+      await server.close();
+      await server.kill();
+      server = await ServerProcess.start(folder.url);
+    }
+    const caller = new Caller(await server.address, 'again');
+    await expect.poll(async () => saysOf(await caller.task(id)), { timeout: 15_000 }).toBe('attempt 5');
+    expect(stateOf(await caller.cancel(id))).toBe('CANCELED');
   });
 
   it('an error that nobody catches ends the process where that was asked for, and the task as a crash does', async () => {

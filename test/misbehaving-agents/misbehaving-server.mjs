@@ -43,6 +43,7 @@ const host = createA2AHost({
     '/bad': { agent: misbehaving, name: 'Bad', limits },
     '/either': { agent: { ...misbehaving, replies: 'either' }, name: 'Either', limits },
     '/again': { agent: { ...misbehaving, resumable: true }, name: 'Again', limits },
+    '/slow-again': { agent: { ...misbehaving, resumable: true }, name: 'Slow', limits },
     '/late': { agent: misbehaving, name: 'Late', limits: { ...limits, turnDeadlineMs: 200 } },
     '/good': { agent: behaving, name: 'Good' },
   },

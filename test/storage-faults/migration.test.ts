@@ -10,7 +10,7 @@ import { checkWhole } from './whole-file.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const VERSION = 3;
+const VERSION = 4;
 let folder: string;
 /** A file of the first version, with finished tasks and one that waits. */
 let old: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
     INSERT INTO old_record SELECT key >> 31, key & 0x7fffffff, turn, event, history, metadata FROM task_record;
     DROP TABLE task_record; ALTER TABLE old_record RENAME TO task_record;
     DROP INDEX task_ended; CREATE INDEX task_ended ON task (ended) WHERE ended IS NOT NULL;
-    ALTER TABLE task DROP COLUMN bytes; UPDATE meta SET value = '1' WHERE name = 'schema'; VACUUM;`);
+    ALTER TABLE task DROP COLUMN bytes; ALTER TABLE execution DROP COLUMN hand_overs; UPDATE meta SET value = '1' WHERE name = 'schema'; VACUUM;`);
   tasks = new Map(
     db
       .prepare('SELECT id, state FROM task')

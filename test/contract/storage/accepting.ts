@@ -40,6 +40,7 @@ export function acceptingContract(open: OpenStorage): void {
           epoch: 1,
           turn: 1,
           attempt: 1,
+          handOvers: 0,
           message: said('m1'),
           caller,
           began: false,

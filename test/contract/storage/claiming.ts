@@ -93,6 +93,7 @@ export function claimingContract(open: OpenStorage): void {
         epoch: 2,
         turn: 1,
         attempt: 2,
+        handOvers: 0,
         message: said('first of t1'),
         caller: { extensions: [], version: '1.0' },
         began: true,
@@ -101,7 +102,7 @@ export function claimingContract(open: OpenStorage): void {
       expect(await claim({ node: 'anywhere' })).toEqual([]);
     });
 
-    it('says whether an earlier attempt of the turn has written', async () => {
+    it('says whether an earlier attempt of the turn has written, and counts those that began', async () => {
       const { storage, clock } = tested;
       const began = async () => {
         clock.pass(LEASE.leaseMs);
@@ -112,8 +113,10 @@ export function claimingContract(open: OpenStorage): void {
       const second = await began();
       expect(second).toMatchObject({ began: false, attempt: 2 });
       expect(await first.send(first.draft(['TASK_STATE_WORKING']))).toEqual({ kind: 'fenced' });
+      expect(await storage.begin(second.play.held, 2)).toEqual({ held: true });
       const third = await began();
       expect(third).toMatchObject({ began: false, attempt: 3 });
+      await storage.begin(third.play.held, 3);
       await third.play.write(['TASK_STATE_WORKING']);
       const fourth = await began();
       expect(fourth).toMatchObject({ began: true, attempt: 4 });
@@ -205,6 +208,28 @@ export function claimingContract(open: OpenStorage): void {
       expect(again).toMatchObject({ turn: 1, attempt: 2, epoch: 2, checkpoint: 'here', began: false });
     });
 
+    it('`again` leaves the counts of a turn as they are, and new counts replace them', async () => {
+      const { storage, clock } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      const next = async () => {
+        const claim = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 }));
+        return { claim, held: new TaskPlay(tested, claim).held };
+      };
+      expect(await storage.release(play.held, { attempts: 1, handOvers: 1 })).toEqual({ waiting: 1 });
+      const second = await next();
+      expect(second.claim).toMatchObject({ attempt: 2, handOvers: 1 });
+      await storage.begin(second.held, 2);
+      await storage.release(second.held, 'again');
+      const third = await next();
+      expect(third.claim).toMatchObject({ attempt: 3, handOvers: 1 });
+      await storage.release(third.held, { attempts: 0, handOvers: 0 });
+      expect((await next()).claim).toMatchObject({ attempt: 1, handOvers: 0 });
+      clock.pass(LEASE.leaseMs);
+      await storage.release(third.held, { attempts: 7, handOvers: 7 });
+      const elsewhere = only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 }));
+      expect(elsewhere).toMatchObject({ attempt: 1, handOvers: 0 });
+    });
+
     it('does nothing for a turn that was overtaken or is not there', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
@@ -213,6 +238,50 @@ export function claimingContract(open: OpenStorage): void {
       expect(await storage.release(play.held, 'done')).toEqual({ waiting: 0 });
       expect(await storage.renew({ ...ELSEWHERE, turns: [next.held] })).toEqual([{ held: true }]);
       expect(await storage.release({ ...play.held, key: { agent: 'x', id: 'x' } }, 'done')).toEqual({ waiting: 0 });
+    });
+  });
+
+  describe('beginning', () => {
+    const tested = useStorage(open);
+    const waits = () => tested.storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
+    const claimOf = async (lease: typeof LEASE) =>
+      only(await tested.storage.claim({ ...lease, agents: ['test'], limit: 1 }));
+
+    it('is what counts as an attempt, not the claim', async () => {
+      const { storage, clock } = tested;
+      await waits();
+      const first = await claimOf(LEASE);
+      clock.pass(LEASE.leaseMs);
+      const second = await claimOf(ELSEWHERE);
+      expect([first.attempt, second.attempt]).toEqual([1, 1]);
+      expect(await storage.begin(new TaskPlay(tested, second).held, second.attempt)).toEqual({ held: true });
+      clock.pass(LEASE.leaseMs);
+      expect(await claimOf(LEASE)).toMatchObject({ attempt: 2, handOvers: 0, began: false });
+    });
+
+    it('extends no lease, and is refused to a turn that was overtaken or released', async () => {
+      const { storage, clock } = tested;
+      await waits();
+      const first = new TaskPlay(tested, await claimOf(LEASE));
+      clock.pass(LEASE.leaseMs - 1);
+      await storage.begin(first.held, 1);
+      clock.pass(1);
+      const second = new TaskPlay(tested, await claimOf(ELSEWHERE));
+      expect(await storage.begin(first.held, 1)).toEqual({ held: false });
+      await storage.release(second.held, 'again');
+      expect(await storage.begin(second.held, 2)).toEqual({ held: false });
+      expect(await claimOf(LEASE)).toMatchObject({ attempt: 2 });
+    });
+
+    it('tells of a request to cancel', async () => {
+      const { storage } = tested;
+      await waits();
+      const claim = await claimOf(LEASE);
+      await storage.requestCancel(ALICE, 't1', { metadata: { why: 1 } });
+      expect(await storage.begin(new TaskPlay(tested, claim).held, 1)).toEqual({
+        held: true,
+        cancel: { metadata: { why: 1 } },
+      });
     });
   });
 

@@ -32,6 +32,9 @@ export const deadly = {
   },
 };
 
+/** Works for a while in each attempt. */
+const WORK_MS = 300;
+
 /** Hangs the first time; the second time it asks, and the answer ends it. */
 export const bystanders = {
   resumes: {
@@ -40,6 +43,19 @@ export const bystanders = {
       await events.working(`attempt ${attempt}`);
       if (attempt === 1) await NEVER;
       await events.inputRequired('and?');
+    },
+  },
+  'goes on for ever': {
+    async run({ attempt, signal }, events) {
+      await events.working(`attempt ${attempt}`);
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  },
+  'takes its time': {
+    async run({ attempt }, events) {
+      await events.working(`attempt ${attempt}`);
+      await new Promise((resolve) => setTimeout(resolve, WORK_MS));
+      await events.complete(`done in attempt ${attempt}`);
     },
   },
 };

@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { OneAtATime } from '../server/execution/one-at-a-time.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
@@ -65,7 +66,7 @@ export class AgentHost {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
-    const ports = { ...options, openStreams: { count: 0 }, streamBroke };
+    const ports = { ...options, openStreams: { count: 0 }, lastAttempts: new OneAtATime(), streamBroke };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
       const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });

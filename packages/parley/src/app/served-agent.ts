@@ -9,6 +9,7 @@ import type { StrayErrors } from '../runtime/stray-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
+import type { OneAtATime } from '../server/execution/one-at-a-time.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
@@ -32,6 +33,8 @@ export interface AgentPorts {
 export interface SharedPorts extends AgentPorts {
   /** Where the streams that are open are counted. */
   readonly openStreams: Tally;
+  /** For the turns of all agents in their last attempt. */
+  readonly lastAttempts: OneAtATime;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke: (code: ErrorCode) => void;
 }
@@ -117,7 +120,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, strayErrors, logger } = this.#ports;
+    const { storage, clock, ids, strayErrors, logger, lastAttempts } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const card = this.card([]);
     return new DefaultRequestHandler({
@@ -127,6 +130,7 @@ export class ServedAgent {
       clock,
       ids,
       logger,
+      lastAttempts,
       ...(strayErrors && { strayErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),

@@ -34,6 +34,7 @@ import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
 import { Executions } from './execution/executions.js';
 import { MessageIntake } from './execution/message-intake.js';
+import { OneAtATime } from './execution/one-at-a-time.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
 import type { Surroundings } from './execution/turn-host.js';
@@ -62,6 +63,8 @@ export interface DefaultRequestHandlerOptions {
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
   readonly idempotency?: IdempotencyOptions;
+  /** Shared by all engines of a process, so that turns in their last attempt run one at a time. Default: one of its own. */
+  readonly lastAttempts?: OneAtATime;
 }
 
 /**
@@ -101,6 +104,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       logger,
       limits,
       lease,
+      lastAttempts: options.lastAttempts ?? new OneAtATime(),
     };
     this.#executions = new Executions(this.#around);
     this.#intake = new MessageIntake(this.#around, this.#executions, new Idempotency(options.idempotency ?? {}, clock));

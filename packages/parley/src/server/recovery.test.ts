@@ -7,8 +7,10 @@ import {
   completes,
   type Execute,
   ids,
+  message,
   send,
   textOf,
+  tick,
 } from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { onSharedStorage } from '../../../../test/support/shared-view.js';
@@ -36,14 +38,36 @@ class Processes {
     });
     const started = handler.start();
     await this.clock.settle();
-    await started;
+    if (!this.client.dead) await started;
     return handler;
+  }
+
+  /** New tasks whose messages no process has taken yet; resolves to their ids. */
+  async fill(texts: readonly string[]): Promise<readonly string[]> {
+    for (const text of texts) {
+      await this.#memory.accept({
+        scope: { agent: 'test', tenant: '', owner: null },
+        message: message({ messageId: text, parts: [{ text }] }),
+        caller: { extensions: [], version: '1.0' },
+        task: { create: { id: text, contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED' } } },
+        waitingLimit: 1,
+      });
+    }
+    return texts;
   }
 
   /** One more process beside the last one. */
   join(executor: AgentExecutor | Execute): Promise<DefaultRequestHandler> {
     this.client = { dead: false };
     return this.boot(executor);
+  }
+
+  /** The process that ran last shuts down in order; another one starts at once. */
+  async deploy(handler: DefaultRequestHandler, executor: AgentExecutor | Execute): Promise<DefaultRequestHandler> {
+    const closing = handler.close();
+    await this.clock.settle();
+    await closing;
+    return this.join(executor);
   }
 
   /** The process that ran last dies; another one starts when its leases have ended. */
@@ -164,5 +188,143 @@ describe('after a crash', () => {
     const task = await second.getTask({ id: taskId ?? '' }, call());
     expect(textOf(task.status.message?.parts)).toContain('cannot resume');
     expect(second.load.runningTurns).toBe(0);
+  });
+
+  it('an agent that cannot resume is not run again, although its process died before its first commit', async () => {
+    const processes = new Processes();
+    let runs = 0;
+    const dies: Execute = () => {
+      runs += 1;
+      processes.client.dead = true;
+      return new Promise(() => {});
+    };
+    send(await processes.boot(dies));
+    await processes.clock.settle();
+    const second = await processes.restart(dies);
+    const [taskId] = await ids(second);
+    const task = await second.getTask({ id: taskId ?? '' }, call());
+    expect(runs).toBe(1);
+    expect(textOf(task.status.message?.parts)).toContain('cannot resume');
+    expect(task.history?.map(({ messageId }) => messageId)).toEqual(['m1']);
+  });
+
+  it('an answer to a question is not lost with a process that dies before the agent has said anything', async () => {
+    const processes = new Processes();
+    const { clock } = processes;
+    const handler = await processes.boot(async (context, events) => {
+      if (context.text === 'ask') return void (await events.inputRequired());
+      processes.client.dead = true;
+      await new Promise(() => {});
+    });
+    const asked = send(handler, { parts: [{ text: 'ask' }] });
+    await clock.settle();
+    const taskId = asked.task?.id ?? '';
+    send(handler, { messageId: 'm2', taskId });
+    await clock.settle();
+    const second = await processes.restart(completes);
+    const task = await second.getTask({ id: taskId }, call());
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(task.history?.map(({ messageId }) => messageId)).toContain('m2');
+  });
+
+  it.each([true, false])(
+    'turns that never began run, also beside one that ends each process (resumable: %s)',
+    async (resumable) => {
+      const processes = new Processes();
+      const { clock } = processes;
+      const begun: string[] = [];
+      const executor: AgentExecutor = {
+        resumable,
+        async execute(context, events) {
+          begun.push(context.text);
+          if (context.text === 'kill') {
+            processes.client.dead = true;
+            await new Promise(() => {});
+          }
+          if (context.text === 'ask') return void (await events.inputRequired());
+          await events.complete();
+        },
+      };
+      const waiting = await processes.fill(['ask', 'kill', 'one', 'two', 'three']);
+      await processes.boot(executor);
+      let last = await processes.restart(executor);
+      for (let deaths = 1; deaths < 4; deaths += 1) last = await processes.restart(executor);
+      await clock.settle();
+      const states = await Promise.all(waiting.map(async (id) => (await last.getTask({ id }, call())).status.state));
+      expect(states.slice(1)).toEqual([
+        'TASK_STATE_FAILED',
+        'TASK_STATE_COMPLETED',
+        'TASK_STATE_COMPLETED',
+        'TASK_STATE_COMPLETED',
+      ]);
+      expect(begun.filter((text) => text === 'kill')).toHaveLength(resumable ? 3 : 1);
+    },
+  );
+
+  it('a turn that ends each process leaves the attempts of those beside it, which run again and again', async () => {
+    const processes = new Processes();
+    const { clock } = processes;
+    const executor: AgentExecutor = {
+      resumable: true,
+      async execute(context, events) {
+        await events.working(`attempt ${context.attempt}`);
+        if (context.text === 'kill') {
+          processes.client.dead = true;
+          return new Promise(() => {});
+        }
+        // Longer than a lease: what a dead process still writes is refused.
+        await tick(clock, 20_000);
+        await events.complete();
+      },
+    };
+    const handler = await processes.boot(executor);
+    for (const text of ['one', 'two', 'three', 'kill']) send(handler, { messageId: text, parts: [{ text }] });
+    await clock.settle();
+    let last = handler;
+    let deaths = 0;
+    for (; processes.client.dead; deaths += 1) {
+      last = await processes.restart(executor);
+      for (let seconds = 0; seconds < 300 && !processes.client.dead; seconds += 1) await clock.advance(1_000);
+    }
+    expect(deaths).toBe(3);
+    const { tasks } = await last.listTasks({ historyLength: 10 }, call());
+    const ends = tasks.map(({ history, status }) => [textOf(history?.[0]?.parts), status.state]);
+    expect(Object.fromEntries(ends)).toEqual({
+      one: 'TASK_STATE_COMPLETED',
+      two: 'TASK_STATE_COMPLETED',
+      three: 'TASK_STATE_COMPLETED',
+      kill: 'TASK_STATE_FAILED',
+    });
+  });
+
+  it('hand-overs in order are no attempts, and the agent knows that it has run before', async () => {
+    const processes = new Processes();
+    const { clock } = processes;
+    const attempts: number[] = [];
+    const executor: AgentExecutor = {
+      resumable: true,
+      async execute(context) {
+        attempts.push(context.attempt);
+        await aborted(context);
+      },
+    };
+    let handler = await processes.boot(executor);
+    send(handler);
+    await clock.settle();
+    for (let deploys = 0; deploys < 5; deploys += 1) handler = await processes.deploy(handler, executor);
+    expect(attempts).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(handler.load.runningTurns).toBe(1);
+  });
+
+  it('a turn that cannot resume is over after a hand-over, once its agent has begun', async () => {
+    const processes = new Processes();
+    const { clock } = processes;
+    const handler = await processes.boot((context) => aborted(context));
+    send(handler);
+    await clock.settle();
+    const second = await processes.deploy(handler, completes);
+    const [taskId] = await ids(second);
+    const task = await second.getTask({ id: taskId ?? '' }, call());
+    expect(textOf(task.status.message?.parts)).toContain('cannot resume');
   });
 });

@@ -53,8 +53,10 @@ export interface Claim {
   readonly epoch: number;
   /** Counts the executions of the task, from 1. */
   readonly turn: number;
-  /** 1 for the first attempt of the turn. */
+  /** 1 for the first attempt of the turn; counts the attempts in which its agent began, and this one. */
   readonly attempt: number;
+  /** How many of the attempts before this one ended in an orderly hand-over. */
+  readonly handOvers: number;
   readonly message: Message;
   readonly caller: CallerContext;
   /** Whether an earlier attempt committed a record of this turn. */
@@ -83,7 +85,7 @@ export interface Acceptance {
   readonly caller: CallerContext;
   /** The new task in SUBMITTED with the message in its history (becomes record 1), or the id of the one meant. */
   readonly task: { readonly create: Task } | { readonly id: string; readonly contextId?: string };
-  /** Claims the turn in the same commit if no other turn of the task runs or waits. */
+  /** Claims the turn in the same commit if no other turn of the task runs or waits, and counts that as its first attempt. */
   readonly claim?: Lease;
   /** Kept under its id, or that of the task if it has none. */
   readonly pushConfig?: TaskPushNotificationConfig;
@@ -154,6 +156,12 @@ export interface HeldTurn {
   readonly key: TaskKey;
   readonly turn: number;
   readonly epoch: number;
+}
+
+/** How often the agent of a turn has begun it, and how often it was stopped in order to hand the turn over. */
+export interface TurnRuns {
+  readonly attempts: number;
+  readonly handOvers: number;
 }
 
 /** The answer to a heartbeat, in the order asked. */
@@ -266,9 +274,14 @@ export interface Storage {
   claim(
     request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
   ): Promise<readonly Claim[]>;
+  /** Counts an attempt of a claimed turn, before its agent begins. Answers as `renew` does, and extends no lease. */
+  begin(turn: HeldTurn, attempt: number): Promise<Renewal>;
   renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]>;
-  /** Gives a turn up: `done` removes it, `again` leaves it to be claimed. Resolves to the executions still waiting. */
-  release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }>;
+  /**
+   * Gives a turn up: `done` removes it, `again` leaves it to be claimed, and so do `TurnRuns`, which replace its counts.
+   * Resolves to the executions still waiting.
+   */
+  release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }>;
   /** Keeps what the agent wants to find after a takeover; refused (false) once overtaken. */
   saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean>;
   /** The metadata of several requests for one turn is merged. */

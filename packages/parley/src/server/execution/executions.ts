@@ -1,5 +1,4 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import { isInterrupted } from '../../model/task-state.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Claim } from '../../store/storage.js';
@@ -7,10 +6,13 @@ import { type Arrival, Arrivals } from './arrivals.js';
 import { closingError } from './closing-error.js';
 import type { Draft } from './draft.js';
 import { Turn, type TurnOwner } from './turn.js';
+import { turnFate } from './turn-fate.js';
 import type { Surroundings } from './turn-host.js';
 
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
+/** How long a turn in its last attempt keeps the next one from beginning. */
+const ALONE_MS = 30_000;
 
 const SAYS = {
   interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
@@ -28,6 +30,8 @@ export class Executions implements TurnOwner {
   #idle: (() => void) | undefined;
   #stopBeat: (() => void) | undefined;
   #beats = 0;
+  /** The turns taken over that begin one after another. */
+  #begins: Promise<void> = Promise.resolve();
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -203,35 +207,61 @@ export class Executions implements TurnOwner {
     }
   }
 
-  /** Claims turns that nobody runs, and takes each of them over. */
+  /** Claims turns that no process runs, and takes each of them over. */
   async #claim(limit: number, taskId?: string): Promise<(Promise<void> | undefined)[]> {
     const { storage, lease, agent } = this.#around;
     const arrival = this.#arrivals.begin(taskId);
     try {
       const task = taskId === undefined ? {} : { task: { agent, id: taskId } };
       const claims = await storage.claim({ ...lease, agents: [agent], limit, ...task });
-      return claims.map((claim) => this.#takeOver(claim));
+      return claims.map((claim) => this.#takeOver(claim, taskId !== undefined));
     } finally {
       arrival.end();
     }
   }
 
-  /**
-   * Runs a claimed turn; or ends its task where running it again is not possible, or leaves it waiting where it had asked.
-   * The promise is there for a turn that is not run: it resolves when its end is committed.
-   */
-  #takeOver(claim: Claim): Promise<void> | undefined {
+  /** Does with a claimed turn what is to be done. The promise is there for a turn that does not run: its end is committed then. */
+  #takeOver(claim: Claim, atOnce: boolean): Promise<void> | undefined {
     const turn = this.admit(claim);
     const { executor, limits } = this.#around;
-    // It had asked its question before its process died: the task goes on waiting for the answer.
-    if (!claim.cancel && claim.began && isInterrupted(claim.task.status.state)) turn.leave();
-    else if (!claim.cancel && claim.began && !executor.resumable) turn.conclude('TASK_STATE_FAILED', SAYS.interrupted);
-    else if (!claim.cancel && claim.attempt > limits.maxAttempts) turn.conclude('TASK_STATE_FAILED', SAYS.exhausted);
-    else {
-      this.start(turn);
-      return undefined;
+    const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
+    switch (fate) {
+      case 'run':
+        // The next turn begins only after this one has: what ends the process is blamed on as few turns as possible.
+        if (atOnce) void turn.begin();
+        else this.#begins = this.#begins.then(() => turn.begin());
+        return undefined;
+      case 'run-alone':
+        this.#beginAlone(turn);
+        return undefined;
+      case 'cancel':
+        turn.conclude('TASK_STATE_CANCELED');
+        break;
+      case 'wait':
+        turn.leave();
+        break;
+      case 'interrupted':
+      case 'exhausted':
+        turn.conclude('TASK_STATE_FAILED', SAYS[fate]);
+        break;
     }
     return turn.left;
+  }
+
+  /**
+   * Begins a turn in its last attempt when no other such turn runs, or when the one before has run for a while. Several
+   * turns may have lost their attempts to one that ends the process: only that one fails.
+   */
+  #beginAlone(turn: Turn): void {
+    const { left } = turn;
+    this.#around.lastAttempts.enter((leave) => {
+      const stopTimer = this.#around.clock.after(ALONE_MS, leave);
+      void left.then(() => {
+        stopTimer();
+        leave();
+      });
+      void turn.begin();
+    });
   }
 
   /** Keeps the leases of the turns that run here, and looks for those whose owner is gone. */

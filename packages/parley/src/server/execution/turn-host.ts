@@ -7,6 +7,7 @@ import type { CallerContext, Lease, Scope, Storage } from '../../store/storage.j
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { EngineLimits } from '../engine-limits.js';
+import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
 
 /** What the parts of one agent's engine share. */
@@ -26,6 +27,8 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly limits: EngineLimits;
   readonly lease: Lease;
+  /** For the turns of this process in their last attempt. */
+  readonly lastAttempts: OneAtATime;
 }
 
 /** The caller of a turn, from what its execution kept. */

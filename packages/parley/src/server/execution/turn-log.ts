@@ -100,7 +100,10 @@ export class TurnLog {
 
   /** Whether nothing more can be written. */
   get ended(): boolean {
-    return this.#writer !== undefined && (this.#writer.closed || isTerminal(this.#writer.state));
+    if (this.#writer) return this.#writer.closed || isTerminal(this.#writer.state);
+    const last = this.#early?.at(-1);
+    const state = last && announcedState(last.event);
+    return state !== undefined && isTerminal(state);
   }
 
   /** Whether the storage has been told that the turn is over. */
@@ -176,15 +179,24 @@ export class TurnLog {
   }
 
   /** Commits what there is, then gives the turn back to the storage for another process; resolves when it knows. */
-  async handOver(): Promise<void> {
+  async handOver(hasRun: boolean): Promise<void> {
     await this.#storing;
     const [held, writer] = [this.held, this.#writer];
     if (!held || !writer || writer.closed) return;
     await writer.flush().catch(() => {});
     if (writer.closed) return;
     writer.abandon();
-    await this.#around.storage.release(held, 'again');
+    await this.#release(hasRun);
     this.#turn.gone(0);
+  }
+
+  /** An agent that has run has used an attempt, which the hand-over gives back. */
+  async #release(hasRun: boolean): Promise<void> {
+    const [held, claim] = [this.held, this.#claim];
+    if (!held || !claim) return;
+    const { attempt, handOvers } = claim;
+    const runs = hasRun ? { attempts: attempt, handOvers: handOvers + 1 } : { attempts: attempt - 1, handOvers };
+    await this.#around.storage.release(held, runs);
   }
 
   /** The task of a draft is stored. */
@@ -193,13 +205,9 @@ export class TurnLog {
     if (this.#abandoned) {
       this.#writer?.abandon();
       for (const { done } of early) done.reject(new TurnOverError());
-      const { storage, logger } = this.#around;
-      if (this.held)
-        storage
-          .release(this.held, 'again')
-          .catch((error: unknown) =>
-            logger.error('a turn could not be handed over', { taskId: this.#turn.taskId, error }),
-          );
+      this.#release(true).catch((error: unknown) =>
+        this.#around.logger.error('a turn could not be handed over', { taskId: this.#turn.taskId, error }),
+      );
       return;
     }
     this.#turn.stored(claim);

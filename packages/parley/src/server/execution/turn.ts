@@ -1,4 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
+import { failureLevel } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
@@ -31,6 +32,8 @@ const SAYS = {
   large: 'The agent produced more than a task can hold.',
   fast: 'The agent published faster than its events can be stored.',
 } as const;
+
+const BEGIN_RETRY_MS = 1_000;
 
 /** What a turn tells the one who keeps the list of turns. */
 export interface TurnOwner {
@@ -147,6 +150,23 @@ export class Turn implements EventSink, LoggedTurn {
     }
   }
 
+  /** Runs the executor once the storage has counted the attempt. Never rejects. */
+  async begin(): Promise<void> {
+    const { storage, clock, logger } = this.#around;
+    const { held } = this;
+    const attempt = this.#log.claim?.attempt;
+    if (this.#over || held === undefined || attempt === undefined) return;
+    try {
+      const renewal = await storage.begin(held, attempt);
+      if (!renewal.held) return this.lost();
+      if (renewal.cancel) this.#cancel = mergedCancel(this.#cancel, renewal.cancel);
+      this.run();
+    } catch (error) {
+      logger[failureLevel(error)]('beginning a turn failed, trying again', { taskId: this.taskId, error });
+      clock.after(BEGIN_RETRY_MS, () => void this.begin());
+    }
+  }
+
   /** Ends the task with a state of the engine's choosing, without running the agent. */
   conclude(state: TaskState, text?: string): void {
     this.#log.skipWorking();
@@ -182,7 +202,7 @@ export class Turn implements EventSink, LoggedTurn {
     // How the agent takes it is not the turn's end: that is the next process's to find out.
     this.#returned = true;
     this.#stop(new Error('The server is shutting down'));
-    if (this.#log.phase !== 'draft') return this.#log.handOver();
+    if (this.#log.phase !== 'draft') return this.#log.handOver(this.#agent !== undefined);
     this.#opening?.reject(closingError());
     this.gone(0);
   }

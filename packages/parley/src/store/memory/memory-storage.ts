@@ -31,6 +31,7 @@ import type {
   TaskKey,
   TaskPage,
   TaskQuery,
+  TurnRuns,
 } from '../storage.js';
 import { type Demand, ExecutionQueue, isClaimable } from './execution-queue.js';
 import { MemorySpaces } from './memory-space.js';
@@ -91,7 +92,9 @@ export class MemoryStorage implements Storage {
       this.#queue.update(entry);
       return { kind: 'accepted', taskId: entry.id, turn };
     }
-    return { kind: 'accepted', taskId: entry.id, turn, claim: this.#claim(entry, acceptance.claim, now) };
+    const claim = this.#claim(entry, acceptance.claim, now);
+    execution.attempts = claim.attempt;
+    return { kind: 'accepted', taskId: entry.id, turn, claim };
   }
 
   async append(append: Append): Promise<AppendOutcome> {
@@ -131,6 +134,14 @@ export class MemoryStorage implements Storage {
     return claims;
   }
 
+  async begin(turn: HeldTurn, attempt: number): Promise<Renewal> {
+    this.#open();
+    const held = this.#held(turn);
+    if (held === undefined) return { held: false };
+    held.attempts = attempt;
+    return held.cancel === undefined ? { held: true } : { held: true, cancel: held.cancel };
+  }
+
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const now = this.#open();
     return request.turns.map((turn) => {
@@ -141,7 +152,7 @@ export class MemoryStorage implements Storage {
     });
   }
 
-  async release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }> {
+  async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
     this.#open();
     const entry = this.#tasks.get(turn.key);
     if (entry === undefined) return { waiting: 0 };
@@ -149,6 +160,7 @@ export class MemoryStorage implements Storage {
     if (held !== undefined) {
       if (how === 'done') entry.dropExecution(held.turn);
       else held.node = undefined;
+      if (typeof how === 'object') Object.assign(held, { attempts: how.attempts, handOvers: how.handOvers });
       this.#queue.update(entry);
     }
     return { waiting: entry.waiting };
@@ -303,7 +315,8 @@ export class MemoryStorage implements Storage {
       turn: entry.turns,
       message,
       caller,
-      attempt: 0,
+      attempts: 0,
+      handOvers: 0,
       began: false,
       checkpoint: undefined,
       cancel: undefined,
@@ -323,10 +336,11 @@ export class MemoryStorage implements Storage {
   #claim(entry: TaskEntry, lease: Lease, now: number): Claim {
     const execution = entry.hold(lease, now);
     this.#queue.update(entry);
-    const { turn, attempt, message, caller, began, checkpoint, cancel } = execution;
+    const { turn, handOvers, message, caller, began, checkpoint, cancel } = execution;
+    const attempt = execution.attempts + 1;
     const { seq, epoch } = entry;
     const task = entry.content.read();
-    const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, message, caller, began };
+    const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
     if (checkpoint === undefined && cancel === undefined) return claim;
     return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
   }

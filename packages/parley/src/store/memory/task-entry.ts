@@ -17,7 +17,8 @@ export interface Execution {
   readonly turn: number;
   readonly message: Message;
   readonly caller: CallerContext;
-  attempt: number;
+  attempts: number;
+  handOvers: number;
   began: boolean;
   checkpoint: JsonValue | undefined;
   cancel: CancelRequest | undefined;
@@ -106,7 +107,6 @@ export class TaskEntry {
     const [execution] = this.executions;
     if (execution === undefined) throw new TypeError('A task without an execution cannot be held');
     this.epoch += 1;
-    execution.attempt += 1;
     execution.node = lease.node;
     execution.leaseEnd = now + lease.leaseMs;
     return execution;

@@ -41,7 +41,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
   const ready = !isNext && head.queue.length === 0;
   head.queue.push({ turn, ready });
   tables.run(
-    'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)',
+    'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)',
     head.pk,
     turn,
     tables.nextPlace(),

@@ -1,5 +1,6 @@
 import { mergedCancel, parsedCancel } from '../merged-cancel.js';
 import type {
+  BeginOperation,
   CancelOperation,
   CancelResult,
   CheckpointOperation,
@@ -37,6 +38,7 @@ interface Candidate extends Place {
 
 interface ExecutionRow {
   readonly attempt: number;
+  readonly hand_overs: number;
   readonly message: string;
   readonly caller: string;
   readonly checkpoint: string | null;
@@ -62,11 +64,7 @@ export function claim(tables: WriteTables, operation: ClaimOperation): readonly 
       if (head === undefined || first === undefined) return [];
       hold(tables, head, { node, end: now + leaseMs });
       first.ready = false;
-      tables.run(
-        'UPDATE execution SET ready = 0, attempt = attempt + 1 WHERE task = ? AND turn = ?',
-        head.pk,
-        first.turn,
-      );
+      tables.run('UPDATE execution SET ready = 0 WHERE task = ? AND turn = ?', head.pk, first.turn);
       return heldTurn(tables, row, head);
     });
     turns.push(...(claimed ?? []));
@@ -94,14 +92,23 @@ export function claimedBefore(tables: WriteTables, operation: ClaimOperation): r
 function heldTurn(tables: WriteTables, row: Claimable, head: TaskHead): readonly ClaimedTurn[] {
   const { held, pk, epoch } = head;
   const execution = tables.get<ExecutionRow>(
-    'SELECT attempt, message, caller, checkpoint, cancel FROM execution WHERE task = ? AND turn = ?',
+    'SELECT attempt, hand_overs, message, caller, checkpoint, cancel FROM execution WHERE task = ? AND turn = ?',
     pk,
     held,
   );
   if (execution === undefined || held === null) return [];
-  const { attempt, message, caller, checkpoint, cancel } = execution;
+  const { attempt, hand_overs, message, caller, checkpoint, cancel } = execution;
+  const began = head.began === held;
   const scope = [row.agent, row.tenant, row.owner] as const;
-  return [[scope, row.id, epoch, held, attempt, head.began === held, message, caller, checkpoint, cancel]];
+  return [[scope, row.id, epoch, held, attempt + 1, hand_overs, began, message, caller, checkpoint, cancel]];
+}
+
+/** Counts the attempt that begins; false for a turn that is no longer held, or the request to cancel it, if any. */
+export function begin(tables: WriteTables, [, turn, attempt]: BeginOperation): RenewResult[number] {
+  const head = heldBy(tables, turn);
+  if (head === undefined) return false;
+  tables.run('UPDATE execution SET attempt = ? WHERE task = ? AND turn = ?', attempt, head.pk, head.held);
+  return cancelOf(tables, head);
 }
 
 /** Moves the ends of leases on, as far as they are still held. */
@@ -121,6 +128,10 @@ export function release(tables: WriteTables, [, turn, how]: ReleaseOperation): n
   if (head !== undefined) {
     if (how === 'done') dropTurn(tables, head, turn[2]);
     else letGo(head);
+    if (typeof how === 'object') {
+      const sql = 'UPDATE execution SET attempt = ?, hand_overs = ? WHERE task = ? AND turn = ?';
+      tables.run(sql, ...how, head.pk, turn[2]);
+    }
     tables.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', head.pk);
     settleReady(tables, head);
   }
@@ -133,7 +144,6 @@ export function leaveAside(tables: WriteTables, [, turn, reason]: LeaveAsideOper
   const head = heldBy(tables, turn);
   if (head === undefined) return;
   tables.apart(head.pk, () => {
-    tables.run('UPDATE execution SET attempt = attempt - 1 WHERE task = ? AND turn = ?', head.pk, head.held);
     letGo(head);
     tables.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', head.pk);
     settleReady(tables, head);

@@ -6,6 +6,7 @@ export type Operation =
   | AcceptOperation
   | AppendOperation
   | ClaimOperation
+  | BeginOperation
   | RenewOperation
   | ReleaseOperation
   | LeaveAsideOperation
@@ -102,6 +103,7 @@ export type ClaimedTurn = readonly [
   epoch: number,
   turn: number,
   attempt: number,
+  handOvers: number,
   began: boolean,
   message: string,
   caller: string,
@@ -109,13 +111,17 @@ export type ClaimedTurn = readonly [
   cancel: string | null,
 ];
 
+/** Count an attempt of a turn that begins. */
+export type BeginOperation = readonly ['begin', turn: HeldFields, attempt: number];
 /** Move the ends of leases on. */
 export type RenewOperation = readonly ['renew', now: number, leaseMs: number, turns: readonly HeldFields[]];
 /** For each turn: `false` when it is lost, or the request to cancel it, if any. */
 export type RenewResult = readonly (string | null | false)[];
 
 /** Give a turn up. */
-export type ReleaseOperation = readonly ['release', turn: HeldFields, how: 'done' | 'again'];
+export type ReleaseOperation = readonly ['release', turn: HeldFields, how: 'done' | 'again' | RunsFields];
+/** How often its agent has begun it and was stopped in order. */
+export type RunsFields = readonly [attempts: number, handOvers: number];
 /** Give up a turn that cannot be read. */
 export type LeaveAsideOperation = readonly ['leave-aside', turn: HeldFields, reason: string];
 /** Keep a value for the next attempt. */
@@ -167,6 +173,7 @@ export interface OperationResults {
   readonly accept: AcceptResult;
   readonly append: AppendResult;
   readonly claim: readonly ClaimedTurn[];
+  readonly begin: RenewResult[number];
   readonly renew: RenewResult;
   readonly release: number;
   readonly 'leave-aside': undefined;

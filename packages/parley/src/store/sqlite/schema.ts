@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /**
  * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes of
@@ -46,10 +46,11 @@ CREATE TABLE snapshot (
 ) STRICT;
 
 -- A turn that waits (ready = 1: the next one of its task, which nobody runs) or runs (task.held).
--- place grows from one execution to the next.
+-- place grows from one execution to the next. attempt: how often its agent has begun.
 CREATE TABLE execution (
   task INTEGER, turn INTEGER, place INTEGER NOT NULL, ready INTEGER NOT NULL, attempt INTEGER NOT NULL,
-  message TEXT NOT NULL, caller TEXT NOT NULL, checkpoint TEXT, cancel TEXT, PRIMARY KEY (task, turn)
+  message TEXT NOT NULL, caller TEXT NOT NULL, checkpoint TEXT, cancel TEXT, hand_overs INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (task, turn)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX execution_ready ON execution (place) WHERE ready = 1;
 
@@ -76,6 +77,7 @@ const MIGRATIONS = [
   ) STRICT;
   INSERT INTO task_record SELECT (task << 31) | seq, turn, event, history, metadata FROM task_record_2 ORDER BY task, seq;
   DROP TABLE task_record_2;`,
+  'ALTER TABLE execution ADD COLUMN hand_overs INTEGER NOT NULL DEFAULT 0;',
 ] as const;
 
 /**

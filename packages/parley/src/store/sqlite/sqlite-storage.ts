@@ -30,6 +30,7 @@ import type {
   TaskKey,
   TaskPage,
   TaskQuery,
+  TurnRuns,
 } from '../storage.js';
 import { fileFault } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
@@ -95,7 +96,7 @@ export class SqliteStorage implements Storage {
         const [, turn, epoch] = result;
         const taskId = 'create' in task ? task.create.id : task.id;
         if (epoch === null) return { kind: 'accepted', taskId, turn };
-        const known = { scope, epoch, turn, attempt: 1, message, caller, began: false };
+        const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };
         if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
         // A message to a task that cannot be read is as if it had not come.
         const stored = await this.#readHeld({ key: { agent: scope.agent, id: taskId }, turn, epoch });
@@ -143,15 +144,18 @@ export class SqliteStorage implements Storage {
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const now = this.#open();
     const renewals = await this.#commits.do(['renew', now, request.leaseMs, request.turns.map(heldFields)]);
-    return renewals.map((renewal): Renewal => {
-      if (renewal === false) return { held: false };
-      return renewal === null ? { held: true } : { held: true, cancel: parsedCancel(renewal) };
-    });
+    return renewals.map(renewalOf);
   }
 
-  async release(turn: HeldTurn, how: 'done' | 'again'): Promise<{ readonly waiting: number }> {
+  async begin(turn: HeldTurn, attempt: number): Promise<Renewal> {
     this.#open();
-    return { waiting: await this.#commits.do(['release', heldFields(turn), how]) };
+    return renewalOf(await this.#commits.do(['begin', heldFields(turn), attempt]));
+  }
+
+  async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
+    this.#open();
+    const fields = typeof how === 'string' ? how : ([how.attempts, how.handOvers] as const);
+    return { waiting: await this.#commits.do(['release', heldFields(turn), fields]) };
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
@@ -344,7 +348,8 @@ export class SqliteStorage implements Storage {
   }
 
   #readClaim(claimed: ClaimedTurn): Claim | undefined {
-    const [[agent, tenant, owner], id, epoch, turn, attempt, began, message, caller, checkpoint, cancel] = claimed;
+    const [[agent, tenant, owner], id, epoch, turn, attempt, handOvers, began, message, caller, checkpoint, cancel] =
+      claimed;
     const found = readTask(this.#file.tables, { agent, id });
     if (found === undefined) return undefined;
     return {
@@ -354,6 +359,7 @@ export class SqliteStorage implements Storage {
       epoch,
       turn,
       attempt,
+      handOvers,
       message: JSON.parse(message) as Message,
       caller: JSON.parse(caller) as CallerContext,
       began,
@@ -361,4 +367,9 @@ export class SqliteStorage implements Storage {
       ...(cancel !== null && { cancel: parsedCancel(cancel) }),
     };
   }
+}
+
+function renewalOf(renewal: string | null | false): Renewal {
+  if (renewal === false) return { held: false };
+  return renewal === null ? { held: true } : { held: true, cancel: parsedCancel(renewal) };
 }

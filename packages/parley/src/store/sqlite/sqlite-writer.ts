@@ -1,7 +1,7 @@
 import { accept, create, rememberKey } from './accept-task.js';
 import { append } from './append-records.js';
 import { check } from './check-writing.js';
-import { claim, leaveAside, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
+import { begin, claim, leaveAside, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
 import { DamagedRowError } from './damaged-row-error.js';
 import { fileFault, isLocked } from './file-fault.js';
 import type { Operation, Settled } from './operations.js';
@@ -119,6 +119,8 @@ function perform(tables: WriteTables, operation: Operation): unknown {
       return claim(tables, operation);
     case 'renew':
       return renew(tables, operation);
+    case 'begin':
+      return begin(tables, operation);
     case 'release':
       return release(tables, operation);
     case 'leave-aside':
