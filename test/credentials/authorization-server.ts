@@ -153,6 +153,10 @@ async function configurationOf({
       introspection: { enabled: true, allowedPolicy: () => true },
       revocation: { enabled: true, allowedPolicy: () => true },
       devInteractions: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: async () => ({ scope: 'read write', accessTokenFormat: 'opaque' }),
+      },
     },
     pkce: { required: () => true },
     issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),

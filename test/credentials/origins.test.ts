@@ -194,6 +194,29 @@ describe('the secret of an OAuth client', () => {
     expect(home.requests.filter(({ url }) => !isCard(url))).toEqual([]);
   });
 
+  it('does not go to endpoints on another origin than the issuer, unless its discovery document or the caller names them', async () => {
+    const thief = await listener(() => ({ status: 200, body: { access_token: 'x', token_type: 'bearer' } }));
+    const home = await listener((path, self) =>
+      isCard(path) ? { status: 200, body: cardOf([self], BEARER) } : { status: 200, body: MESSAGE },
+    );
+    const call = async (more: object) => {
+      const client = await connect(home.url, { credentials: machine(more), cardCache: memoryCardCache() });
+      return await client.sendMessage('hello');
+    };
+    const endpoints = { token: `${thief.url}/token` };
+    await expect(call({ endpoints })).rejects.toMatchObject({ fault: 'missing', code: 'UNAUTHENTICATED' });
+    expect(thief.requests).toEqual([]);
+    await expect(call({ endpoints, endpointOrigins: [thief.url] })).resolves.toMatchObject(MESSAGE);
+    expect(thief.requests.map(({ url }) => url)).toEqual(['/token']);
+    const named = await listener((path, self) =>
+      path.includes('well-known')
+        ? { status: 200, body: { issuer: self, token_endpoint: endpoints.token } }
+        : { status: 404 },
+    );
+    await expect(call({ issuer: named.url, endpoints })).resolves.toMatchObject(MESSAGE);
+    expect(thief.requests).toHaveLength(2);
+  });
+
   it('does not follow a redirect of the authorization server', async () => {
     const thief = await listener(() => ({ status: 200, body: { access_token: 'x', token_type: 'bearer' } }));
     const home = await listener((path, self) =>

@@ -4,6 +4,7 @@ import {
   bearerToken,
   clientCredentials,
   type OAuthClientOptions,
+  type StepUpRequest,
 } from '../../packages/parley/src/exports/credentials.js';
 import { PermissionDeniedError } from '../../packages/parley/src/exports/index.js';
 import { type AuthorizationServer, CLIENT_SECRET, startAuthorizationServer } from './authorization-server.js';
@@ -35,15 +36,90 @@ afterEach(async () => {
 const machine = (more: Partial<OAuthClientOptions> = {}) =>
   clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET, ...more });
 
-it.each(['JSONRPC', 'HTTP+JSON'])('a token is widened once to the scopes that an agent names: %s', async (binding) => {
-  const client = await connect(agent.url, { credentials: machine(), binding });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => client.sendMessage('write')));
-  for (const answer of answers) {
-    expect(answer).toMatchObject({ message: { parts: [{ text: 'called by machine / read write' }] } });
+const asked = () => idp.tokenRequests.map(({ body: { scope, resource } }) => [scope, resource]);
+const refusal = { name: 'PermissionDeniedError', code: 'PERMISSION_DENIED' };
+
+it.each(['JSONRPC', 'HTTP+JSON'])(
+  'a token is widened once to the scopes that the caller allows: %s',
+  async (binding) => {
+    const client = await connect(agent.url, { credentials: machine({ stepUp: ['write', 'read'] }), binding });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => client.sendMessage('write')));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ message: { parts: [{ text: 'called by machine / read write' }] } });
+    }
+    await client.sendMessage('write more');
+    // The wider token is good for this agent alone (RFC 8707).
+    const { url } = client.agentInterface;
+    expect(asked()).toEqual([
+      [undefined, undefined],
+      ['read write', url],
+    ]);
+    expect(agent.presented.slice(-1)).not.toEqual(agent.presented.slice(0, 1));
+  },
+);
+
+it('a token is not widened unless the caller allows that', async () => {
+  const client = await connect(agent.url, { credentials: machine() });
+  await expect(client.sendMessage('write')).rejects.toMatchObject({
+    ...refusal,
+    challenges: ['Bearer error="insufficient_scope", scope="read write"'],
+  });
+  expect(asked()).toEqual([[undefined, undefined]]);
+});
+
+it('a token gets none of the scopes that an agent names and the caller does not allow', async () => {
+  const client = await connect(agent.url, { credentials: machine({ stepUp: ['write', 'admin'] }) });
+  await expect(client.sendMessage('write')).resolves.toMatchObject({ message: {} });
+  const { url } = client.agentInterface;
+  expect(asked()).toEqual([
+    [undefined, undefined],
+    ['write', url],
+  ]);
+  const other = await connect(agent.url, { credentials: machine({ stepUp: ['admin'] }) });
+  await expect(other.sendMessage('write')).rejects.toMatchObject(refusal);
+  expect(asked()).toHaveLength(3);
+});
+
+it('a function that allows is asked once for all calls that wait, with issuer, scopes and agent', async () => {
+  const { promise: everybodyWaits, resolve } = Promise.withResolvers<void>();
+  const seen: unknown[] = [];
+  const stepUp = async (wanted: StepUpRequest) => {
+    seen.push([wanted, asked().length]);
+    await everybodyWaits;
+    return seen.length === 1 ? [] : ['write'];
+  };
+  let failed = 0;
+  const ignored = () => {};
+  const debug = (text: string) => {
+    if (text === 'call failed') failed += 1;
+    if (failed === 5) setImmediate(resolve);
+  };
+  const client = await connect(agent.url, {
+    credentials: machine({ stepUp, scopes: ['read'] }),
+    logger: { debug, info: ignored, warn: ignored, error: ignored },
+  });
+  const { url } = client.agentInterface;
+  const refused = await Promise.all(Array.from({ length: 5 }, () => client.sendMessage('write').catch((e) => e)));
+  for (const error of refused) expect(error).toMatchObject(refusal);
+  expect(seen).toEqual([[{ issuer: idp.issuer, scopes: ['write'], agent: url }, 1]]);
+  expect(asked()).toEqual([['read', undefined]]);
+  await expect(client.sendMessage('write')).resolves.toMatchObject({ message: {} });
+  expect(asked().slice(1)).toEqual([['read write', url]]);
+});
+
+it('a wider token is for the agent that has named the scopes, and for no other', async () => {
+  const credentials = machine({ stepUp: ['read', 'write'] });
+  const other = await startProtectedAgent({
+    securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    userOf: introspected(idp.issuer),
+  });
+  try {
+    await (await connect(agent.url, { credentials })).sendMessage('write');
+    await (await connect(other.url, { credentials })).sendMessage('read');
+    expect(other.presented).toEqual(agent.presented.slice(0, 1));
+  } finally {
+    await other.close();
   }
-  await client.sendMessage('write more');
-  expect(idp.tokenRequests.map(({ body }) => body.scope)).toEqual([undefined, 'read write']);
-  expect(agent.presented.slice(-1)).not.toEqual(agent.presented.slice(0, 1));
 });
 
 it('a token is never wider than the caller allows', async () => {

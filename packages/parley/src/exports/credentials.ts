@@ -24,6 +24,7 @@ export type {
   OAuthClientOptions,
   OAuthEndpoints,
   SigningKey,
+  StepUpRequest,
   TokenFetch,
 } from '../auth/oauth/oauth-options.js';
 export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';

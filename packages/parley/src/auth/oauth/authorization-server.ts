@@ -44,9 +44,14 @@ export class AuthorizationServer {
 
   /** Whether all that a scheme says of its authorization server may be this one. */
   isMeantBy(scheme: SecurityScheme): boolean {
-    const { issuer, endpoints } = this.#options;
-    const own = [issuer, ...Object.values(endpoints ?? {})].map(originOf);
+    const own = [...this.#origins, ...Object.values(this.#options.endpoints ?? {}).map(originOf)];
     return Object.values(urlsOf(scheme)).every((url) => url === undefined || url === '' || own.includes(originOf(url)));
+  }
+
+  /** Those that the caller has named as the authorization server's. */
+  get #origins(): readonly (string | undefined)[] {
+    const { issuer, endpointOrigins = [] } = this.#options;
+    return [issuer, ...endpointOrigins].map(originOf);
   }
 
   /**
@@ -85,17 +90,26 @@ export class AuthorizationServer {
     };
   }
 
-  /** What it says of itself counts; the card's word, which is at its origin, where it says nothing. */
+  /** Its own word counts; the card's, which is at its origin, if it has no discovery document. */
   async #server(
     scheme: SecurityScheme | undefined,
     session: Pick<OAuthSession, 'library' | 'request'>,
   ): Promise<OAuth.AuthorizationServer> {
     const { issuer, endpoints } = this.#options;
-    if (endpoints !== undefined) return serverAt(issuer, endpoints);
+    const foreign = Object.values(endpoints ?? {}).filter((url) => !this.#origins.includes(originOf(url)));
+    if (endpoints !== undefined && foreign.length === 0) return serverAt(issuer, endpoints);
     this.#discovered ??= this.#discover(session);
     // What failed now may work the next time.
     this.#discovered.catch(() => (this.#discovered = undefined));
-    return (await this.#discovered) ?? serverAt(issuer, scheme === undefined ? {} : urlsOf(scheme));
+    const discovered = await this.#discovered;
+    if (endpoints === undefined) return discovered ?? serverAt(issuer, scheme === undefined ? {} : urlsOf(scheme));
+    const named = Object.values(discovered ?? {});
+    const stranger = foreign.find((url) => !named.includes(url));
+    if (stranger === undefined) return serverAt(issuer, endpoints);
+    throw new CredentialsError(
+      'missing',
+      `${originOf(stranger) ?? 'The endpoint'} is not an origin of ${issuer}; endpointOrigins names such origins`,
+    );
   }
 
   async #discover({

@@ -6,9 +6,10 @@ import { bearerHeader, tokenOf } from '../credentials/bearer-token.js';
 import type { CredentialKind, SchemeNeed, SchemeProof } from '../credentials/credential-kind.js';
 import { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import { VISIBLE } from '../credentials/secret.js';
+import { ownWait } from '../credentials/shared-work.js';
 import { AuthorizationServer, type OAuthSession } from './authorization-server.js';
 import { oauthErrorCode } from './oauth-failure.js';
-import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+import type { OAuthClientOptions, OAuthRuntime, StepUpRequest } from './oauth-options.js';
 import { TokenKeeper } from './token-keeper.js';
 import type { Tokens } from './tokens.js';
 
@@ -32,10 +33,12 @@ export class OAuthCredentials implements CredentialKind {
   readonly #runtime: OAuthRuntime;
   readonly #grant: OAuthGrant;
   readonly #server: AuthorizationServer;
-  /** By scopes. */
+  /** By their target, as JSON. */
   readonly #keepers = new Map<string, TokenKeeper>();
-  /** What turned out to be needed instead of what cards require, both as scopes. */
-  readonly #widened = new Map<string, string>();
+  /** What an agent turned out to need instead of what its card requires, by both, as JSON. */
+  readonly #widened = new Map<string, TokenTarget>();
+  /** What the caller is being asked to allow, as JSON. */
+  readonly #asked = new Map<string, Promise<readonly string[]>>();
 
   /** @throws OptionsError where the issuer is no url. */
   constructor({ options, runtime, grant }: OAuthParts) {
@@ -59,8 +62,7 @@ export class OAuthCredentials implements CredentialKind {
   }
 
   async prove(need: SchemeNeed): Promise<SchemeProof> {
-    const wanted = this.#wanted(need.scopes);
-    const token = await this.#keeper(this.#widened.get(wanted) ?? wanted, need.scheme).current(need.signal);
+    const token = await this.#keeper(this.#target(need), need.scheme).current(need.signal);
     return { headers: bearerHeader(token) };
   }
 
@@ -68,56 +70,75 @@ export class OAuthCredentials implements CredentialKind {
     need: SchemeNeed,
     { proof, scopes }: { proof: SchemeProof; scopes: readonly string[] },
   ): Promise<boolean> {
-    const wanted = this.#wanted(need.scopes);
-    const had = this.#widened.get(wanted) ?? wanted;
+    const had = this.#target(need);
     const refused = tokenOf(proof.headers);
     if (scopes.length === 0) return this.#keeper(had, need.scheme).renew(refused, need.signal);
-    const wider = this.#wanted([...had.split(' '), ...scopes]);
-    // Somebody else may have been refused before, and the wider token be here.
-    if (wider === had) return (await this.#keeper(had, need.scheme).current(need.signal)) !== refused;
+    const lacking = scopes.filter((scope) => !had.scope.split(' ').includes(scope));
+    // Another call may have been refused before, and the wider token be here.
+    if (lacking.length === 0) return (await this.#keeper(had, need.scheme).current(need.signal)) !== refused;
+    const agent = agentOf(need.url);
+    const allowed = await ownWait(this.#allowed({ issuer: this.#options.issuer, scopes: lacking, agent }), need.signal);
+    const added = lacking.filter((scope) => allowed.includes(scope));
+    if (added.length === 0) return false;
+    const wider = { scope: scopeOf([...had.scope.split(' '), ...added]), resource: this.#options.resource ?? agent };
     await this.#keeper(wider, need.scheme).current(need.signal);
-    this.#widened.set(wanted, wider);
+    this.#widened.set(this.#keyOf(need), wider);
     return true;
   }
 
-  /** The scopes to ask for, in one form. */
-  #wanted(required: readonly string[]): string {
-    const scopes = this.#options.scopes ?? required;
-    return [...new Set(scopes)]
-      .filter((scope) => scope !== '')
-      .sort()
-      .join(' ');
+  /** What a token is asked for. */
+  #target(need: SchemeNeed): TokenTarget {
+    const { scopes = need.scopes, resource } = this.#options;
+    return this.#widened.get(this.#keyOf(need)) ?? { scope: scopeOf(scopes), resource };
   }
 
-  #keeper(scope: string, scheme: SecurityScheme | undefined): TokenKeeper {
-    const known = this.#keepers.get(scope);
+  /** Wider tokens are for the agent that has named their scopes, and for no other. */
+  #keyOf({ scopes, url }: SchemeNeed): string {
+    return JSON.stringify([scopeOf(this.#options.scopes ?? scopes), agentOf(url)]);
+  }
+
+  /** What the caller allows of the scopes that an agent names, asked once for all who wait. */
+  #allowed(wanted: StepUpRequest): Promise<readonly string[]> {
+    const { stepUp = [] } = this.#options;
+    if (typeof stepUp !== 'function') return Promise.resolve(stepUp);
+    const key = JSON.stringify(wanted);
+    const asking = this.#asked.get(key) ?? Promise.resolve(wanted).then(stepUp);
+    this.#asked.set(key, asking);
+    return asking.finally(() => this.#asked.delete(key));
+  }
+
+  #keeper(target: TokenTarget, scheme: SecurityScheme | undefined): TokenKeeper {
+    const { scope, resource } = target;
+    const { issuer, clientId, store } = this.#options;
+    const key = JSON.stringify([issuer, clientId, this.#grant.flow, scope, resource ?? '']);
+    const known = this.#keepers.get(key);
     if (known !== undefined) return known;
-    const { issuer, clientId, resource, store } = this.#options;
     const keeper = new TokenKeeper({
       clock: this.#runtime.clock,
       store,
-      key: JSON.stringify([issuer, clientId, this.#grant.flow, scope, resource ?? '']),
+      key,
       obtain: (previous, signal) =>
-        this.#server.ask({ scheme, signal }, (session) => this.#obtain({ session, scope, previous })),
+        this.#server.ask({ scheme, signal }, (session) => this.#obtain({ session, target, previous })),
     });
-    this.#keepers.set(scope, keeper);
+    this.#keepers.set(key, keeper);
     return keeper;
   }
 
-  async #obtain({ session, scope, previous }: ObtainParts): Promise<Tokens> {
-    const { resource } = this.#options;
+  async #obtain({ session, target: { scope, resource }, previous }: ObtainParts): Promise<Tokens> {
     const parameters = { ...(scope !== '' && { scope }), ...(resource !== undefined && { resource }) };
     if (previous?.refreshToken !== undefined) {
-      const refreshed = await this.#refreshed(session, previous.refreshToken);
+      const refreshed = await this.#refreshed(session, { refreshToken: previous.refreshToken, resource });
       if (refreshed !== undefined) return refreshed;
     }
     return this.#checked(await this.#grant.tokens(session, parameters));
   }
 
   /** Undefined where the refresh token is no longer good: then everything begins anew. */
-  async #refreshed(session: OAuthSession, refreshToken: string): Promise<Tokens | undefined> {
+  async #refreshed(
+    session: OAuthSession,
+    { refreshToken, resource }: { readonly refreshToken: string; readonly resource: string | undefined },
+  ): Promise<Tokens | undefined> {
     const { library, server, client, authentication, request } = session;
-    const { resource } = this.#options;
     const options = resource === undefined ? request : { ...request, additionalParameters: { resource } };
     const response = await library.refreshTokenGrantRequest(server, client, authentication, refreshToken, options);
     try {
@@ -155,13 +176,33 @@ export interface OAuthParts {
   readonly grant: OAuthGrant;
 }
 
+interface TokenTarget {
+  /** Scopes in one form. */
+  readonly scope: string;
+  readonly resource: string | undefined;
+}
+
 interface ObtainParts {
   readonly session: OAuthSession;
-  readonly scope: string;
+  readonly target: TokenTarget;
   readonly previous: Tokens | undefined;
 }
 
 /** The tokens of one grant as credentials of a client. */
 export function oauthCredentials(parts: OAuthParts): SchemeCredentials {
   return new SchemeCredentials([new OAuthCredentials(parts)]);
+}
+
+/** Scopes in one form. */
+function scopeOf(scopes: readonly string[]): string {
+  return [...new Set(scopes)]
+    .filter((scope) => scope !== '')
+    .sort()
+    .join(' ');
+}
+
+/** An agent as a resource of an authorization server: an absolute url without query and fragment (RFC 8707 §2). */
+function agentOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }
