@@ -62,6 +62,21 @@ function expectNoSecret(text: string): void {
   }
 }
 
+it.each(['s3cret\nof a file', 's3cret \u20ac', 's3cret\0'])(
+  'a header that cannot be sent is not shown: %j',
+  async (value) => {
+    for (const [credentials, headers] of [
+      [{ credentials: async () => ({ headers: { authorization: value } }) }, {}],
+      [undefined, { 'x-key': value }],
+    ] as const) {
+      const client = await connect(agent.url, { headers, ...(credentials && { credentials }) });
+      const error = await client.sendMessage('hello').catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: 'ConnectionError', sent: false, cause: undefined });
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('s3cret');
+    }
+  },
+);
+
 describe('what went wrong with a token is told without a secret', () => {
   it('nothing is told where nothing goes wrong', async () => {
     const { text, error, cause } = await visible(machine());

@@ -29,6 +29,7 @@ export type {
 } from '../auth/oauth/oauth-options.js';
 export type { TokenStore, Tokens } from '../auth/oauth/tokens.js';
 export { CredentialsError, type CredentialsFault } from '../errors/credentials-error.js';
+export { isSecretName, redactor } from '../telemetry/redaction.js';
 
 const runtime: OAuthRuntime = { clock: callerClock, fetch: (url, init) => fetch(url, init) };
 

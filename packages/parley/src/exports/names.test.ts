@@ -42,6 +42,8 @@ const NAMES = {
     'clientCredentials',
     'combinedCredentials',
     'deviceCode',
+    'isSecretName',
+    'redactor',
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],

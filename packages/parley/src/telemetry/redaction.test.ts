@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { isSecretName, withoutSecretFields, withoutSecrets } from './redaction.js';
+import { describe, expect, it } from 'vitest';
+import { isSecretName, redactor, withoutSecretFields, withoutSecrets } from './redaction.js';
 
 it.each([
   'authorization',
@@ -21,12 +21,21 @@ it.each([
   expect(isSecretName(name)).toBe(true);
 });
 
-it.each(['taskId', 'operation', 'path', 'requestId', 'keyPath', 'tokenizer', 'cookieless', 'error', 'keys'])(
-  '%s is none',
-  (name) => {
-    expect(isSecretName(name)).toBe(false);
-  },
-);
+it.each([
+  'taskId',
+  'operation',
+  'path',
+  'requestId',
+  'keyPath',
+  'tokenizer',
+  'nextPageToken',
+  'page_token',
+  'cookieless',
+  'error',
+  'keys',
+])('%s is none', (name) => {
+  expect(isSecretName(name)).toBe(false);
+});
 
 it.each([
   ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [redacted]'],
@@ -80,4 +89,64 @@ it('what has no end is cut', () => {
   let deep: object = {};
   for (let depth = 0; depth < 50; depth++) deep = { deep };
   expect(JSON.stringify(withoutSecretFields({ deep }))).toContain('[deep]');
+});
+
+describe('what goes over the wire is shown without credentials', () => {
+  it.each([
+    ['{"id":"c","token":"abc","url":"x"}', '{"id":"c","token":"[redacted]","url":"x"}'],
+    [
+      '{"authentication":{"scheme":"Bearer", "credentials" : "a\\"b\\\\"}}',
+      '{"authentication":{"scheme":"Bearer", "credentials" : "[redacted]"}}',
+    ],
+    ['{"tokens":["a",{"b":"]"}],"n":1}', '{"tokens":"[redacted]","n":1}'],
+    ['{"secret":{"a":{"b":"}"}},"n":1}', '{"secret":"[redacted]","n":1}'],
+    ['{"password":12345,"n":1}', '{"password":"[redacted]","n":1}'],
+    ['data: {"result":{"client_secret":"cut in the mid', 'data: {"result":{"client_secret":"[redacted]"'],
+    [
+      '{"nextPageToken":"a","securitySchemes":{"tokenUrl":"b"}}',
+      '{"nextPageToken":"a","securitySchemes":{"tokenUrl":"b"}}',
+    ],
+    ['> GET /rpc?key=abc&page=2&api+key=d&sig=e', '> GET /rpc?key=[redacted]&page=2&api+key=[redacted]&sig=[redacted]'],
+    ['grant_type=refresh_token&refresh_token=abc&scope=a', 'grant_type=refresh_token&refresh_token=[redacted]&scope=a'],
+    ['Cookie: session_token=abc; theme=dark', 'Cookie: session_token=[redacted]; theme=dark'],
+    ['key=value and code=1', 'key=value and code=1'],
+    ['< 401 Bearer realm="agent"', '< 401 Bearer realm="agent"'],
+  ])('by name: %s', (text, shown) => {
+    expect(redactor()(text)).toBe(shown);
+  });
+
+  const SECRET = 'p"ä/+ &=(!~)\'s';
+  it.each([
+    ['as it is', SECRET],
+    ['in a path', encodeURIComponent(SECRET)],
+    ['in a form', new URLSearchParams({ x: SECRET }).toString().slice(2)],
+    ['in JSON', JSON.stringify({ x: SECRET })],
+    ['in base64', Buffer.from(SECRET).toString('base64')],
+    ['in base64 for urls', Buffer.from(SECRET).toString('base64url')],
+    ['behind its scheme', 'abcdef'],
+  ])('by value, %s', (_, text) => {
+    const shown = redactor([SECRET, 'Bearer abcdef'])(`before ${text} after`);
+    expect(shown).toContain('[redacted]');
+    expect(shown).not.toContain(text);
+    expect(shown).toMatch(/^before .*after$/);
+  });
+
+  it.each([
+    ['quotes', '"'],
+    ['members', '"token":'],
+    ['open lists', '"tokens":['],
+    ['open texts', '"token":"'],
+    ['backslashes', '"token":"\\'],
+    ['blanks', '"token" '],
+    ['pairs', 'a='],
+    ['parameters', '?token=a&'],
+    ['letters', 'a'],
+    ['schemes', 'Bearer '],
+    ['users', '://a:b'],
+  ])('in a time that grows with the length of the text: %s', (_, piece) => {
+    const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+    const began = performance.now();
+    redactor(['a secret'])(text);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
 });

@@ -6,14 +6,17 @@ const REDACTED = '[redacted]';
 const DEEPEST = 8;
 
 const SECRET_NAMES =
-  /(?:authorization|cookies?|tokens?|api_?keys?|secrets?|passwords?|passwd|credentials?|private_?keys?|signatures?)$/i;
-/** A credential of HTTP with its scheme, a user in a url, and a secret in a query. */
+  /(?:authorization|cookies?|tokens?|api_?keys?|secrets?|passwords?|passwd|credentials?|private_?keys?|signatures?|assertion|code_verifier|device_code)$/i;
+/** Tokens that say only how a list goes on. */
+const PAGE_TOKENS = /page_?tokens?$/i;
+/** A credential of HTTP with its scheme, which is no challenge, a user in a url, and a secret in a query. */
 const SECRET_TEXTS =
-  /\b((?:Bearer|Basic|Digest|Negotiate)\s+)[\w.~+/=-]{4,}|(:\/\/)[^\s/@:]*:[^\s/@]*@|([?&](?:access_?token|token|api_?key|key|secret|password|signature|code)=)[^\s&#"']+/gi;
+  /\b((?:Bearer|Basic|Digest|Negotiate)\s+)(?!realm=|error=|scope=)[\w.~+/=-]{4,}|(:\/\/)[^\s/@:]*:[^\s/@]*@|([?&](?:access_?token|token|api_?key|key|secret|password|signature|code)=)[^\s&#"']+/gi;
 
 /** Whether what is called so is nobody's to read: credentials by any of their usual names. */
 export function isSecretName(name: string): boolean {
-  return SECRET_NAMES.test(name.replaceAll('-', '_'));
+  const word = name.replaceAll('-', '_');
+  return SECRET_NAMES.test(word) && !PAGE_TOKENS.test(word);
 }
 
 /** A text without the credentials that can be told as such. */
@@ -22,6 +25,94 @@ export function withoutSecrets(text: string): string {
     if (origin !== undefined) return `${origin}${REDACTED}@`;
     return `${scheme ?? parameter ?? ''}${REDACTED}`;
   });
+}
+
+/** How a text goes over the wire: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
+const MEMBER = /"([\w. -]{1,64})"\s*:\s*/g;
+const PAIR = /(^|[?&;\s])([\w.%+-]{1,64})=([^\s&;#"']+)/g;
+/** What stands before the secret in a header such as `Authorization`. */
+const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key) +/i;
+/** Names that are those of secrets in a url only. */
+const SECRET_PARAMETERS = /^(?:key|code|sig)$/i;
+
+/**
+ * Makes a function that shows what goes over the wire without credentials: requests, headers, bodies, events, errors. It blanks out members of
+ * JSON, pairs of queries and forms by their names, credentials of HTTP by their scheme, and `secrets` wherever they stand, also as they are
+ * encoded in urls, JSON and base64. Texts may be cut anywhere; the time grows with their length.
+ */
+export function redactor(secrets: readonly string[] = []): (text: string) => string {
+  const known = [...new Set(secrets.flatMap(formsOf))].sort((a, b) => b.length - a.length);
+  return (text) => {
+    const unknown = known.reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+    return withoutSecretMembers(withoutSecrets(unknown)).replace(PAIR, (pair, before: string, name: string) => {
+      const isParameter = SECRET_PARAMETERS.test(name) && /[?&]/.test(before);
+      return isParameter || isSecretName(name.replace(/%20|\+/g, '_')) ? `${before}${name}=${REDACTED}` : pair;
+    });
+  };
+}
+
+/** The spellings of a secret. Of a header such as `Bearer abc` the part behind the scheme is one as well. */
+function formsOf(secret: string): readonly string[] {
+  const parts = [secret, secret.replace(SCHEME, '')].filter((part) => part.trim() !== '');
+  return parts.flatMap((part) => {
+    const base64 = base64Of(part);
+    const url = encodeURIComponent(part);
+    const bare = base64.replaceAll('=', '');
+    const forUrls = bare.replaceAll('+', '-').replaceAll('/', '_');
+    return [part, url, formOf(url), JSON.stringify(part).slice(1, -1), base64, bare, forUrls];
+  });
+}
+
+/** As a form or a query has it: with `+` for a blank, and more characters in hex. */
+function formOf(url: string): string {
+  return url.replace(/[!'()~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%20', '+');
+}
+
+function base64Of(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+function withoutSecretMembers(text: string): string {
+  let shown = '';
+  let at = 0;
+  for (const { 0: member, 1: name = '', index } of text.matchAll(MEMBER)) {
+    if (index < at || !isSecretName(name)) continue;
+    const value = index + member.length;
+    shown += `${text.slice(at, value)}"${REDACTED}"`;
+    at = endOfValue(text, value);
+  }
+  return at === 0 ? text : shown + text.slice(at);
+}
+
+/** Where a value of JSON ends that begins at `start`, or the text, if that is cut. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  do {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (depth === 0 && character !== '{' && character !== '[') return endOfWord(text, at);
+    else {
+      if (character === '{' || character === '[') depth += 1;
+      if (character === '}' || character === ']') depth -= 1;
+      at += 1;
+    }
+  } while (depth > 0 && at < text.length);
+  return at;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+function endOfWord(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && !/[\s,\]}]/.test(text[at] ?? '')) at += 1;
+  return at;
 }
 
 /** A copy of log fields without credentials, at any depth, in errors and what hangs on them as well. */

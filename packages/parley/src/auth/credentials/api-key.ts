@@ -39,8 +39,14 @@ export function apiKey(key: Secret, { place, scheme: schemeName }: ApiKeyOptions
   ]);
 }
 
+/** The form of names of headers and cookies (RFC 9110 §5.1, RFC 6265 §4.1.1). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** @throws CredentialsError if no request can carry the name: platforms show the key when they refuse such a name. */
 function placed(key: string, { location, name }: ApiKeyPlace): SchemeProof {
   if (location === 'query') return { query: { [name]: key } };
+  if (!TOKEN.test(name))
+    throw new CredentialsError('missing', `apiKey: the name of the ${location} for the key is not valid`);
   if (location === 'cookie') return { cookies: { [name]: cookieValue(key) } };
   return { headers: { [name.toLowerCase()]: key } };
 }

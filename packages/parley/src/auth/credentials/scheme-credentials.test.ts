@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { AgentCard } from '../../model/agent-card.js';
 import { apiKey } from './api-key.js';
@@ -139,6 +140,20 @@ describe('a secret that no request can carry', () => {
     await expect(asked).rejects.toThrow('visible');
     await expect(apiKey('se;cret').credentials(target([['cookieKey']]))).rejects.toThrow(/^apiKey: the key has/);
   });
+
+  it.each(['', 'a\r\nx', 'a\n', 'a=b', 'a;b', 'a b', 'a"', 'ä', 'a\u0000'])(
+    'and a name that no request can carry is refused without the key: %j',
+    async (name) => {
+      for (const location of ['cookie', 'header'] as const) {
+        const schemes = { odd: { apiKeySecurityScheme: { location, name } } };
+        const error = await apiKey('s3cret')
+          .credentials(target([['odd']], schemes))
+          .catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ name: 'CredentialsError', fault: 'missing' });
+        expect(inspect(error)).not.toContain('s3cret');
+      }
+    },
+  );
 });
 
 describe('what was refused', () => {

@@ -35,6 +35,9 @@ export interface HttpRequest {
   readonly redirects?: 'wanted';
 }
 
+/** A character that no value of a header has (RFC 9110 §5.5). */
+const UNSENDABLE = /[^\t -~\x80-\xff]/;
+
 /**
  * Sends a request and resolves once the head of the answer is there, whatever it says. Of calls, redirects are not followed: an agent's
  * address is what its card says, and credentials go nowhere else.
@@ -51,6 +54,11 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
     signal?.throwIfAborted();
+    // Platforms show a value that they refuse, which may be a credential.
+    if (Object.values(headers).some((value) => UNSENDABLE.test(value)))
+      throw new ConnectionError(`${placeOf(url)} is not called: a header holds a character that HTTP cannot carry`, {
+        sent: false,
+      });
     const { reason, sent } = await connectionFault(cause);
     throw new ConnectionError(`${placeOf(url)} cannot be reached: ${reason}`, { sent, cause });
   }
