@@ -1,11 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { EmptyFolder, parley, parleyJson, ServedAgent } from './parley.js';
+import { EmptyFolder, PARLEY, parley, parleyJson, ServedAgent } from './parley.js';
 import { PseudoTerminal, terminalCases } from './pseudo-terminal.js';
 import { plainCard, RecordingAgent, result } from './recording-agent.js';
 
 const folder = new EmptyFolder();
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 afterAll(() => folder[Symbol.dispose]());
 
 function file(name: string, content: string): string {
@@ -59,6 +62,47 @@ describe('help', () => {
     expect((await parley(['sned', 'x'])).stderr).toMatch(/no command "sned"; did you mean "send"\?/);
     for (const args of [['dialogue'], ['dispatch'], ['info'], ['version', '--stdout'], ['version', '--model']])
       expect((await parley(args)).stderr).not.toMatch(/did you mean/);
+  });
+});
+
+describe('the tool and its Node.js', () => {
+  const { engines } = JSON.parse(readFileSync(at('packages/cli/package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  const minimum = engines.node.replace('>=', '');
+
+  it.each(['20.11.1', '22.18.0', '18.0.0'])('Node.js %s is refused in one sentence', (version) => {
+    const pretended = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`;
+    const { status, stderr } = spawnSync(process.execPath, ['--import', pretended, PARLEY, 'version'], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe(`parley needs Node.js ${minimum} or newer; this is ${version}.\n`);
+    expect(status).toBe(1);
+  });
+
+  it('keeps its command when it is published: npm drops paths that begin with a dot', () => {
+    const { bin } = JSON.parse(readFileSync(at('packages/cli/package.json'), 'utf8')) as { bin: unknown };
+    expect(bin).toEqual({ parley: 'bin/parley.js' });
+  });
+
+  it('every place names the same minimum', () => {
+    const library = JSON.parse(readFileSync(at('packages/parley/package.json'), 'utf8')) as { engines: typeof engines };
+    expect(library.engines).toEqual(engines);
+    for (const path of ['README.md', 'packages/parley/README.md', 'CONTRIBUTING.md'])
+      expect(readFileSync(at(path), 'utf8')).toMatch(new RegExp(`Node\\.js ${minimum.replace('.', '\\.')} or newer`));
+  });
+
+  it('init in a clone takes the packages that npm run pack makes', async () => {
+    const { stdout } = await parley(['init', join(folder.path, 'my-agent')]);
+    const { dependencies, engines: needed } = JSON.parse(
+      readFileSync(join(folder.path, 'my-agent/package.json'), 'utf8'),
+    ) as { dependencies: Record<string, string>; engines: { node: string } };
+    expect(needed).toEqual(engines);
+    expect(dependencies).toEqual({
+      'parley-a2a': `file:${at('packed/parley-a2a-0.1.0.tgz')}`,
+      'parley-a2a-cli': `file:${at('packed/parley-a2a-cli-0.1.0.tgz')}`,
+    });
+    expect(stdout).toMatch(/^Next: (?:npm --prefix \S+ run pack && )?cd \S+ && npm install && npm start$/m);
   });
 });
 

@@ -1,7 +1,13 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
-
-enableCompileCache();
-// Loaded after the cache is on, so that it is served from it.
-const { main } = await import('../bundle/run.js');
-await main(process.argv.slice(2));
+// Only what Node.js of every age understands stands outside of the condition.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(`parley needs Node.js 22.19 or newer; this is ${process.versions.node}.\n`);
+  process.exitCode = 1;
+} else {
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache();
+  // Loaded after the cache is on, so that it is served from it.
+  const { main } = await import('../bundle/run.js');
+  await main(process.argv.slice(2));
+}

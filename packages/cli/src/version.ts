@@ -1,10 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { PACKAGE_ROOT } from './package-root.js';
 
+const { version, engines } = JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8')) as {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+};
+
 /** The version of this tool. */
-export const VERSION: string = (
-  JSON.parse(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8')) as { version: string }
-).version;
+export const VERSION: string = version;
+
+/** The versions of Node.js that the packages run on, as npm writes ranges. */
+export const NODE_RANGE: string = engines.node;
+
+/** Whether the packages can be installed from npm: false until the first release. */
+export const IS_PUBLISHED: boolean = false;
 
 /** The version of the specification of command line clients that it follows. */
 export const CLI_SPECIFICATION = '0.2';

@@ -2,13 +2,16 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { packageSources } from '../init/package-sources.js';
 import { projectFiles } from '../init/project-files.js';
+import { shellWord } from '../task/shell-word.js';
 
 /** Writes a project with an agent that runs. */
 export async function run({ args: [folder = '.'], settings, output }: Invocation): Promise<number> {
   const place = resolve(folder);
   const name = settings.text('name') ?? packageName(basename(place));
-  const files = projectFiles(name);
+  const sources = packageSources();
+  const files = projectFiles(name, sources);
   if (!settings.isOn('force')) {
     const taken = existsSync(place) ? readdirSync(place).filter((file) => file in files) : [];
     if (taken.length > 0) throw usageError(`${folder} already has ${taken.join(', ')}`, '--force overwrites');
@@ -22,7 +25,8 @@ export async function run({ args: [folder = '.'], settings, output }: Invocation
   output.field('Project', place);
   for (const file of Object.keys(files)) output.field('File', file);
   const enter = folder === '.' ? '' : `cd ${/^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder)} && `;
-  output.field('Next', `${enter}npm install && npm start`);
+  const pack = sources.unpacked === undefined ? '' : `npm --prefix ${shellWord(sources.unpacked)} run pack && `;
+  output.field('Next', `${pack}${enter}npm install && npm start`);
   return 0;
 }
 

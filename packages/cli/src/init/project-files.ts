@@ -1,9 +1,10 @@
-import { VERSION } from '../version.js';
+import { NODE_RANGE } from '../version.js';
+import type { PackageSources } from './package-sources.js';
 
 /** The files of a new project, by name. */
-export function projectFiles(name: string): Readonly<Record<string, string>> {
+export function projectFiles(name: string, sources: PackageSources): Readonly<Record<string, string>> {
   return {
-    'package.json': `${JSON.stringify(manifest(name), undefined, 2)}\n`,
+    'package.json': `${JSON.stringify(manifest(name, sources), undefined, 2)}\n`,
     'agent.ts': AGENT,
     'tsconfig.json': `${JSON.stringify(TSCONFIG, undefined, 2)}\n`,
     'README.md': readme(name),
@@ -11,19 +12,19 @@ export function projectFiles(name: string): Readonly<Record<string, string>> {
   };
 }
 
-function manifest(name: string): object {
+function manifest(name: string, { dependencies }: PackageSources): object {
   return {
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
-    engines: { node: '>=22.19' },
+    engines: { node: NODE_RANGE },
     scripts: {
       start: 'parley serve agent.ts --database sqlite:./data/tasks.db',
       dev: 'node --watch node_modules/parley-a2a-cli/bin/parley.js serve agent.ts',
       send: 'parley send --agent-card localhost:8080',
     },
-    dependencies: { 'parley-a2a': `^${VERSION}`, 'parley-a2a-cli': `^${VERSION}` },
+    dependencies,
   };
 }
 
@@ -60,7 +61,7 @@ const TSCONFIG = {
 function readme(name: string): string {
   return `# ${name}
 
-An agent that speaks Agent2Agent (A2A). It needs Node.js 22.19 or newer.
+An agent that speaks Agent2Agent (A2A). It needs Node.js ${NODE_RANGE.replace('>=', '')} or newer.
 
 \`\`\`sh
 npm install

@@ -1,0 +1,49 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { inProject, repository, suite } from './packed.js';
+
+/** The section of the README, and its blocks of a language. */
+function blocksOf(language: string): readonly string[] {
+  const readme = readFileSync(join(repository, 'README.md'), 'utf8');
+  const [, section = ''] = /^## In your own project\n(.*?)^## /ms.exec(readme) ?? [];
+  return Array.from(section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms')), ([, block = '']) => block);
+}
+
+it("an empty project installs the packed packages and runs the README's first agent, word for word", {
+  timeout: 500_000,
+}, async () => {
+  const project = join(suite.project, '..', 'first-agent');
+  mkdirSync(project);
+  const { PATH, HOME } = process.env;
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  const npm = (...args: readonly string[]) =>
+    execFileSync('npm', args, { cwd: project, stdio: 'pipe', timeout: 240_000 });
+  npm('init', '--yes');
+  npm('install', suite.tarball, suite.cliTarball, ...flags);
+  const [agent = ''] = blocksOf('ts');
+  const [, commands = ''] = blocksOf('sh');
+  writeFileSync(join(project, 'agent.mjs'), agent);
+  const [start = '', call = ''] = commands.split('\n').map((line) => line.replace(/\s+#.*/, ''));
+  expect(start).toBe('node agent.mjs');
+
+  const server = spawn(process.execPath, ['agent.mjs'], {
+    cwd: project,
+    env: { PATH, HOME, PORT: '0' },
+    stdio: 'pipe',
+  });
+  try {
+    const [first] = (await once(server.stdout, 'data')) as [Buffer];
+    const [, url = ''] = /^Shouter listens on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(String(first)) ?? [];
+    expect(call).toBe('npx parley send -a localhost:8080 "hello"');
+    const { output } = await inProject('npx', ['parley', 'send', '-a', url, 'hello'], project);
+    expect(output).toMatch(/State: COMPLETED\nArtifact: response\nText:\nHELLO \n/);
+    expect(server.exitCode).toBe(null);
+  } finally {
+    const ended = once(server, 'exit');
+    server.kill('SIGTERM');
+    await ended;
+  }
+});
