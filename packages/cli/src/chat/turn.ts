@@ -3,6 +3,7 @@ import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeHead } from '../output/task-text.js';
+import { timeLimit } from '../settings/time-limit.js';
 import { stopsStream } from '../task/authorization.js';
 import { pollOptions, showProgress, streams } from '../task/waiting.js';
 import type { ConversationNews } from './conversation-news.js';
@@ -96,7 +97,7 @@ export class Turn {
     const { client, thread } = this.#agent;
     const request = { message: message as { readonly parts: readonly Part[] } };
     const timeoutMs = this.#invocation.settings.duration('timeout');
-    const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+    const limits = timeoutMs === undefined ? [] : [timeLimit(timeoutMs)];
     const signal = AbortSignal.any([this.#stop.signal, ...limits]);
     if (!streams(client)) {
       const options = { signal, ...pollOptions(this.#invocation) };

@@ -8,6 +8,7 @@ import { discoveredEndpoints, shareOrigin } from '../login/issuer-endpoints.js';
 import { loginCredentials } from '../login/login-credentials.js';
 import { type Login, LoginStore } from '../login/login-store.js';
 import type { Settings } from '../settings/settings.js';
+import { timeLimit } from '../settings/time-limit.js';
 
 /** Signs in by OAuth, with a code on another device or with a client secret, and keeps the token for later calls. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -37,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   await credentials.credentials({
     card: { ...card, securityRequirements: [{ schemes: { [login.scheme]: { list: [...login.scopes] } } }] },
     url: target,
-    ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
+    ...(timeoutMs !== undefined && { signal: timeLimit(timeoutMs) }),
   });
   if (output.json) output.document({ agent: origin, issuer: login.issuer, scheme: login.scheme, flow: login.flow });
   else {

@@ -9,6 +9,7 @@ import { CHECKS, type Check, type CheckedAgent } from '../conformance/checks.js'
 import type { Finding } from '../conformance/finding.js';
 import { WireTap } from '../conformance/wire-tap.js';
 import { failureOf } from '../failure/failure.js';
+import { timeLimit } from '../settings/time-limit.js';
 
 const LIMIT_MS = 30_000;
 const BINDINGS: readonly string[] = ['JSONRPC', 'HTTP+JSON'];
@@ -64,7 +65,7 @@ export async function run(invocation: Invocation): Promise<number> {
       add({ ...named, spec: '§5', requirement: 'the interface can be called', status: 'skipped', evidence });
       continue;
     }
-    const limit = () => AbortSignal.timeout(settings.duration('timeout') ?? LIMIT_MS);
+    const limit = () => timeLimit(settings.duration('timeout') ?? LIMIT_MS);
     const agent = await checkedAgent({ target, card, options, one, limit });
     const { checks, unplayed } = await checksFor(agent, one, settings.isOn('tck'));
     for (const { spec, requirement, run: check } of checks) {

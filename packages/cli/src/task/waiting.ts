@@ -2,6 +2,7 @@ import type { Client } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
+import { timeLimit } from '../settings/time-limit.js';
 import type { TaskThread } from './task-thread.js';
 
 /** The exit code after Ctrl-C, as shells have it. */
@@ -27,7 +28,7 @@ export async function waiting(
   const onInterrupt = () => interrupt.abort(new Error('interrupted'));
   process.once('SIGINT', onInterrupt);
   const timeoutMs = settings.duration('timeout');
-  const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+  const limits = timeoutMs === undefined ? [] : [timeLimit(timeoutMs)];
   // What streams to the terminal shows by itself that it goes on.
   const progress = settings.isOn('stream')
     ? NO_PROGRESS

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callerIds, systemClock, systemIds, uuidOf } from './runtime.js';
+import { callerClock, callerIds, systemClock, systemIds, uuidOf } from './runtime.js';
 
 it('ids are UUIDs, of the time of the machine where they have one', () => {
   const id = systemIds.ordered();
@@ -30,4 +30,17 @@ it('timers run once at their time unless they are canceled, and soon is sooner',
   expect(events).toEqual(['soon', 'later']);
   expect(systemClock.monotonic() - began).toBeGreaterThanOrEqual(19);
   expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(100);
+});
+
+it.each([
+  ['servers', systemClock],
+  ['clients', callerClock],
+])('a timer of %s that is longer than those of the platform does not fire at once', async (_whose, clock) => {
+  let fired = false;
+  const cancel = clock.after(2 ** 31, () => {
+    fired = true;
+  });
+  await new Promise<void>((resolve) => void callerClock.after(50, resolve));
+  cancel();
+  expect(fired).toBe(false);
 });
