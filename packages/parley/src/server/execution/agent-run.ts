@@ -27,7 +27,9 @@ export class AgentRun implements StrayScope {
   readonly #strayErrors: StrayErrors;
   /** Absent once the turn is over. */
   #options: AgentRunOptions | undefined;
-  #refused: { readonly with: unknown } | undefined;
+  /** Errors that the agent was given and need not look at. */
+  #refusals: WeakSet<object> | undefined;
+  #abortReason: Error | undefined;
 
   constructor(options: AgentRunOptions) {
     this.#taskId = options.taskId;
@@ -45,6 +47,7 @@ export class AgentRun implements StrayScope {
 
   /** Tells the agent to stop. */
   abort(reason: Error): void {
+    this.#abortReason ??= reason;
     this.#as(({ context }) => context.abort(reason));
   }
 
@@ -59,9 +62,18 @@ export class AgentRun implements StrayScope {
     }
   }
 
-  /** An event was refused with this error, which the agent need not look at. */
+  /** An event or a checkpoint was refused with this error, which the agent need not look at. */
   refused(error: unknown): void {
-    this.#refused = { with: error };
+    if (typeof error !== 'object' || error === null) return;
+    this.#refusals ??= new WeakSet();
+    this.#refusals.add(error);
+  }
+
+  /** The executor threw this when its turn was over: only the log can hear of it. */
+  threwLate(error: unknown): void {
+    const fields = { taskId: this.#taskId, error };
+    if (this.#isRefusal(error) || this.#isAbort(error)) this.#logger.debug('agent stopped after its turn', fields);
+    else this.#logger.error('agent failed after its turn was over', fields);
   }
 
   stray(error: unknown): void {
@@ -82,11 +94,21 @@ export class AgentRun implements StrayScope {
   }
 
   #isRefusal(error: unknown): boolean {
-    if (this.#refused !== undefined && this.#refused.with === error) return true;
+    if (typeof error === 'object' && error !== null && this.#refusals?.has(error)) return true;
     try {
       return error instanceof TurnOverError;
     } catch {
       // Anything can be thrown, and some of it throws when it is looked at.
+      return false;
+    }
+  }
+
+  /** Whether an agent that was told to stop says that it did. */
+  #isAbort(error: unknown): boolean {
+    if (this.#abortReason === undefined) return false;
+    try {
+      return error === this.#abortReason || (error instanceof Error && error.name === 'AbortError');
+    } catch {
       return false;
     }
   }

@@ -334,7 +334,8 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   #threw(error: unknown): void {
-    if (!this.#over) {
+    if (this.#over) this.#agent?.threwLate(error);
+    else {
       if (this.#cancel) this.#end('TASK_STATE_CANCELED');
       else if (this.#log.phase === 'draft' && isA2AError(error)) {
         this.#settle();
@@ -380,18 +381,19 @@ export class Turn implements EventSink, LoggedTurn {
     this.#agent?.end();
   }
 
+  /** A checkpoint that fails is no failure of the agent, also if nobody waits for it. */
   async #saveCheckpoint(value: JsonValue): Promise<void> {
     const { storage, limits, logger } = this.#around;
-    let checkpoint: JsonValue;
     try {
-      checkpoint = ownCopy(value, limits.taskBytes);
+      const checkpoint = ownCopy(value, limits.taskBytes);
+      await this.flush();
+      const { held } = this;
+      if (this.#over || !held || !(await storage.saveCheckpoint(held, checkpoint))) throw new TurnOverError();
     } catch (error) {
-      logger.error('agent saved an invalid checkpoint', { taskId: this.taskId, error });
+      this.#agent?.refused(error);
+      if (!this.#over) logger[levelOf(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
       throw error;
     }
-    await this.flush();
-    const held = this.held;
-    if (this.#over || !held || !(await storage.saveCheckpoint(held, checkpoint))) throw new TurnOverError();
   }
 }
 
@@ -402,6 +404,15 @@ function addressed(message: Message, { id, contextId = '', history }: Task): Add
     return first as AddressedMessage;
   }
   return { ...message, taskId: id, contextId };
+}
+
+/** Anything can be thrown, and some of it throws when it is looked at. */
+function levelOf(error: unknown): 'error' | 'debug' {
+  try {
+    return failureLevel(error);
+  } catch {
+    return 'error';
+  }
 }
 
 /** Anything can be thrown, and some of it throws when it is looked at. */
