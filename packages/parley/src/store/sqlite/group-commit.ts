@@ -1,6 +1,7 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { LastingThread } from './lasting-thread.js';
+import { OperationQueue } from './operation-queue.js';
 import type { Operation, OperationResults, Settled } from './operations.js';
 
 interface Entry {
@@ -9,11 +10,14 @@ interface Entry {
   readonly reject: (error: unknown) => void;
 }
 
-/** Collects operations while the batch before them is being written, so that a commit serves all that wait for one. */
+/**
+ * Collects operations while the batch before them is being written, so that a commit serves all that wait for one. A batch
+ * is bounded in bytes.
+ */
 export class GroupCommit {
   readonly #writer: LastingThread;
   readonly #clock: Clock;
-  #collected: Entry[] = [];
+  readonly #queue = new OperationQueue<Entry>();
   #scheduled = false;
   #inFlight = false;
   #onIdle: (() => void)[] = [];
@@ -27,7 +31,7 @@ export class GroupCommit {
   /** Resolves when the operation is durable. Rejects with StorageError when it failed; the others of its batch are done. */
   do<O extends Operation>(operation: O): Promise<OperationResults[O[0]]> {
     return new Promise((resolve, reject) => {
-      this.#collected.push({ operation, resolve: resolve as Entry['resolve'], reject });
+      this.#queue.add({ operation, resolve: resolve as Entry['resolve'], reject });
       if (this.#inFlight || this.#scheduled) return;
       this.#scheduled = true;
       this.#clock.soon(() => {
@@ -49,15 +53,14 @@ export class GroupCommit {
   }
 
   #send(): void {
-    const batch = this.#collected;
-    if (batch.length === 0) {
+    if (this.#queue.isEmpty) {
       this.#inFlight = false;
       const onIdle = this.#onIdle;
       this.#onIdle = [];
       for (const resolve of onIdle) resolve();
       return;
     }
-    this.#collected = [];
+    const batch = this.#queue.take();
     this.#inFlight = true;
     for (const watcher of this.#watchers) watcher(batch.length);
     this.#writer.ask(batch.map(({ operation }) => operation)).then(

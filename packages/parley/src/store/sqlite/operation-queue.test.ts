@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { OperationQueue } from './operation-queue.js';
+import type { Operation } from './operations.js';
+
+const MIB = 1_048_576;
+
+/** Appends so much text to a task. */
+function append(task: string, bytes: number): { readonly operation: Operation; readonly name: string } {
+  const fields = [1, 'x'.repeat(bytes), null, null];
+  const operation = ['append', 'a', task, 0, 1, 0, 2, 0, '{}', null, null, null, fields] as const;
+  return { operation, name: `${task} ${bytes}` };
+}
+
+function batches(...entries: readonly ReturnType<typeof append>[]): readonly (readonly string[])[] {
+  const queue = new OperationQueue<ReturnType<typeof append>>();
+  for (const entry of entries) queue.add(entry);
+  const taken: string[][] = [];
+  while (!queue.isEmpty) taken.push(queue.take().map(({ name }) => name));
+  return taken;
+}
+
+describe('a queue of operations', () => {
+  it('gives small operations out together, in their order', () => {
+    expect(batches(append('a', 1), append('b', 2), append('a', 3))).toEqual([['a 1', 'b 2', 'a 3']]);
+  });
+
+  it('bounds the bytes of a batch', () => {
+    const many = Array.from({ length: 200 }, (_, at) => append(`t${at}`, 60_000));
+    const sizes = batches(...many).map(({ length }) => length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(200);
+    expect(Math.max(...sizes) * 60_000).toBeLessThanOrEqual(4 * MIB);
+  });
+
+  it('gives large operations out one by one, and small ones before them', () => {
+    const large = ['a', 'b', 'c'].map((task) => append(task, 8 * MIB));
+    expect(batches(...large, append('d', 1), append('e', 1))).toEqual([
+      ['d 1', 'e 1', `a ${8 * MIB}`],
+      [`b ${8 * MIB}`],
+      [`c ${8 * MIB}`],
+    ]);
+  });
+
+  it('keeps the order of operations on one task', () => {
+    const entries = [append('b', 8 * MIB), append('a', 1), append('a', 5 * MIB), append('a', 2), append('c', 3)];
+    expect(batches(...entries)).toEqual([['a 1', 'c 3', `b ${8 * MIB}`], [`a ${5 * MIB}`], ['a 2']]);
+  });
+});
