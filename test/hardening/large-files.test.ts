@@ -13,7 +13,7 @@ function messageWith(raw: string): MemoryRequest {
 /** The processor time that reading a request takes, in ms. */
 async function costOf(request: MemoryRequest): Promise<number> {
   const begun = process.cpuUsage();
-  const text = await readText(request, LIMITS);
+  const text = await readText(request, { limits: LIMITS });
   jsonRpc.decode('sendMessage', parseJson(text, LIMITS));
   const { user, system } = process.cpuUsage(begun);
   return (user + system) / 1000;

@@ -1,3 +1,4 @@
+import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -33,6 +34,7 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   readonly cardMaxAgeSeconds: number;
+  readonly bodyMemory?: number | undefined;
   readonly retention?: Partial<RetentionPolicy>;
   /** Whether probes are answered. */
   readonly health: boolean;
@@ -66,7 +68,9 @@ export class AgentHost {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
-    const ports = { ...options, openStreams: { count: 0 }, lastAttempts: new OneAtATime(), streamBroke };
+    const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
+    const lastAttempts = new OneAtATime();
+    const ports = { ...options, bodies, openStreams: { count: 0 }, lastAttempts, streamBroke };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
       const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });

@@ -31,6 +31,8 @@ export interface HostOptions {
   readonly cardMaxAgeSeconds?: number;
   /** Silence on a stream after which a comment shows that it lives; default 15 s. */
   readonly streamHeartbeatMs?: number;
+  /** Bytes of all large request bodies in progress; beyond them large requests wait, then 429. Default: 32 MiB. */
+  readonly bodyMemory?: number;
   /** Pages of which other origins may call from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
   /** Whether answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
@@ -80,6 +82,7 @@ export const hostOptionsShape = {
   retention: z.strictObject({ finishedMs: ms, tailsMs: ms, everyMs: ms }).optional(),
   cardMaxAgeSeconds: z.number().int().nonnegative().optional(),
   streamHeartbeatMs: ms,
+  bodyMemory: z.number().positive().optional(),
   cors: corsSchema.optional(),
   nosniff: z.boolean().optional(),
   compression: compressionSchema.optional(),

@@ -1,5 +1,6 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
 import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpoint.js';
+import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { cloneJson } from '../model/clone-json.js';
@@ -31,6 +32,8 @@ export interface AgentPorts {
 
 /** What agents of one host share. */
 export interface SharedPorts extends AgentPorts {
+  /** Bounds the memory of large bodies. */
+  readonly bodies: BodyBudget;
   /** Where the streams that are open are counted. */
   readonly openStreams: Tally;
   /** For the turns of all agents in their last attempt. */
@@ -83,7 +86,7 @@ export class ServedAgent {
   /** What the bindings need to serve the agent under the addresses of a card. */
   endpoint(card: AgentCard): AgentEndpoint {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
-    const { logger, clock, heartbeatMs, openStreams, streamBroke } = this.#ports;
+    const { logger, clock, bodies, heartbeatMs, openStreams, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_LIMITS, ...limits };
     return {
       handler: this.#handlerAt(card),
@@ -92,6 +95,7 @@ export class ServedAgent {
       logger,
       clock,
       limits: { bodyBytes, jsonDepth, parts, idLength },
+      bodies,
       heartbeatMs,
       openStreams,
       streamBroke,

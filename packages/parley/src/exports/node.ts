@@ -118,6 +118,7 @@ function serverOf(subject: string, agents: HostedAgents, options: ServerOptions)
     ...(options.retention && { retention: options.retention }),
     ...(options.cors && { cors: options.cors }),
     nosniff: options.nosniff,
+    bodyMemory: options.bodyMemory,
     compression: compressionOf(options.compression ?? true, nodeCompressor),
     health: options.health ?? true,
     description: options.openapi === true ? hostDescription : undefined,

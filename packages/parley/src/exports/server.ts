@@ -114,6 +114,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     ...(options.retention && { retention: options.retention }),
     ...(options.cors && { cors: options.cors }),
     nosniff: options.nosniff,
+    bodyMemory: options.bodyMemory,
     compression: compressionOf(options.compression ?? false, webCompressor),
     health: options.health ?? false,
     metrics: metricsOf(options.metrics, false),

@@ -16,6 +16,8 @@ export interface ServerCallContext {
   readonly lastEventId?: string;
   /** W3C trace context. */
   readonly traceparent?: string;
+  /** Called when the message is taken in: from then on the memory of its body does not count as that of a request. */
+  readonly takenIn?: () => void;
   /** Aborted when the caller goes away. Made when first looked at. */
   readonly signal: AbortSignal;
 }

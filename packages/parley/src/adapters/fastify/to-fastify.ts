@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { readChunks } from '../../bindings/http/read-chunks.js';
 import { MountedRequest } from '../node/mounted-request.js';
 import { NodeExchangeRequest } from '../node/node-exchange-request.js';
@@ -50,10 +51,11 @@ function splitAfter(path: string, depth: number): { readonly mount: string; read
 }
 
 /** The body as a stream gives it: that of the wire, or what a hook of the application has put in its place. */
-function chunked(payload: unknown): ((limit: number) => Promise<Uint8Array>) | undefined {
+function chunked(payload: unknown): ExchangeRequest['body'] | undefined {
   if (!(payload instanceof Readable)) return undefined;
   // What is refused in the middle of its body gets an answer all the same.
-  return (limit) => readChunks(payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limit);
+  return (limit, meter) =>
+    readChunks(payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limit, meter);
 }
 
 function isBodyError(error: unknown): boolean {

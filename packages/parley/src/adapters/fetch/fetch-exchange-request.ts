@@ -1,3 +1,4 @@
+import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { payloadTooLarge, readChunks } from '../../bindings/http/read-chunks.js';
 
@@ -33,8 +34,8 @@ export class FetchExchangeRequest implements ExchangeRequest {
     return this.#request.headers.get(name) ?? undefined;
   }
 
-  body(limit: number): Promise<Uint8Array> {
-    this.#body ??= this.#read(limit);
+  body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
+    this.#body ??= this.#read(limit, meter);
     return this.#body;
   }
 
@@ -49,10 +50,10 @@ export class FetchExchangeRequest implements ExchangeRequest {
     }
   }
 
-  async #read(limit: number): Promise<Uint8Array> {
+  async #read(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
     const { body } = this.#request;
     if (body === null) return NOTHING;
     if (Number(this.header('content-length') ?? 0) > limit) throw payloadTooLarge(limit);
-    return readChunks(body as AsyncIterable<Uint8Array>, limit);
+    return readChunks(body as AsyncIterable<Uint8Array>, limit, meter);
   }
 }

@@ -1,3 +1,4 @@
+import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { NodeExchangeRequest } from './node-exchange-request.js';
 
@@ -9,7 +10,7 @@ export interface Mounting {
   /** What follows it, without query. */
   readonly path: string;
   /** Gives the body where it is not to be read from the connection. */
-  readonly body?: ((limit: number) => Promise<Uint8Array>) | undefined;
+  readonly body?: ExchangeRequest['body'] | undefined;
 }
 
 /** A request that a framework on node:http hands on from somewhere below its root. */
@@ -52,9 +53,9 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.header(name);
   }
 
-  body(limit: number): Promise<Uint8Array> {
-    if (this.#body === undefined) return this.#arrived.body(limit);
-    this.#read ??= this.#body(limit);
+  body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
+    if (this.#body === undefined) return this.#arrived.body(limit, meter);
+    this.#read ??= this.#body(limit, meter);
     return this.#read;
   }
 }

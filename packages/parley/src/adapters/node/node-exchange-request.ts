@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { hasBody, readBody } from './request-body.js';
 
@@ -53,8 +54,8 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
-  body(limit: number): Promise<Uint8Array> {
-    this.#body ??= this.#readBody(limit);
+  body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
+    this.#body ??= this.#readBody(limit, meter);
     return this.#body;
   }
 
@@ -71,10 +72,10 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return !(Number(incoming.headers['content-length']) <= UNREAD_KEPT);
   }
 
-  #readBody(limit: number): Promise<Uint8Array> {
+  #readBody(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
     const declared = Number(this.#incoming.headers['content-length'] ?? 0);
     if (this.#expectsContinue && declared <= limit) this.#response.writeContinue();
-    return readBody(this.#incoming, limit);
+    return readBody(this.#incoming, limit, meter);
   }
 
   #makeSignal(): AbortSignal {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import { payloadTooLarge } from '../../bindings/http/read-chunks.js';
 import { A2AError } from '../../errors/a2a-error.js';
 
@@ -10,10 +11,10 @@ export function hasBody(incoming: IncomingMessage): boolean {
 }
 
 /**
- * The body of a request, up to `limit` bytes.
+ * The body of a request, up to `limit` bytes. Reading pauses when the meter says so.
  * @throws A2AError PAYLOAD_TOO_LARGE as soon as the limit is known to be passed, with the rest left unread.
  */
-export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
+export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyMeter): Promise<Uint8Array> {
   if (!hasBody(incoming)) return Promise.resolve(NOTHING);
   if (Number(incoming.headers['content-length'] ?? 0) > limit) return Promise.reject(payloadTooLarge(limit));
   if (incoming.destroyed) return Promise.reject(endedEarly());
@@ -26,9 +27,21 @@ export function readBody(incoming: IncomingMessage, limit: number): Promise<Uint
       if (size > limit) {
         incoming.off('data', onData).pause();
         reject(payloadTooLarge(limit));
-      } else if (first === undefined) first = chunk;
+        return;
+      }
+      if (first === undefined) first = chunk;
       else if (more === undefined) more = [first, chunk];
       else more.push(chunk);
+      const pause = meter?.(size);
+      if (pause === undefined) return;
+      incoming.pause();
+      pause.then(
+        () => incoming.resume(),
+        (error: unknown) => {
+          incoming.off('data', onData);
+          reject(error);
+        },
+      );
     };
     incoming.on('data', onData);
     incoming.on('end', () => resolve(more !== undefined ? Buffer.concat(more, size) : (first ?? NOTHING)));

@@ -29,7 +29,7 @@ export async function invalidateCache(
   }
   let pattern: string;
   try {
-    pattern = patternOf(parseJson(await readText(request, LIMITS), LIMITS));
+    pattern = patternOf(parseJson(await readText(request, { limits: LIMITS }), LIMITS));
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
     return errorAnswer({ status: error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400, message: error.message });

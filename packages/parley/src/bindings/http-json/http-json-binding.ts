@@ -47,6 +47,7 @@ export function httpJsonBinding(endpoint: AgentEndpoint, codecs: readonly WireCo
       const { operation, codec } = progress;
       const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
       record.code = error.code;
+      endpoint.bodies?.release(request);
       return failure({ error, endpoint, request, codec, record });
     });
   };
@@ -88,11 +89,13 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
       openStreams: endpoint.openStreams,
       record,
     });
+    endpoint.bodies?.release(request);
     const headers = withExtensions(EVENT_STREAM_HEADERS, call.context);
     return { status: 200, headers, body: stream, call: record };
   }
   const call = prepareCall(operation, parts);
   const body = await answerUnary(handler, codec, call);
+  endpoint.bodies?.release(request);
   const headers = {
     'content-type': answerType(request, codec.version),
     ...(operation === 'getExtendedAgentCard' && OWN_CARD),
@@ -124,7 +127,7 @@ function chooseRoute(request: ExchangeRequest, matches: readonly RouteMatch[]): 
 async function readValue(
   request: ExchangeRequest,
   { route, variables }: RouteMatch,
-  { limits }: AgentEndpoint,
+  endpoint: AgentEndpoint,
 ): Promise<{ value: RequestMembers; form: WireForm }> {
   const query = queryMembers(request.query);
   if (route.body === 'none') {
@@ -135,9 +138,9 @@ async function readValue(
   const contentType = request.header('content-type');
   const readable = isReadable(contentType) || (optional && contentType === undefined);
   if (!readable && !optional) throw wrongContentType();
-  const text = await readText(request, limits);
+  const text = await readText(request, endpoint);
   if (!readable && text !== '') throw wrongContentType();
-  const body = text === '' && optional ? {} : parseJson(text, limits);
+  const body = text === '' && optional ? {} : parseJson(text, endpoint.limits);
   const value = bodyMembers(optional ? (body ?? {}) : body);
   if (typeof query.tenant === 'string' && query.tenant !== '') setMembers(value, { tenant: query.tenant });
   setMembers(value, variables);

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Tally } from '../../telemetry/tally.js';
+import type { BodyBudget } from './body-budget.js';
 
 /** How much one request may bring. */
 export interface RequestLimits {
@@ -41,6 +42,8 @@ export interface AgentEndpoint {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RequestLimits;
+  /** Bounds the memory of large bodies; shared by all agents of a host. Absent: no bound. */
+  readonly bodies?: BodyBudget;
   readonly heartbeatMs: number;
   /** The version of a call that names none: `0.3` says the specification (Spec §3.6.2). */
   readonly versionWhenAbsent: string;

@@ -4,6 +4,7 @@ import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
+import type { BodyBudget } from './body-budget.js';
 import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
@@ -28,6 +29,7 @@ export interface CallContextParts {
   readonly version: string;
   readonly offer: Offer;
   readonly user: User | undefined;
+  readonly bodies?: BodyBudget | undefined;
 }
 
 /**
@@ -41,6 +43,7 @@ export function callContext({
   version,
   offer,
   user,
+  bodies,
 }: CallContextParts): ServerCallContext {
   let extensions = NONE;
   if (offer.extensions.length > 0) {
@@ -56,6 +59,7 @@ export function callContext({
   if (traceparent !== undefined) context.traceparent = traceparent;
   const lastEventId = OPERATIONS[operation].streaming ? request.header('last-event-id') : undefined;
   if (lastEventId !== undefined) context.lastEventId = lastEventId;
+  if (bodies?.holds(request)) context.takenIn = () => bodies.release(request);
   return context;
 }
 
@@ -75,6 +79,7 @@ class HttpCallContext implements ServerCallContext {
   declare contextId?: string;
   declare traceparent?: string;
   declare lastEventId?: string;
+  declare takenIn?: () => void;
   readonly #request: ExchangeRequest;
 
   constructor({

@@ -55,6 +55,7 @@ export function prepareCall<Name extends OperationName>(operation: Name, parts: 
     version: codec.version,
     offer,
     user: parts.user,
+    bodies: endpoint.bodies,
   });
   requireCapabilities(operation, request, offer.capabilities);
   return { operation, request, context, record };

@@ -1,3 +1,4 @@
+import type { BodyMeter } from './body-budget.js';
 import type { CallRecord } from './call-record.js';
 
 /** A request as any host can give it: the universal half between a host's adapter and the bindings. */
@@ -11,10 +12,10 @@ export interface ExchangeRequest {
   /** A header by lower-case name; several lines joined by `, `. */
   header(name: string): string | undefined;
   /**
-   * The whole body.
+   * The whole body. The meter, if given, hears of each piece that arrives.
    * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
    */
-  body(limit: number): Promise<Uint8Array>;
+  body(limit: number, meter?: BodyMeter): Promise<Uint8Array>;
   /** Aborted when the peer goes away before the answer is complete. Made when first looked at. */
   readonly signal: AbortSignal;
   /** Address of the peer, where the host knows it. */

@@ -1,6 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
-import type { RequestLimits } from './agent-endpoint.js';
+import type { AgentEndpoint, RequestLimits } from './agent-endpoint.js';
 import type { ExchangeRequest } from './exchange.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -11,14 +11,17 @@ const BACKSLASH = 92;
 /**
  * The body as text.
  * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR for bytes that are not UTF-8, INVALID_REQUEST for a body cut off,
- * CONTENT_TYPE_NOT_SUPPORTED for one that is compressed.
+ * CONTENT_TYPE_NOT_SUPPORTED for one that is compressed, RESOURCE_EXHAUSTED while too many large ones are in progress.
  */
-export function readText(request: ExchangeRequest, limits: RequestLimits): Promise<string> {
+export function readText(
+  request: ExchangeRequest,
+  { limits, bodies }: Pick<AgentEndpoint, 'limits' | 'bodies'>,
+): Promise<string> {
   const coding = request.header('content-encoding');
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     return Promise.reject(new ContentTypeNotSupportedError('The request body must not be compressed'));
   }
-  return request.body(limits.bodyBytes).then(textOf, unreadable);
+  return request.body(limits.bodyBytes, bodies?.meter(request)).then(textOf, unreadable);
 }
 
 function unreadable(error: unknown): never {

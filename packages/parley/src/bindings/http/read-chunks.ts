@@ -1,16 +1,23 @@
 import { A2AError } from '../../errors/a2a-error.js';
+import type { BodyMeter } from './body-budget.js';
 
 /**
  * A body that comes in pieces, as a whole.
  * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
  */
-export async function readChunks(chunks: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+export async function readChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+  meter?: BodyMeter,
+): Promise<Uint8Array> {
   const read: Uint8Array[] = [];
   let size = 0;
   // Leaving the loop cancels the rest of the body.
   for await (const chunk of chunks) {
     size += chunk.length;
     if (size > limit) throw payloadTooLarge(limit);
+    const pause = meter?.(size);
+    if (pause !== undefined) await pause;
     read.push(chunk);
   }
   return joined(read, size);

@@ -43,6 +43,7 @@ export function jsonRpcBinding(
       const { method, record } = progress;
       const error = toA2AError(thrown, endpoint.logger, { operation: method, requestId: request.requestId });
       record.code = error.code;
+      endpoint.bodies?.release(request);
       const operation = codecs.map(({ methods }) => methods.get(method)).find((found) => found !== undefined);
       const streaming = operation !== undefined && isStreaming(operation);
       return failure({ error, endpoint, dialect, request, progress, streaming });
@@ -66,7 +67,7 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
   if (essence(request.header('content-type')) !== JSON_TYPE) {
     throw new ContentTypeNotSupportedError(`The Content-Type must be ${JSON_TYPE}`);
   }
-  const text = await readText(request, limits);
+  const text = await readText(request, endpoint);
   const body = parseJson(text, limits);
   progress.id = limitedId(idOf(body, text), limits.idLength);
   const envelope = readEnvelope(body);
@@ -99,12 +100,14 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
       openStreams: endpoint.openStreams,
       record,
     });
+    endpoint.bodies?.release(request);
     const headers = withExtensions(EVENT_STREAM_HEADERS, call.context);
     return { status: 200, headers, body: stream, call: record };
   }
   const call = prepareCall(operation, parts);
   refuseNotification(envelope);
   const result = await answerUnary(handler, codec, call);
+  endpoint.bodies?.release(request);
   return {
     status: 200,
     headers: withExtensions(JSON_HEADERS, call.context),

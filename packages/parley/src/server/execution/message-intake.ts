@@ -29,6 +29,8 @@ export interface Envelope {
   /** The task to make; absent for a message to an existing one. */
   readonly task: (Task & { readonly contextId: string }) | undefined;
   readonly key: IdempotencyKey | undefined;
+  /** Called when the message is stored, or its agent decides what becomes of it. */
+  readonly takenIn: (() => void) | undefined;
 }
 
 /** What taking a message in led to. */
@@ -66,7 +68,8 @@ export class MessageIntake {
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context);
     const key = this.#idempotency.keyOf(scope, message);
-    if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key };
+    const { takenIn } = context;
+    if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key, takenIn };
     const taskId = ids.ordered();
     // In order, like the task's: stores keep indexes by it.
     const contextId = message.contextId || ids.ordered();
@@ -76,13 +79,14 @@ export class MessageIntake {
       status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
     };
-    return { scope, message, caller, taskId, task, key };
+    return { scope, message, caller, taskId, task, key, takenIn };
   }
 
   /** Stores the message, or runs the agent first where that decides; the turn starts when the caller says so. */
   submit(envelope: Envelope): Promise<Submission> {
     const { task, key } = envelope;
     if (!task || this.#around.executor.replies !== 'either') return this.#accept(envelope);
+    envelope.takenIn?.();
     return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
   }
 
@@ -100,6 +104,7 @@ export class MessageIntake {
         ...(key && { idempotency: key }),
         waitingLimit: limits.waitingMessages,
       });
+      envelope.takenIn?.();
       return this.#accepted(envelope, outcome);
     } finally {
       arrival.end();

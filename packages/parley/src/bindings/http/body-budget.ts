@@ -1,0 +1,115 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { ExchangeRequest } from './exchange.js';
+
+/** Hears how much of a body has arrived. If it answers a promise, reading pauses until that resolves. */
+export type BodyMeter = (total: number) => Promise<void> | undefined;
+
+/** Memory for the bodies of all requests in progress, unless the host says otherwise. */
+export const DEFAULT_BODY_MEMORY = 33_554_432;
+
+/** A body up to this size is not counted, so that small requests never wait for large ones. */
+const SMALL = 65_536;
+/** A paused request is refused after this time. */
+const PATIENCE_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/** One large body. */
+interface Share {
+  bytes: number;
+  waiting: { readonly bytes: number; readonly resume: () => void; readonly stopTimer: () => void } | undefined;
+}
+
+/**
+ * Bounds the memory of large bodies that are being read, decoded and stored at the same time. When it is used up, all but
+ * the oldest of these requests pause, which slows their senders down.
+ */
+export class BodyBudget {
+  readonly #maxBytes: number;
+  readonly #clock: Clock;
+  /** Oldest first. */
+  readonly #shares = new Map<ExchangeRequest, Share>();
+  #used = 0;
+  #waiting = 0;
+
+  constructor({ maxBytes, clock }: { readonly maxBytes: number; readonly clock: Clock }) {
+    this.#maxBytes = maxBytes;
+    this.#clock = clock;
+  }
+
+  /** The meter for the body of a request; absent for a body that is announced as small. */
+  meter(request: ExchangeRequest): BodyMeter | undefined {
+    if (Number(request.header('content-length')) <= SMALL) return undefined;
+    return (total) => (total <= SMALL ? undefined : this.#take(request, total));
+  }
+
+  /** Whether the body of a request is counted now. */
+  holds(request: ExchangeRequest): boolean {
+    return this.#shares.size > 0 && this.#shares.has(request);
+  }
+
+  /** The body of a request needs no memory any more. */
+  release(request: ExchangeRequest): void {
+    const share = this.#shares.size === 0 ? undefined : this.#shares.get(request);
+    if (share === undefined) return;
+    this.#shares.delete(request);
+    this.#used -= share.bytes;
+    this.#resume(share);
+    for (const next of this.#shares.values()) {
+      if (next.waiting === undefined) continue;
+      if (!this.#mayHave(next, next.waiting.bytes)) return;
+      this.#charge(next, next.waiting.bytes);
+      this.#resume(next);
+    }
+  }
+
+  #take(request: ExchangeRequest, total: number): Promise<void> | undefined {
+    let share = this.#shares.get(request);
+    if (share === undefined) {
+      share = { bytes: 0, waiting: undefined };
+      this.#shares.set(request, share);
+    }
+    const bytes = total - share.bytes;
+    if (this.#isFirst(share) || (this.#waiting === 0 && this.#mayHave(share, bytes))) {
+      this.#charge(share, bytes);
+      return undefined;
+    }
+    return this.#wait(share, bytes);
+  }
+
+  #wait(share: Share, bytes: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stopTimer = this.#clock.after(PATIENCE_MS, () => {
+        const details = { retryAfterMs: RETRY_MS };
+        reject(new A2AError('RESOURCE_EXHAUSTED', 'Too many large requests at the same time', details));
+        this.#resume(share);
+      });
+      share.waiting = { bytes, resume: resolve, stopTimer };
+      this.#waiting += 1;
+    });
+  }
+
+  #resume(share: Share): void {
+    const { waiting } = share;
+    if (waiting === undefined) return;
+    share.waiting = undefined;
+    this.#waiting -= 1;
+    waiting.stopTimer();
+    waiting.resume();
+  }
+
+  #charge(share: Share, bytes: number): void {
+    share.bytes += bytes;
+    this.#used += bytes;
+  }
+
+  /** The oldest request always goes on, so that large requests cannot keep each other waiting. */
+  #mayHave(share: Share, bytes: number): boolean {
+    return this.#used + bytes <= this.#maxBytes || this.#isFirst(share);
+  }
+
+  #isFirst(share: Share): boolean {
+    for (const first of this.#shares.values()) return first === share;
+    return false;
+  }
+}
