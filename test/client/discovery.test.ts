@@ -56,6 +56,36 @@ describe('the card of an agent is found', () => {
     expect(await client.getTask('t1')).toEqual(task());
   });
 
+  it('with members that nobody knows, at any depth, and without those that may be absent', async () => {
+    const strange = { tomorrow: { is: ['another', 'day'] } };
+    await using stub = await serving((stub) => ({
+      [CARD]: {
+        body: {
+          ...stub.card({
+            skills: [{ id: 's', name: 'S', description: '', tags: [], ...strange }],
+            capabilities: { streaming: true, extensions: [{ uri: 'urn:x', ...strange }], ...strange },
+            securitySchemes: { odd: { quantumSecurityScheme: {} } as never },
+            provider: { organization: 'O', url: 'https://o.example', ...strange } as never,
+          }),
+          supportedInterfaces: [{ url: stub.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...strange }],
+          ...strange,
+        },
+      },
+      '/old/.well-known/agent-card.json': {
+        body: { name: 'Old', url: stub.url, protocolVersion: '0.3.0', ...strange, skills: [strange] },
+      },
+      '/bare/.well-known/agent-card.json': {
+        body: {
+          name: 'Bare',
+          supportedInterfaces: [{ url: stub.url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+        },
+      },
+    }));
+    expect(await (await connect(stub.url, alone())).getTask('t1')).toEqual(task());
+    expect((await connect(`${stub.url}/old`, alone())).card.name).toBe('Old');
+    expect(await (await connect(`${stub.url}/bare`, alone())).getTask('t1')).toEqual(task());
+  });
+
   it('at the origin, for the url of one of its interfaces and no other', async () => {
     await using stub = await serving((stub) => ({
       [CARD]: {

@@ -1,6 +1,6 @@
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
-import type { AgentCard } from '../model/agent-card.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
 import type { CachedDocuments } from './cached-documents.js';
 import { originOf } from './credential-guard.js';
@@ -13,6 +13,8 @@ export interface ResolvedCard {
   readonly document: object;
   /** Undefined for one that was given. */
   readonly url: string | undefined;
+  /** Where the server of the card takes calls, of which the card itself says nothing: that of the base-server interface. */
+  readonly endpoint?: AgentInterface | undefined;
 }
 
 /** What cards are found with. */
@@ -24,7 +26,6 @@ export interface AgentCardResolverOptions {
 
 const CARD = '/.well-known/agent-card.json';
 const LEGACY_CARD = '/.well-known/agent.json';
-const CATALOG = '/.well-known/ai-catalog.json';
 /** The pages of nginx, Go and Apache for plain HTTP at a port of TLS. */
 const EXPECTS_TLS = /plain HTTP|HTTP request to an HTTPS server/;
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
@@ -64,22 +65,18 @@ export class AgentCardResolver {
 
   async #wellKnown(url: URL, identifier: string | undefined, signal: AbortSignal | undefined): Promise<ResolvedCard> {
     const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
-    const isOrigin = base === url.origin;
-    if (identifier === undefined) {
-      for (const path of [CARD, LEGACY_CARD]) {
-        const found = await this.#at(base + path, { signal });
-        if (found !== undefined) return found;
-      }
-      // The url may be an interface of the agent whose card stands at the origin.
-      const atOrigin = isOrigin ? undefined : await this.#at(url.origin + CARD, { signal });
-      const isIts = atOrigin?.card.supportedInterfaces.some((item) => item.url.replace(/(?<!\/)\/+$/, '') === base);
-      if (atOrigin !== undefined && isIts === true) return atOrigin;
-    }
-    for (const place of isOrigin ? [base] : [base, url.origin]) {
-      const found = await this.#at(place + CATALOG, { identifier, signal });
+    for (const path of identifier === undefined ? [CARD, LEGACY_CARD] : []) {
+      const found = await this.#at(base + path, { signal });
       if (found !== undefined) return found;
     }
-    throw new AgentCardError('not-found', `There is no agent card under ${base}, at none of the well-known paths`);
+    const { foundElsewhere } = await import('./other-places.js');
+    return foundElsewhere({
+      base,
+      identifier,
+      at: (place, wanted) => this.#at(place, { identifier: wanted, signal }),
+      read: (place) => this.#read(place, signal),
+      decoded: (document, place) => this.#decoded(document, place),
+    });
   }
 
   /** The card that a document is or leads to; undefined where there is none. */
@@ -100,7 +97,10 @@ export class AgentCardResolver {
   }
 
   async #decoded(document: object, url: string | undefined): Promise<ResolvedCard> {
-    return { card: await this.#options.decode(document), document, url };
+    const card = await this.#options.decode(document);
+    const isDiscovery = url !== undefined && /\/(?:discover|agent\.json)$/.test(url);
+    const endpoint = isDiscovery ? (await import('./other-places.js')).baseServerEndpoint(document, url) : undefined;
+    return { card, document, url, endpoint };
   }
 
   /** The JSON of a document; undefined where there is none: pages for people stand at any path of some servers. */

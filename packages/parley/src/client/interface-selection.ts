@@ -14,11 +14,11 @@ export interface InterfaceWishes {
 
 /** The interfaces of a card that fit, best first (spec §8.3.2). Versions are reduced to `Major.Minor`. */
 export function selectInterfaces(
-  card: AgentCard,
+  { supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>,
   { binding, version, prefer = [] }: InterfaceWishes,
   isKnown: (agentInterface: AgentInterface) => boolean,
 ): readonly AgentInterface[] {
-  const all = card.supportedInterfaces.map((item) => ({ ...item, protocolVersion: majorMinor(item.protocolVersion) }));
+  const all = supportedInterfaces.map((item) => ({ ...item, protocolVersion: majorMinor(item.protocolVersion) }));
   const fitting = all.filter(
     (item) =>
       isKnown(item) &&

@@ -28,6 +28,6 @@ export function missingInterface({ card, wishes, majorMinor }: MissingInterface)
     version === undefined || all.some(({ protocolVersion }) => majorMinor(protocolVersion) === majorMinor(version));
   return {
     code: hasVersion ? 'UNSUPPORTED_OPERATION' : 'VERSION_NOT_SUPPORTED',
-    message: `${name} does not offer ${wanted}; its card has ${offered.join(', ') || 'no interfaces'}`,
+    message: `${name} does not offer ${wanted}; its card has ${[...new Set(offered)].join(', ') || 'no interfaces'}`,
   };
 }

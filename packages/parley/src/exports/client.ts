@@ -124,11 +124,12 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
   };
   const caller = callerOf(options);
   const verified = await verifiedCards(options, caller);
-  const { card, url } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
-  const interfaces = selectInterfaces(card, options, isKnown);
+  const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
+  const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
+  const interfaces = selectInterfaces(offered, options, isKnown);
   if (interfaces.length === 0) {
     const { missingInterface } = await import('../client/missing-interface.js');
-    const { code, message } = missingInterface({ card, wishes: options, majorMinor });
+    const { code, message } = missingInterface({ card: offered, wishes: options, majorMinor });
     throw new A2AError(code, message);
   }
   return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
@@ -268,18 +269,19 @@ function httpJsonTransport(options: HttpJsonTransportOptions): ClientTransport {
   return new HttpJsonTransport(options);
 }
 
-/** Old versions may have something by plain routes beside JSON-RPC. */
+/** Old versions may have something by plain routes beside JSON-RPC, or two endpoints for it. */
 async function jsonRpcTransports({
   version,
 }: ClientCodec): Promise<(options: JsonRpcTransportOptions) => ClientTransport> {
   if (!isLegacy(version)) return (options) => new JsonRpcTransport(options);
-  const { methodsAndRoutes } = await import('../client/methods-and-routes.js');
-  return (options) => {
-    const { agentInterface, codec, caller } = options;
-    const folder = { ...agentInterface, url: new URL('.', agentInterface.url).href };
-    const routes = new HttpJsonTransport({ agentInterface: folder, codec, caller });
-    return methodsAndRoutes({ codec, methods: new JsonRpcTransport(options), routes });
-  };
+  const { oldJsonRpc } = await import('../client/old-json-rpc.js');
+  return ({ agentInterface, codec, caller }) =>
+    oldJsonRpc({
+      codec,
+      agentInterface,
+      methodsAt: (url) => new JsonRpcTransport({ agentInterface: { ...agentInterface, url }, codec, caller }),
+      routesAt: (url) => new HttpJsonTransport({ agentInterface: { ...agentInterface, url }, codec, caller }),
+    });
 }
 
 function isKnown({ protocolBinding, protocolVersion }: AgentInterface): boolean {
