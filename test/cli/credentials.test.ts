@@ -61,6 +61,40 @@ describe('credentials', () => {
     expect(stderr).not.toMatch(/very-secret|also-secret/);
   });
 
+  it('AUTH_004: nor in another encoding, in a query, in a push configuration or with an error', async () => {
+    const secret = 'p@ss/w+rd&=1';
+    const echoing: Answer = ({ body, query }) =>
+      result({
+        id: 'c1',
+        taskId: 't1',
+        url: `https://hook.example/?echo=${encodeURIComponent(secret)}`,
+        token: JSON.stringify(body.params),
+        authentication: {
+          scheme: Buffer.from(`user:${secret}`).toString('base64'),
+          credentials: Object.values(query).join(),
+        },
+      });
+    const card = { ...keyScheme('query', 'Subscription'), capabilities: { pushNotifications: true } };
+    await using agent = await RecordingAgent.start({ card, answer: echoing });
+    const { stderr, code } = await parley(
+      ['task', 'push-config', 'create', 't1', '--url', 'https://hook.example/', '-a', agent.url, '--debug'],
+      {
+        env: {
+          A2ACLI_API_KEY: secret,
+          A2ACLI_TOKEN: 'push-token-1',
+          A2ACLI_AUTH_CREDENTIALS: 'push-secret-2',
+          A2ACLI_AUTH_SCHEME: 'Bearer',
+        },
+      },
+    );
+    expect(code).toBe(0);
+    expect(agent.calls[0]?.query).toEqual({ Subscription: secret });
+    expect(agent.calls[0]?.body.params).toMatchObject({ token: 'push-token-1' });
+    expect(stderr).toMatch(/> #2 POST .*Subscription=/);
+    expect(stderr).not.toMatch(/push-token-1|push-secret-2|w\+rd|w%2Brd|w%2brd/);
+    expect(stderr).not.toContain(Buffer.from(`user:${secret}`).toString('base64').slice(8, -4));
+  });
+
   it('credentials that are missing, and that are refused, end with 4 and say what the agent takes', async () => {
     const refusing: Answer = () => ({
       status: 401,

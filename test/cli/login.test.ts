@@ -242,7 +242,7 @@ describe('auth login', () => {
       );
       writeFileSync(file, JSON.stringify(moved));
       const { code, stderr } = await parley(['send', '-a', agent.url, 'x'], { env: { ...secret, HOME: home.path } });
-      expect(stderr).toMatch(/is not an endpoint of .*\nhint: .*auth login/);
+      expect(stderr).toMatch(/is not an (?:endpoint|origin) of .*\nhint: .*auth login/);
       expect(code).toBe(4);
       expect(thief.requests).toEqual([]);
     });

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EmptyFolder, parley, RunningParley, ServedAgent } from './parley.js';
+import { RecordingAgent, result, stream } from './recording-agent.js';
 
 const folder = new EmptyFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -27,7 +28,7 @@ async function call(url: string, text: string): Promise<Answer> {
       jsonrpc: '2.0',
       id: 1,
       method: 'SendMessage',
-      params: { message: { messageId: text, role: 'ROLE_USER', parts: [{ text }] } },
+      params: { message: { messageId: text.slice(0, 40), role: 'ROLE_USER', parts: [{ text }] } },
     }),
   });
   return (await response.json()) as Answer;
@@ -129,6 +130,36 @@ describe('parley serve --exec', () => {
     const answer = await call(agent.url, 'héllo; rm -rf $HOME');
     expect(answer.result?.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(textsOf(answer)).toEqual([`HéLLO; RM -RF $HOME ${answer.result?.task?.id}`]);
+  });
+
+  it('gives the program no credential of the tool', async () => {
+    const secrets = Object.fromEntries(
+      ['BEARER', 'API_KEY', 'AUTH', 'CLIENT_SECRET', 'TOKEN', 'AUTH_CREDENTIALS'].map((name) => [
+        `A2ACLI_${name}`,
+        'very-secret',
+      ]),
+    );
+    const env = { ...secrets, A2ACLI_TENANT: 'kept' };
+    await using agent = await ServedAgent.start(['serve', '--exec', 'env'], { env });
+    const [text] = textsOf(await call(agent.url, 'x'));
+    expect(text).not.toContain('very-secret');
+    expect(text).toContain('A2ACLI_TENANT=kept');
+    expect(text).toContain('A2A_MESSAGE={"');
+  });
+
+  it('a long message is on stdin, and whole in a file that is gone afterwards', async () => {
+    const path = join(folder.path, 'path');
+    await using agent = await ServedAgent.start([
+      'serve',
+      '--exec',
+      `echo "$A2A_MESSAGE_FILE" > ${path}; wc -c; test -z "$A2A_MESSAGE" && wc -c < "$A2A_MESSAGE_FILE"`,
+    ]);
+    const answer = await call(agent.url, 'é'.repeat(1_000_000));
+    const [bytes, json] = textsOf(answer).join('').match(/\d+/g)?.map(Number) ?? [];
+    expect(answer.result?.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(bytes).toBe(2_000_000);
+    expect(json).toBeGreaterThan(2_000_000);
+    expect(existsSync(readFileSync(path, 'utf8').trim())).toBe(false);
   });
 
   it('streams the answer where it is cut', async () => {
@@ -234,6 +265,47 @@ describe('parley serve --proxy', () => {
         .join(''),
     ).toBe(streamed);
     expect(readFileSync(log, 'utf8')).not.toContain('very-secret');
+  });
+
+  it('logs no key, token or credential, wherever it stands', async () => {
+    const log = join(folder.path, 'secrets.jsonl');
+    const card = {
+      securitySchemes: { key: { apiKeySecurityScheme: { location: 'query', name: 'subscription' } } },
+      capabilities: { pushNotifications: true, streaming: true },
+    };
+    const config = { id: 'c1', taskId: 't1', url: 'https://hook.example', token: 'secret-6' };
+    await using agent = await RecordingAgent.start({
+      card,
+      answer: ({ body }) =>
+        body.method === 'SendStreamingMessage'
+          ? stream({ task: { id: 't1', status: {}, metadata: { access_token: 'secret-7' } } })
+          : result({ ...config, authentication: { scheme: 'Basic', credentials: 'secret-8' } }),
+    });
+    for (const file of [log, undefined]) {
+      const logged = file === undefined ? [] : ['--traffic-log', file];
+      await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url, ...logged]);
+      await fetch(`${proxy.url}/.well-known/agent-card.json`);
+      const post = (path: string, method: string, params: object) =>
+        fetch(`${proxy.url}${path}`, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            cookie: 'session=secret-1',
+            authorization: `Basic ${Buffer.from('user:secret-2').toString('base64')}`,
+            'x-auth-key': 'secret-3',
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        });
+      await post('/rpc?subscription=secret-4&api_key=secret-5&page=2', 'CreateTaskPushNotificationConfig', config);
+      await (await post('/rpc?x-functions-key=secret-9', 'SendStreamingMessage', {})).text();
+      const { stderr } = await proxy.running.stop();
+      const text = file === undefined ? stderr : readFileSync(file, 'utf8');
+      expect(text).toMatch(/page=2/);
+      expect(text).toContain('https://hook.example');
+      expect(text.match(/secret-\d/g)).toBeNull();
+      expect(text).not.toContain(Buffer.from('user:secret-2').toString('base64'));
+    }
+    expect(JSON.stringify(agent.requests)).toMatch(/secret-4[\s\S]*secret-6/);
   });
 
   it('answers for an agent that is away', async () => {

@@ -6,8 +6,9 @@ import { parseCommandLine } from '../../packages/cli/src/command-line/parse.js';
 import { messageParts } from '../../packages/cli/src/message/message-parts.js';
 import { Output } from '../../packages/cli/src/output/output.js';
 import { fileLine } from '../../packages/cli/src/output/part-text.js';
+import { shownHeaders } from '../../packages/cli/src/output/shown-headers.js';
 import { writeTask } from '../../packages/cli/src/output/task-text.js';
-import { readableLog, shownHeaders } from '../../packages/cli/src/serve/traffic-log.js';
+import { readableLog } from '../../packages/cli/src/serve/traffic-log.js';
 import { durationOf } from '../../packages/cli/src/settings/settings.js';
 import { safeName } from '../../packages/cli/src/task/saved-files.js';
 import { shellWord } from '../../packages/cli/src/task/shell-word.js';
@@ -37,7 +38,7 @@ import { parseExtensions } from '../../packages/parley/src/operations/extensions
 import { chooseVersion, majorMinor } from '../../packages/parley/src/operations/versions.js';
 import { decodePageToken } from '../../packages/parley/src/server/page-token.js';
 import { parseDatabaseUrl } from '../../packages/parley/src/store/database-url.js';
-import { isSecretName, withoutSecrets } from '../../packages/parley/src/telemetry/redaction.js';
+import { isSecretName, redactor, withoutSecrets } from '../../packages/parley/src/telemetry/redaction.js';
 import { MemoryRequest } from '../support/exchange-request.js';
 
 type Reading = (text: string) => unknown;
@@ -170,8 +171,9 @@ const PRINTERS: Readonly<Record<string, Reading>> = {
   },
   'a file': (text) => fileLine({ raw: text, filename: text }),
   'a file name': safeName,
+  'what goes over the wire without secrets': redactor([], new Set(['x-key'])),
   'a word for the shell': shellWord,
-  'headers that passed a proxy': (text) => shownHeaders([[text, text]]),
+  'headers that passed a proxy': (text) => shownHeaders([[text, text]], (value) => value),
   'traffic that passed a proxy': (text) =>
     readableLog(() => {})({ exchange: 1, what: 'request', head: text, body: text }),
 };

@@ -6,6 +6,7 @@ import type {
   RequestCredentials,
   SchemeCredentials,
 } from 'parley-a2a/credentials';
+import { FLAG_NAMES, flagOf } from '../command-line/flags.js';
 import type { Setting, Settings } from '../settings/settings.js';
 
 const NAMES = ['auth', 'bearer', 'api-key'] as const;
@@ -15,6 +16,8 @@ export class AgentCredentials implements CredentialProvider {
   readonly #settings: Settings;
   readonly #certificate: SchemeCredentials | undefined;
   #provider: Promise<CredentialProvider> | undefined;
+  /** What went out, such as a token of a login. */
+  readonly #given = new Set<string>();
   /** Whether any went out. */
   sent = false;
   /** Whether an agent whose card declares no scheme gets none. */
@@ -41,13 +44,16 @@ export class AgentCredentials implements CredentialProvider {
 
   /** Every value that must never be shown. */
   get secrets(): readonly string[] {
-    return NAMES.flatMap((name) => this.#settings.list(name));
+    const set = FLAG_NAMES.filter((name) => flagOf(name).secret === true).flatMap((name) => this.#settings.list(name));
+    return [...set, ...this.#given].flatMap((value) => [value, ...partsOf(value)]);
   }
 
   async credentials(target: CredentialTarget): Promise<RequestCredentials> {
     if (this.onlyDeclared && Object.keys(target.card.securitySchemes ?? {}).length === 0) return {};
     const given = await (await this.#source(target.url)).credentials(target);
-    this.sent ||= Object.keys({ ...given.headers, ...given.query }).length > 0;
+    const values = Object.values({ ...given.headers, ...given.query });
+    this.sent ||= values.length > 0;
+    for (const value of values) this.#given.add(value);
     return given;
   }
 
@@ -83,6 +89,17 @@ export class AgentCredentials implements CredentialProvider {
     const clientSecret = this.#settings.text('client-secret');
     return loginCredentials(login, { store: store.tokensOf(url), clientSecret });
   }
+}
+
+/** The secrets in the value of a header: behind a scheme, in a pair of Basic, in cookies. */
+function partsOf(value: string): readonly string[] {
+  const [, scheme = '', rest = ''] = /^([A-Za-z]+) +(\S.*)$/.exec(value) ?? [];
+  if (/^basic$/i.test(scheme)) {
+    const pair = Buffer.from(rest, 'base64').toString();
+    return [rest, pair.slice(pair.indexOf(':') + 1)];
+  }
+  if (rest !== '') return [rest];
+  return value.includes('=') ? value.split('; ').map((cookie) => cookie.slice(cookie.indexOf('=') + 1)) : [];
 }
 
 /** What an agent wants to be shown, in the words of the flags; `undefined` where its card says nothing. */

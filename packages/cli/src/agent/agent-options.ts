@@ -72,7 +72,7 @@ interface Traced {
 
 async function traced({ output, credentials, send }: Traced): Promise<Fetch> {
   const { tracedFetch } = await import('./wire-trace.js');
-  return tracedFetch({ output, secrets: credentials.secrets, ...(send !== undefined && { send }) });
+  return tracedFetch({ output, secrets: () => credentials.secrets, ...(send !== undefined && { send }) });
 }
 
 /** Loaded only where somebody has certificates. */

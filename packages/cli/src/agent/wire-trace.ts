@@ -1,23 +1,22 @@
 import type { Fetch } from 'parley-a2a/client';
+import { redactor } from 'parley-a2a/credentials';
 import type { Output } from '../output/output.js';
-
-const SECRET_HEADERS = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|token|secret|api-?key/i;
-const REDACTED = '<redacted>';
+import { shownHeaders } from '../output/shown-headers.js';
 
 /** What is traced, and what never shows. */
 export interface WireTraceOptions {
   readonly output: Output;
-  /** Values that are blanked out wherever they stand. */
-  readonly secrets: readonly string[];
+  /** Values that are hidden wherever they stand, as they are known now. */
+  readonly secrets: () => readonly string[];
   /** Absent: that of the platform. */
   readonly send?: Fetch;
 }
 
 /** A `fetch` that shows on stderr what is sent and received, event by event, without credentials. */
 export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions): Fetch {
-  const shown = (text: string) => secrets.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
   let requests = 0;
   return async (url, init) => {
+    const shown = redactor(secrets());
     requests++;
     const number = requests;
     const began = performance.now();
@@ -40,8 +39,7 @@ export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions)
 }
 
 function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (text: string) => string): void {
-  for (const [name, value] of headers)
-    output.note(`${arrow} ${name}: ${SECRET_HEADERS.test(name) ? REDACTED : shown(value)}`);
+  for (const [name, value] of Object.entries(shownHeaders(headers, shown))) output.note(`${arrow} ${name}: ${value}`);
 }
 
 /** The same response, whose body is told line by line as it is read. */

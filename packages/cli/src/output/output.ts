@@ -65,12 +65,12 @@ export class Output {
 
   /** The one JSON document of a command. */
   document(value: unknown): void {
-    this.#write(`${JSON.stringify(value, undefined, this.format === 'json' ? 2 : undefined)}\n`);
+    this.#write(`${jsonText(value, this.format === 'json' ? 2 : undefined)}\n`);
   }
 
   /** One object of many, on a line of its own. */
   line(value: unknown): void {
-    this.#write(`${JSON.stringify(value)}\n`);
+    this.#write(`${jsonText(value)}\n`);
   }
 
   /** A `Label: value` line; without a value nothing. */
@@ -154,6 +154,12 @@ export class Output {
   #colored(text: string, color: number): string {
     return this.#sinks.colors ? `\x1b[1;${color}m${text}\x1b[0m` : text;
   }
+}
+
+/** JSON in which every character that steers a terminal or turns the direction of text is escaped. */
+function jsonText(value: unknown, indent?: number): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, undefined, indent).replaceAll(/[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu, escaped);
 }
 
 /** Text of somebody else without what would steer a terminal. */

@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
+import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
 
 /** How a program is made an agent. */
 export interface ExecAgentOptions {
@@ -14,17 +18,25 @@ export interface ExecAgentOptions {
 const FORCE_MS = 4_000;
 /** An answer that is not streamed is held whole. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+/** Linux refuses to start a program with a variable of more than 128 kB. */
+const MAX_VARIABLE_BYTES = 64 * 1024;
+/** The credentials of the tool are not for the program. */
+const SECRET_VARIABLES: ReadonlySet<string> = new Set(
+  FLAG_NAMES.filter((name) => flagOf(name).secret === true).map(variableOf),
+);
 
 /**
  * Makes an agent of any program: each message runs it once, with the text on its stdin and ids in its environment
  * (`A2A_TASK_ID`, `A2A_CONTEXT_ID`, `A2A_MESSAGE`); what it prints is the answer, and an exit code other than 0 fails the
- * task. A canceled task ends the program and what it has started.
+ * task. A message of more than 64 kB is in the file that `A2A_MESSAGE_FILE` names instead. A canceled task ends the program
+ * and what it has started.
  */
 export function execAgent(options: ExecAgentOptions): AgentExecutor {
   return {
     async execute(context, events) {
       await events.working();
-      const child = started(options.command, context);
+      using message = new MessageVariable(context.message);
+      const child = started(options.command, context, message.env);
       const ended = once(child, 'close');
       // Looked at below; until then nobody listens.
       ended.catch(() => {});
@@ -44,13 +56,35 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
   };
 }
 
-function started(command: string, { text, taskId, contextId, message }: RequestContext): ChildProcess {
-  const env = {
-    ...process.env,
-    A2A_TASK_ID: taskId,
-    A2A_CONTEXT_ID: contextId,
-    A2A_MESSAGE: JSON.stringify(message),
-  };
+/** A message as variables for a program: itself, or the path of a file that is there as long as the program runs. */
+class MessageVariable implements Disposable {
+  readonly env: Readonly<Record<string, string>>;
+  readonly #folder: string | undefined;
+
+  constructor(message: object) {
+    const text = JSON.stringify(message);
+    if (Buffer.byteLength(text) <= MAX_VARIABLE_BYTES) {
+      this.env = { A2A_MESSAGE: text };
+      return;
+    }
+    this.#folder = mkdtempSync(join(tmpdir(), 'parley-message-'));
+    const path = join(this.#folder, 'message.json');
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+    this.env = { A2A_MESSAGE_FILE: path };
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function started(
+  command: string,
+  { text, taskId, contextId }: RequestContext,
+  message: Readonly<Record<string, string>>,
+): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.has(name));
+  const env = { ...Object.fromEntries(inherited), A2A_TASK_ID: taskId, A2A_CONTEXT_ID: contextId, ...message };
   // A group of its own, so that what the program starts ends with it.
   const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   // A program need not read what it is told.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { shownHeaders, type TrafficLog } from './traffic-log.js';
+import type { TrafficLog } from './traffic-log.js';
 
 /** One request on its way through the proxy. */
 export interface ProxiedExchangeOptions {
@@ -9,7 +9,10 @@ export interface ProxiedExchangeOptions {
   readonly target: string;
   /** Base URL of the proxy. */
   readonly own: string;
+  /** Takes entries as they are: it has to hide credentials itself. */
   readonly log: TrafficLog;
+  /** Told the names of headers, parameters and cookies in which the card of the agent expects keys, in lower case. */
+  readonly onSecretName: (name: string) => void;
 }
 
 const HOP_BY_HOP = new Set([
@@ -59,7 +62,7 @@ export class ProxiedExchange {
       exchange,
       what: 'request',
       head: `${method} ${path}`,
-      headers: shownHeaders(headers),
+      headers: Object.fromEntries(headers),
       body: body.toString(),
     });
     try {
@@ -84,7 +87,7 @@ export class ProxiedExchange {
     const type = answer.headers.get('content-type') ?? '';
     const head = `${answer.status} ${type}`.trim();
     const headers = Object.fromEntries(Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
-    const shown = shownHeaders(answer.headers);
+    const shown = Object.fromEntries(answer.headers);
     if (/\/agent(?:-card)?\.json$/.test(path.replace(/\?.*/s, '')) && answer.ok) {
       const text = this.#rewritten(await answer.text());
       log({ exchange, what: 'response', head, headers: shown, body: text });
@@ -102,19 +105,33 @@ export class ProxiedExchange {
     log({ exchange, what: 'response', head, headers: shown });
     response.flushHeaders();
     const decoder = new TextDecoder();
+    const tell = (body: string) => log({ exchange, what: 'event', head: 'stream', body });
+    let pending = '';
     for await (const chunk of answer.body ?? []) {
-      log({ exchange, what: 'event', head: 'stream', body: decoder.decode(chunk, { stream: true }) });
+      // A secret that two chunks share shows in neither: lines are logged whole.
+      const [line = '', ...lines] = decoder.decode(chunk, { stream: true }).split(/(?<=\n)/);
+      pending += line;
+      for (const next of lines) {
+        tell(pending);
+        pending = next;
+      }
+      if (pending.endsWith('\n')) {
+        tell(pending);
+        pending = '';
+      }
       if (!response.write(chunk)) await once(response, 'drain', { signal });
     }
+    if (pending !== '') tell(pending);
     log({ exchange, what: 'end', head: 'stream ended' });
     response.end();
   }
 
   /** A card whose addresses lead through the proxy, and whose signatures, no longer true, are gone. */
   #rewritten(text: string): string {
-    const { target, own } = this.#options;
+    const { target, own, onSecretName } = this.#options;
     try {
       const { signatures: _, ...card } = JSON.parse(text) as Record<string, unknown>;
+      for (const name of keyNamesIn(card)) onSecretName(name);
       return JSON.stringify(card, (name, value: unknown) =>
         name === 'url' && typeof value === 'string' && (value === target || value.startsWith(`${target}/`))
           ? `${own}${value.slice(target.length)}`
@@ -131,6 +148,14 @@ function pathIn(target = '/'): string {
   if (target.startsWith('/')) return target;
   const named = URL.parse(target);
   return named === null || !/^https?:$/.test(named.protocol) ? '/' : `${named.pathname}${named.search}`;
+}
+
+/** Where a card expects API keys, in the forms of 1.0 and of 0.3. */
+function keyNamesIn({ securitySchemes }: Record<string, unknown>): readonly string[] {
+  return Object.values(securitySchemes ?? {}).flatMap((scheme: { apiKeySecurityScheme?: unknown; name?: unknown }) => {
+    const { name } = (scheme?.apiKeySecurityScheme ?? scheme ?? {}) as { readonly name?: unknown };
+    return typeof name === 'string' && name !== '' ? [name.toLowerCase()] : [];
+  });
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

@@ -3,7 +3,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { portOf, started, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
-import { fileLog, readableLog, type TrafficLog } from './traffic-log.js';
+import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
 
 /** Passes everything on to another agent, whose card then names this address, and logs what passes. */
 export async function serveProxy({ settings, output }: Invocation, target: string): Promise<number> {
@@ -11,13 +11,23 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   if (base === null || !/^https?:$/.test(base.protocol))
     throw usageError(`--proxy takes an http or https URL, not "${target}"`);
   const file = settings.text('traffic-log');
-  const log: TrafficLog =
-    file === undefined ? readableLog((text) => output.note(text.trimEnd())) : fileLog(file, Date.now);
+  const secretNames = new Set<string>();
+  const log: TrafficLog = redactedLog(
+    file === undefined ? readableLog((text) => output.note(text.trimEnd())) : fileLog(file, Date.now),
+    secretNames,
+  );
+  const onSecretName = (name: string) => void secretNames.add(name);
   let exchanges = 0;
   let own = '';
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     exchanges++;
-    const exchange = new ProxiedExchange({ number: exchanges, target: base.href.replace(/\/$/, ''), own, log });
+    const exchange = new ProxiedExchange({
+      number: exchanges,
+      target: base.href.replace(/\/$/, ''),
+      own,
+      log,
+      onSecretName,
+    });
     exchange.run(request, response).catch(() => response.destroy());
   });
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };

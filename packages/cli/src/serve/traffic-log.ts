@@ -1,4 +1,6 @@
 import { appendFileSync } from 'node:fs';
+import { redactor } from 'parley-a2a/credentials';
+import { shownHeaders } from '../output/shown-headers.js';
 
 /** One thing that passed through. */
 export interface TrafficEntry {
@@ -14,13 +16,20 @@ export interface TrafficEntry {
 /** Takes every entry as it happens. */
 export type TrafficLog = (entry: TrafficEntry) => void;
 
-const SECRET_HEADERS = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|token|secret|api[-_]?key/i;
-
-/** Headers as they may be shown. */
-export function shownHeaders(headers: Iterable<readonly [string, string]>): Record<string, string> {
-  return Object.fromEntries(
-    Array.from(headers, ([name, value]) => [name, SECRET_HEADERS.test(name) ? '<redacted>' : value]),
-  );
+/** A log without credentials. Names in `secretNames` are secret beside the usual ones; the set may grow. */
+export function redactedLog(log: TrafficLog, secretNames: ReadonlySet<string>): TrafficLog {
+  return ({ head, headers, body, ...entry }) => {
+    const shown = redactor([], secretNames);
+    const named = Object.entries(headers ?? {}).map(
+      ([name, value]) => [name, secretNames.has(name) ? '<redacted>' : value] as const,
+    );
+    log({
+      ...entry,
+      head: shown(head),
+      ...(headers !== undefined && { headers: shownHeaders(named, shown) }),
+      ...(body !== undefined && { body: shown(body) }),
+    });
+  };
 }
 
 const ARROWS = { request: '→', response: '←', event: '·', end: '■', error: '✗' };

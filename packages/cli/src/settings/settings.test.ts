@@ -83,6 +83,16 @@ describe('times', () => {
   });
 });
 
+describe('times of timers', () => {
+  it('are bounded: a longer timer would fire at once', () => {
+    const of = (value: string) => new Settings([{ name: 'timeout', value }], []).duration('timeout');
+    expect(of('24d')).toBe(2_073_600_000);
+    expect(of('30d')).toBe(2_147_483_647);
+    expect(() => of('9'.repeat(400))).toThrow(/--timeout is a time/);
+    expect(new Settings([{ name: 'finished', value: '30d' }], []).duration('finished')).toBe(2_592_000_000);
+  });
+});
+
 describe('two flags that exclude each other', () => {
   const layer = (source: string, values: Record<string, string>) => ({ source, values });
 

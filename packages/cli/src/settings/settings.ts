@@ -122,13 +122,14 @@ export class Settings {
     return Number(text);
   }
 
-  /** A time, in ms. */
+  /** A time, in ms; of one that becomes a timer, at most what a timer can take. */
   duration(name: FlagName): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const ms = durationOf(text);
-    if (ms === undefined) throw usageError(`--${name} is a time such as 500ms, 2s, 5m or 1h, not "${text}"`);
-    return ms;
+    if (ms === undefined || !Number.isSafeInteger(Math.ceil(ms)))
+      throw usageError(`--${name} is a time such as 500ms, 2s, 5m or 1h, not "${text}"`);
+    return TIMERS.includes(name) ? Math.min(ms, LONGEST_TIMER_MS) : ms;
   }
 
   /** A JSON object. */
@@ -176,6 +177,11 @@ export class Settings {
     return source === 'flag' ? -1 : this.#layers.findIndex((layer) => layer.source === source);
   }
 }
+
+/** Flags whose times become timers. */
+const TIMERS: readonly FlagName[] = ['timeout', 'poll-interval'];
+/** A longer timer of Node.js fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function untrusted(name: FlagName, { source, distrust }: Setting, why: string): CliError {
   const state = distrust === 'changed' ? 'has changed since it was trusted' : 'is not trusted';

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Artifact, Part, StreamResponse, Task } from 'parley-a2a';
 import type { Invocation } from '../command-line/invocation.js';
@@ -35,11 +36,8 @@ export class SavedFiles {
     const wanted = part.filename ?? withExtension(name || artifactId, extension);
     const path = join(this.#folder, this.#free(safeName(wanted)));
     mkdirSync(this.#folder, { recursive: true });
-    if (!this.#overwrite && existsSync(path))
-      throw new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
-        hint: '--force overwrites, --dir names another folder',
-      });
-    writeFileSync(path, content);
+    if (this.#overwrite) replaceFile(path, content);
+    else createFile(path, content);
     this.files.push({ path, artifactId, mediaType: part.mediaType ?? null, bytes: content.length });
   }
 
@@ -53,6 +51,35 @@ export class SavedFiles {
   }
 }
 
+/** Creates a file. A link of that name, even one that leads nowhere, is there already. */
+function createFile(path: string, content: Uint8Array): void {
+  try {
+    writeFileSync(path, content, { flag: 'wx' });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    throw new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
+      hint: '--force overwrites, --dir names another folder',
+      cause,
+    });
+  }
+}
+
+/** Puts a new file in the place of one that may be there. It writes through no link, to no device and to no pipe. */
+function replaceFile(path: string, content: Uint8Array): void {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isFile())
+    throw new CliError(
+      'A2ACLI_ERR_INTERNAL',
+      `${path} is a ${there.isSymbolicLink() ? 'link' : 'folder or a device'}`,
+      {
+        hint: '--force overwrites plain files only; --dir names another folder',
+      },
+    );
+  const draft = `${path}.${randomUUID()}.part`;
+  writeFileSync(draft, content, { flag: 'wx' });
+  renameSync(draft, path);
+}
+
 /** A name that ends in an extension already, such as `main.py`, keeps it. A number behind a dot, as in `v1.2`, is none. */
 function withExtension(name: string, extension: string): string {
   return /\.[a-z][a-z0-9]{0,7}$/i.test(name) ? name : `${name}.${extension}`;
@@ -63,7 +90,7 @@ export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const clean = last
     .slice(0, 1000)
-    .replaceAll(/[\p{Cc}<>:"|?*]/gu, '_')
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}<>:"|?*]/gu, '_')
     .replace(/^\.+/, '_')
     .slice(0, 200);
   return clean.trim() === '' ? 'file' : clean;

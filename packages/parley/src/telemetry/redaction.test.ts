@@ -123,12 +123,22 @@ describe('what goes over the wire is shown without credentials', () => {
     ['in JSON', JSON.stringify({ x: SECRET })],
     ['in base64', Buffer.from(SECRET).toString('base64')],
     ['in base64 for urls', Buffer.from(SECRET).toString('base64url')],
+    ['behind a user in base64', Buffer.from(`user:${SECRET}`).toString('base64')],
+    ['behind another user in base64', Buffer.from(`users:${SECRET}`).toString('base64')],
+    ['behind a third user in base64', Buffer.from(`a user:${SECRET}`).toString('base64')],
     ['behind its scheme', 'abcdef'],
   ])('by value, %s', (_, text) => {
     const shown = redactor([SECRET, 'Bearer abcdef'])(`before ${text} after`);
     expect(shown).toContain('[redacted]');
     expect(shown).not.toContain(text);
     expect(shown).toMatch(/^before .*after$/);
+  });
+
+  it('by names that the caller adds', () => {
+    const shown = redactor([], new Set(['subscription']));
+    expect(shown('{"Subscription":"abc"} /a?subscription=abc&X-Key=def&page=2')).toBe(
+      '{"Subscription":"[redacted]"} /a?subscription=[redacted]&X-Key=[redacted]&page=2',
+    );
   });
 
   it.each([

@@ -33,21 +33,29 @@ const PAIR = /(^|[?&;\s])([\w.%+-]{1,64})=([^\s&;#"']+)/g;
 /** What stands before the secret in a header such as `Authorization`. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key) +/i;
 /** Names that are those of secrets in a url only. */
-const SECRET_PARAMETERS = /^(?:key|code|sig)$/i;
+const SECRET_PARAMETERS = /^(?:(?:.*[-_])?key|code|sig)$/i;
 
 /**
  * Makes a function that shows what goes over the wire without credentials: requests, headers, bodies, events, errors. It blanks out members of
  * JSON, pairs of queries and forms by their names, credentials of HTTP by their scheme, and `secrets` wherever they stand, also as they are
- * encoded in urls, JSON and base64. Texts may be cut anywhere; the time grows with their length.
+ * encoded in urls, JSON and base64. `names` are secret beside the usual ones, in lower case. Texts may be cut anywhere; the time grows with
+ * their length.
  */
-export function redactor(secrets: readonly string[] = []): (text: string) => string {
+export function redactor(
+  secrets: readonly string[] = [],
+  names: ReadonlySet<string> = new Set(),
+): (text: string) => string {
+  const isSecret = (name: string) => isSecretName(name) || names.has(name.toLowerCase());
   const known = [...new Set(secrets.flatMap(formsOf))].sort((a, b) => b.length - a.length);
   return (text) => {
     const unknown = known.reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
-    return withoutSecretMembers(withoutSecrets(unknown)).replace(PAIR, (pair, before: string, name: string) => {
-      const isParameter = SECRET_PARAMETERS.test(name) && /[?&]/.test(before);
-      return isParameter || isSecretName(name.replace(/%20|\+/g, '_')) ? `${before}${name}=${REDACTED}` : pair;
-    });
+    return withoutSecretMembers(withoutSecrets(unknown), isSecret).replace(
+      PAIR,
+      (pair, before: string, name: string) => {
+        const isParameter = SECRET_PARAMETERS.test(name) && /[?&]/.test(before);
+        return isParameter || isSecret(name.replace(/%20|\+/g, '_')) ? `${before}${name}=${REDACTED}` : pair;
+      },
+    );
   };
 }
 
@@ -55,11 +63,10 @@ export function redactor(secrets: readonly string[] = []): (text: string) => str
 function formsOf(secret: string): readonly string[] {
   const parts = [secret, secret.replace(SCHEME, '')].filter((part) => part.trim() !== '');
   return parts.flatMap((part) => {
-    const base64 = base64Of(part);
+    const pieces = [0, 1, 2].flatMap((offset) => base64PieceOf(part, offset));
     const url = encodeURIComponent(part);
-    const bare = base64.replaceAll('=', '');
-    const forUrls = bare.replaceAll('+', '-').replaceAll('/', '_');
-    return [part, url, formOf(url), JSON.stringify(part).slice(1, -1), base64, bare, forUrls];
+    const forUrls = pieces.map((piece) => piece.replaceAll('+', '-').replaceAll('/', '_'));
+    return [part, url, formOf(url), JSON.stringify(part).slice(1, -1), base64Of(part), ...pieces, ...forUrls];
   });
 }
 
@@ -68,15 +75,26 @@ function formOf(url: string): string {
   return url.replace(/[!'()~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%20', '+');
 }
 
+/** Shorter pieces would hide what is no secret. */
+const SHORTEST_PIECE = 6;
+
+/** The characters that a secret leaves in base64 where other bytes stand before it, such as a user in Basic. */
+function base64PieceOf(text: string, offset: number): readonly string[] {
+  const bytes = new TextEncoder().encode(text).length;
+  const encoded = base64Of(`${'\0'.repeat(offset)}${text}`);
+  const piece = encoded.slice(Math.ceil((offset * 4) / 3), Math.floor(((offset + bytes) * 4) / 3));
+  return piece.length < SHORTEST_PIECE ? [] : [piece];
+}
+
 function base64Of(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-function withoutSecretMembers(text: string): string {
+function withoutSecretMembers(text: string, isSecret: (name: string) => boolean): string {
   let shown = '';
   let at = 0;
   for (const { 0: member, 1: name = '', index } of text.matchAll(MEMBER)) {
-    if (index < at || !isSecretName(name)) continue;
+    if (index < at || !isSecret(name)) continue;
     const value = index + member.length;
     shown += `${text.slice(at, value)}"${REDACTED}"`;
     at = endOfValue(text, value);
