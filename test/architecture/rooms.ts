@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'operations',
       'task',
       'store/storage',
-      'store/task-store',
+      'store/scoped-tasks',
       'store/merged-cancel',
       'auth/user',
       'auth/authenticator',

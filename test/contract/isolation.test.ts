@@ -13,7 +13,7 @@ import type { RequestContext } from '../../packages/parley/src/server/request-co
 import type { RequestHandler } from '../../packages/parley/src/server/request-handler.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import type { Storage } from '../../packages/parley/src/store/storage.js';
-import { TaskStore } from '../../packages/parley/src/store/task-store.js';
+import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
 import { CountingIds } from '../support/counting-ids.js';
 import { CapturingLogger, call } from '../support/engine.js';
@@ -157,7 +157,7 @@ async function play(storage: Storage, script: Script, way: 'direct' | 'intercept
     change(value);
     return value;
   };
-  const store = new TaskStore({ storage, scope: SCOPE, clock: systemClock, ids: new CountingIds('store') });
+  const store = new ScopedTasks({ storage, scope: SCOPE, clock: systemClock, ids: new CountingIds('store') });
 
   const given = { id: 'reference', metadata: metadata(), history: [{ ...said('r'), role: 'ROLE_USER' as const }] };
   const creating = store.create(given);

@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
+import { scopedTasksContract } from './scoped-tasks-contract.js';
 import { SqliteFiles } from './sqlite-files.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 import { storageContract } from './storage-contract.js';
-import { taskStoreContract } from './task-store-contract.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());
@@ -10,7 +10,7 @@ afterAll(() => files.remove());
 const open: OpenStorage = (clock, options) => files.open(clock, options);
 
 storageContract('SQLite', open);
-taskStoreContract('SQLite', open);
+scopedTasksContract('SQLite', open);
 
 // One that loses its thread again and again shows nothing of it.
 const mortal = files.dyingWorker('before', 'count === 20 ? "now" : "no"');

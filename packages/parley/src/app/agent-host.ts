@@ -1,9 +1,11 @@
 import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { OneAtATime } from '../server/execution/one-at-a-time.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
+import type { ServedTasks } from '../server/served-tasks.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
@@ -21,7 +23,7 @@ import { HostMetrics, type MetricsOptions } from './operating/host-metrics.js';
 import { Readiness, type ReadinessCheck } from './operating/readiness.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
-import { type AgentPorts, ServedAgent } from './served-agent.js';
+import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
 
 const NOTHING_HERE = errorAnswer({
   status: 404,
@@ -103,6 +105,16 @@ export class AgentHost {
   get cards(): Readonly<Record<string, AgentCard>> {
     const base = this.#baseUrl();
     return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.card(base)]));
+  }
+
+  /**
+   * The tasks of the agent under a path, for the application's own code.
+   * @throws OptionsError if no agent is there, or it has a handler of its own.
+   */
+  tasks(path: string, owner: TaskOwner = {}): ServedTasks {
+    const mount = this.#mounts.find((one) => one.path === path);
+    if (mount === undefined) throw new OptionsError('tasks', [`no agent is served at "${path}"`]);
+    return mount.agent.tasks(owner);
   }
 
   /** Takes over what an earlier process left behind; the first request waits for it. One that fails may be tried again. */

@@ -86,6 +86,11 @@ export class AgentMount {
     return this.#view(base).exchange;
   }
 
+  /** The agent that is mounted. */
+  get agent(): ServedAgent {
+    return this.#options.agent;
+  }
+
   /** Where it answers, for its description. */
   get paths(): MountPaths {
     return this.#paths;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import type { RetentionPolicy } from '../server/retention-sweeper.js';
 import type { Storage } from '../store/storage.js';
+import type { TaskStore } from '../store/store-backed-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
 import {
@@ -24,6 +25,8 @@ export interface HostOptions {
   readonly trustProxy?: readonly string[];
   /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
   readonly storage?: Storage;
+  /** A place of the application's own for tasks, instead of a storage; its limits are in docs/interfaces.md. */
+  readonly taskStore?: TaskStore;
   readonly logger?: Logger;
   /** How long tasks and their events are kept. */
   readonly retention?: Partial<RetentionPolicy>;
@@ -78,6 +81,7 @@ export const hostOptionsShape = {
     .optional(),
   trustProxy: z.array(z.string()).optional(),
   storage: methodOf('accept'),
+  taskStore: methodOf('update'),
   logger: methodOf('error'),
   retention: z.strictObject({ finishedMs: ms, tailsMs: ms, everyMs: ms }).optional(),
   cardMaxAgeSeconds: z.number().int().nonnegative().optional(),

@@ -2,6 +2,7 @@ import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-age
 import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpoint.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { Clock } from '../runtime/clock.js';
@@ -14,6 +15,7 @@ import type { OneAtATime } from '../server/execution/one-at-a-time.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
+import { ServedTasks } from '../server/served-tasks.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Tally } from '../telemetry/tally.js';
@@ -40,6 +42,13 @@ export interface SharedPorts extends AgentPorts {
   readonly lastAttempts: OneAtATime;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke: (code: ErrorCode) => void;
+}
+
+/** Whose tasks of an agent; default: those of anonymous callers without a tenant. */
+export interface TaskOwner {
+  readonly tenant?: string;
+  /** The id of a user; `null` for anonymous callers. */
+  readonly owner?: string | null;
 }
 
 /** What a served agent is made of. */
@@ -111,6 +120,24 @@ export class ServedAgent {
     if (interceptors.length === 0) return handler;
     // What a handler of the author's own gives to interceptors is the author's business.
     return interceptedHandler(handler, this.#engine ? [...interceptors, isolation] : interceptors);
+  }
+
+  /**
+   * The tasks of a scope, for the application's own code.
+   * @throws OptionsError if a handler of the application has them.
+   */
+  tasks({ tenant = '', owner = null }: TaskOwner): ServedTasks {
+    const { storage, clock, ids, logger } = this.#ports;
+    if (this.#engine === undefined)
+      throw new OptionsError(this.id, ['has a handler of its own, which keeps its tasks']);
+    return new ServedTasks({
+      storage,
+      scope: { agent: this.id, tenant, owner },
+      clock,
+      ids,
+      engine: this.#engine,
+      logger,
+    });
   }
 
   /** Takes over what an earlier process left behind. */

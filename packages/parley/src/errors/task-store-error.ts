@@ -1,12 +1,8 @@
-/**
- * Why a task store refuses a write: the id is taken, there is no such task, it has ended, a turn of its agent runs, or
- * others kept changing it meanwhile.
- */
-export type TaskStoreRefusal = 'taken' | 'not-found' | 'ended' | 'running' | 'changing';
+/** Why a write is refused: the id is taken, the task has ended, a turn of its agent runs, or others kept changing it meanwhile. */
+export type TaskStoreRefusal = 'taken' | 'ended' | 'running' | 'changing';
 
 const MESSAGES: { readonly [Refusal in TaskStoreRefusal]: string } = {
   taken: 'there is a task of this id already',
-  'not-found': 'there is no such task',
   ended: 'the task has ended and never changes again',
   running: 'the agent is working on the task',
   changing: 'the task kept changing while it was written',

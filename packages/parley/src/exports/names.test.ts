@@ -113,12 +113,12 @@ const NAMES = {
     'LogRecord',
     'MemoryStorage',
     'OptionsError',
+    'ScopedTasks',
     'StorageError',
     'TaskBuilder',
-    'TaskStore',
     'TaskStoreError',
-    'createTaskStore',
     'openStorage',
+    'scopedTasks',
   ],
 };
 

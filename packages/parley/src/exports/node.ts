@@ -1,21 +1,24 @@
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
-import type { AgentOptions } from '../app/agent-options.js';
+import type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
 import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-server-options.js';
 import { type HostedBaseServer, hostedBaseServer } from '../app/base-server/hosted-base-server.js';
 import { checkHost, checkPlacedAgent, compressionOf, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
-import type { HostedAgents } from '../app/hosted-agents.js';
+import { type HostedAgents, hostedAgent } from '../app/hosted-agents.js';
+import { noAgentYet } from '../app/no-agent-yet.js';
 import { hostDescription } from '../app/openapi/host-description.js';
+import type { TaskOwner } from '../app/served-agent.js';
 import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
-import { MemoryStorage } from '../store/memory/memory-storage.js';
+import type { ServedTasks } from '../server/served-tasks.js';
 import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
+import { taskPlace } from './task-place.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
 export type { CompressionOptions } from '../app/around/compression.js';
@@ -30,8 +33,14 @@ export { OptionsError } from '../errors/options-error.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 
-/** One agent and its server. */
-export type A2AServerOptions = AgentOptions & PlacedAgentOptions & ServerOptions;
+/** One agent and its server. Without an agent the server tells its callers that it has none yet. */
+export type A2AServerOptions = (AgentOptions | AgentlessOptions) & PlacedAgentOptions & ServerOptions;
+
+/** The options of a server whose agent is not written yet. */
+export interface AgentlessOptions extends ServedAgentOptions {
+  readonly agent?: never;
+  readonly handler?: never;
+}
 
 /** Several agents behind one server. */
 export interface A2AHostOptions extends ServerOptions {
@@ -52,6 +61,11 @@ export interface A2AHost {
   readonly agentCards: Readonly<Record<string, AgentCard>>;
   /** The base url clients are told; "" until the server listens, unless it is configured. */
   readonly url: string;
+  /**
+   * The tasks of an agent, for the application's own code: those of anonymous callers, or of the owner given.
+   * @throws OptionsError if no agent is under the path, or it has a handler of its own.
+   */
+  tasksOf(path: string, owner?: TaskOwner): ServedTasks;
   /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   /**
@@ -65,15 +79,20 @@ export interface A2AHost {
 }
 
 /** A server of one agent. */
-export interface A2AServer extends Omit<A2AHost, 'agentCards'> {
+export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf'> {
   readonly agentCard: AgentCard;
+  /** The tasks of anonymous callers, for the application's own code. */
+  readonly tasks: ServedTasks;
+  /** The tasks of one owner. */
+  tasksOf(owner: TaskOwner): ServedTasks;
 }
 
 /**
  * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage given.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
-export function createA2AServer(options: A2AServerOptions): A2AServer {
+export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
+  const options = hasAgent(given) ? given : { ...given, agent: noAgentYet };
   checkPlacedAgent({ subject: 'createA2AServer', shape: serverOptionsShape, options });
   const { path = '/' } = options;
   const server = serverOf('createA2AServer', { [path]: options }, options);
@@ -84,8 +103,16 @@ export function createA2AServer(options: A2AServerOptions): A2AServer {
     get url() {
       return server.url;
     },
+    get tasks() {
+      return server.tasks(path);
+    },
+    tasksOf: (owner) => server.tasks(path, owner),
     ...callsOf(server),
   };
+}
+
+function hasAgent(options: A2AServerOptions): options is AgentOptions & PlacedAgentOptions & ServerOptions {
+  return options.agent !== undefined || options.handler !== undefined;
 }
 
 /**
@@ -102,17 +129,21 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
     get url() {
       return server.url;
     },
+    tasksOf: (path, owner) => server.tasks(path, owner),
     ...callsOf(server),
   };
 }
 
 function serverOf(subject: string, agents: HostedAgents, options: ServerOptions): AgentServer {
+  const logger = options.logger ?? stderrLogger;
+  const [first = '/'] = Object.keys(agents);
+  const { options: named } = hostedAgent(agents, first);
   return new AgentServer({
     agents,
-    storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
+    storage: taskPlace({ ...options, subject, agent: named.id ?? first, logger }),
     clock: systemClock,
     ids: systemIds,
-    logger: options.logger ?? stderrLogger,
+    logger,
     heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
     cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
     ...(options.retention && { retention: options.retention }),

@@ -12,14 +12,16 @@ import {
   metricsOf,
   type PlacedAgentOptions,
 } from '../app/host-options.js';
+import type { TaskOwner } from '../app/served-agent.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
-import { MemoryStorage } from '../store/memory/memory-storage.js';
+import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { systemClock, systemIds } from './runtime.js';
+import { taskPlace } from './task-place.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
@@ -28,6 +30,7 @@ export type { CompressionOptions } from '../app/around/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/around/cors.js';
 export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
 export type { MetricsOptions } from '../app/operating/host-metrics.js';
+export type { TaskOwner } from '../app/served-agent.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export type { User } from '../auth/user.js';
@@ -54,9 +57,11 @@ export type { ModelStream } from '../server/model-stream.js';
 export type { RequestContext } from '../server/request-context.js';
 export type { RequestHandler } from '../server/request-handler.js';
 export type { RetentionPolicy } from '../server/retention-sweeper.js';
+export type { ServedTasks } from '../server/served-tasks.js';
 export type { ServerCallContext } from '../server/server-call-context.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { Storage } from '../store/storage.js';
+export type { TaskStore, TaskStoreFilter } from '../store/store-backed-storage.js';
 export type { StreamItem } from '../task/stream-item.js';
 export type {
   Counter,
@@ -92,6 +97,8 @@ export interface AgentHandler {
   readonly exchange: Exchange;
   /** Where an adapter reports what never goes on the wire. */
   readonly logger: Logger;
+  /** The tasks of anonymous callers, or of the owner given. */
+  tasks(owner?: TaskOwner): ServedTasks;
   /** Lets running turns end for a grace (default 5 s), then ends the streams. The storage stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -105,7 +112,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const { path = '/', url, logger = silentLogger } = options;
   const host = new AgentHost({
     agents: { [path]: options },
-    storage: options.storage ?? new MemoryStorage({ clock: systemClock }),
+    storage: taskPlace({ ...options, subject: 'createAgentHandler', agent: options.id ?? path, logger }),
     clock: systemClock,
     ids: systemIds,
     logger,
@@ -132,6 +139,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     url,
     exchange,
     logger,
+    tasks: (owner: TaskOwner = {}) => host.tasks(path, owner),
     close: async ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => {
       host.drain();
       await host.close(graceMs);

@@ -1,7 +1,7 @@
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
+import { ScopedTasks } from '../store/scoped-tasks.js';
 import type { Scope, Storage } from '../store/storage.js';
-import { TaskStore } from '../store/task-store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { systemClock, systemIds } from './runtime.js';
 
@@ -9,6 +9,14 @@ export { OptionsError } from '../errors/options-error.js';
 export { StorageError } from '../errors/storage-error.js';
 export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-error.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export {
+  type NewTask,
+  ScopedTasks,
+  type ScopedTasksOptions,
+  type TaskChange,
+  type TaskFilter,
+  type TaskList,
+} from '../store/scoped-tasks.js';
 export type {
   Acceptance,
   AcceptOutcome,
@@ -34,14 +42,7 @@ export type {
   TaskPage,
   TaskQuery,
 } from '../store/storage.js';
-export {
-  type NewTask,
-  type TaskChange,
-  type TaskFilter,
-  type TaskList,
-  TaskStore,
-  type TaskStoreOptions,
-} from '../store/task-store.js';
+export type { TaskStore, TaskStoreFilter } from '../store/store-backed-storage.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';
@@ -57,7 +58,12 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
   return openSqliteStorage({ ...options, path: database.path, durability: database.durability });
 }
 
+/** A storage, and whose tasks: by default those that anonymous callers have at the agent under `/`. */
+export interface TaskAccess extends Partial<Scope> {
+  readonly storage: Storage;
+}
+
 /** The tasks of one scope, for an application's own code. */
-export function createTaskStore(options: { readonly storage: Storage; readonly scope: Scope }): TaskStore {
-  return new TaskStore({ ...options, clock: systemClock, ids: systemIds });
+export function scopedTasks({ storage, agent = '/', tenant = '', owner = null }: TaskAccess): ScopedTasks {
+  return new ScopedTasks({ storage, scope: { agent, tenant, owner }, clock: systemClock, ids: systemIds });
 }

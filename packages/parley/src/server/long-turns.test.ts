@@ -4,8 +4,8 @@ import { call, engine, ids, Sent, send, textOf } from '../../../../test/support/
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { onSharedStorage } from '../../../../test/support/shared-view.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
+import { ScopedTasks } from '../store/scoped-tasks.js';
 import type { Storage } from '../store/storage.js';
-import { TaskStore } from '../store/task-store.js';
 import { DefaultRequestHandler } from './default-request-handler.js';
 
 const SCOPE = { agent: 'test', tenant: '', owner: null };
@@ -36,7 +36,7 @@ describe.each(views)('a turn that outlasts its lease, on a storage %s', (_name, 
     send(handler);
     await clock.settle();
     const [taskId = ''] = await ids(handler);
-    const store = new TaskStore({ storage, scope: SCOPE, clock, ids: new CountingIds('store') });
+    const store = new ScopedTasks({ storage, scope: SCOPE, clock, ids: new CountingIds('store') });
     return { aborts, clock, storage, handler, taskId, store, stop: () => stopped() };
   }
 
@@ -95,7 +95,7 @@ describe('a storage of this process alone', () => {
     const [taskId = ''] = await ids(handler);
     const wake = clock.now() + 86_400_000;
     Object.defineProperty(clock, 'now', { value: () => wake });
-    const store = new TaskStore({ storage, scope: SCOPE, clock, ids: new CountingIds('store') });
+    const store = new ScopedTasks({ storage, scope: SCOPE, clock, ids: new CountingIds('store') });
     await expect(store.delete(taskId)).rejects.toMatchObject({ reason: 'running' });
     await expect(store.update(taskId, {})).rejects.toMatchObject({ reason: 'running' });
     const beside = new DefaultRequestHandler({

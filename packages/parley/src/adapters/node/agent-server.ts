@@ -47,6 +47,11 @@ export class AgentServer {
     return this.#host.cards;
   }
 
+  /** The tasks of the agent under a path, for the application's own code. */
+  tasks(...args: Parameters<AgentHost['tasks']>): ReturnType<AgentHost['tasks']> {
+    return this.#host.tasks(...args);
+  }
+
   /** What is served, without a socket. */
   get exchange(): Exchange {
     return this.#host.exchange;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
 import type { Storage } from '../../packages/parley/src/store/storage.js';
-import { TaskStore } from '../../packages/parley/src/store/task-store.js';
 import { CountingIds } from '../support/counting-ids.js';
 import { ALICE, acceptance, LEASE, only, said, TaskPlay } from './storage/task-play.js';
 import { type OpenStorage, useStorage } from './storage/tested-storage.js';
 
 /** What an application can rely on when it works on tasks itself, over any storage. */
-export function taskStoreContract(name: string, open: OpenStorage): void {
-  describe(`a task store over ${name} storage`, () => {
+export function scopedTasksContract(name: string, open: OpenStorage): void {
+  describe(`the tasks of a scope in ${name} storage`, () => {
     const tested = useStorage(open);
     const storeOn = (storage: Storage, scope = ALICE) =>
-      new TaskStore({ storage, scope, clock: tested.clock, ids: new CountingIds(`${scope.owner} `) });
+      new ScopedTasks({ storage, scope, clock: tested.clock, ids: new CountingIds(`${scope.owner} `) });
     const store = () => storeOn(tested.storage);
     const refused = (reason: string) => ({ name: 'TaskStoreError', reason });
 
@@ -101,7 +101,7 @@ export function taskStoreContract(name: string, open: OpenStorage): void {
       const ended = await store().update('t', { status: { state: 'TASK_STATE_FAILED' } });
       expect(ended.status.state).toBe('TASK_STATE_FAILED');
       await expect(store().update('t', { metadata: {} })).rejects.toMatchObject(refused('ended'));
-      await expect(store().update('unknown', { metadata: {} })).rejects.toMatchObject(refused('not-found'));
+      await expect(store().update('unknown', { metadata: {} })).rejects.toMatchObject({ name: 'TaskNotFoundError' });
       expect(await store().delete('t')).toBe(true);
     });
 
@@ -111,7 +111,7 @@ export function taskStoreContract(name: string, open: OpenStorage): void {
       expect(await anonymous.get('t')).toBeUndefined();
       expect(await anonymous.list()).toEqual({ tasks: [], total: 0, hasMore: false });
       expect(await anonymous.delete('t')).toBe(false);
-      await expect(anonymous.update('t', {})).rejects.toMatchObject(refused('not-found'));
+      await expect(anonymous.update('t', {})).rejects.toMatchObject({ name: 'TaskNotFoundError' });
     });
 
     it('lists by context, states and creation, with limit, offset, total and whether there is more', async () => {
@@ -128,7 +128,7 @@ export function taskStoreContract(name: string, open: OpenStorage): void {
           artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
         });
       }
-      const shown = async (filter: Parameters<TaskStore['list']>[0]) => {
+      const shown = async (filter: Parameters<ScopedTasks['list']>[0]) => {
         const { tasks, total, hasMore } = await store().list(filter);
         return { ids: tasks.map(({ id }) => id), total, hasMore };
       };

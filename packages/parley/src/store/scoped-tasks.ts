@@ -1,3 +1,4 @@
+import { TaskNotFoundError } from '../errors/spec-errors.js';
 import { TaskStoreError } from '../errors/task-store-error.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { Message } from '../model/message.js';
@@ -12,10 +13,10 @@ import { statusTime } from '../task/status-time.js';
 import { type TaskExtent, trimTask } from '../task/trim-task.js';
 import type { AppendOutcome, Scope, Storage, StoredTask, TaskPage } from './storage.js';
 
-/** What a task store works on. */
-export interface TaskStoreOptions {
+/** The storage and the scope of `ScopedTasks`. */
+export interface ScopedTasksOptions {
   readonly storage: Storage;
-  /** Whose tasks: the store sees no others. */
+  /** The scope of all calls: tasks of other scopes are not found. */
   readonly scope: Scope;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -58,18 +59,19 @@ export interface TaskList {
 }
 
 const ATTEMPTS = 5;
+const CLEARED_AT_ONCE = 100;
 
 /**
  * The tasks of one scope for an application's own code, beside the agent that works on them: what it changes obeys the
  * rules that hold for agents. Writes it refuses throw TaskStoreError.
  */
-export class TaskStore {
+export class ScopedTasks {
   readonly #storage: Storage;
   readonly #scope: Scope;
   readonly #clock: Clock;
   readonly #ids: IdSource;
 
-  constructor({ storage, scope, clock, ids }: TaskStoreOptions) {
+  constructor({ storage, scope, clock, ids }: ScopedTasksOptions) {
     this.#storage = storage;
     this.#scope = scope;
     this.#clock = clock;
@@ -99,20 +101,27 @@ export class TaskStore {
   }
 
   /**
-   * Changes a task while no turn of its agent runs. A function sees the task as it stands, and is asked again if that has
-   * changed before the write.
-   * @throws TaskStoreError `not-found`, `ended`, `running`, or `changing`
+   * Changes a task while no turn of its agent runs. Without a change, the given task replaces the stored one. A function sees the
+   * task as it stands, and is called again if that has changed before the write.
+   * @throws TaskNotFoundError; TaskStoreError `ended`, `running`, or `changing`
    */
-  async update(id: string, change: TaskChange | ((task: Task) => TaskChange)): Promise<Task> {
+  update(task: Task, change?: TaskChange | ((task: Task) => TaskChange)): Promise<Task>;
+  update(id: string, change: TaskChange | ((task: Task) => TaskChange)): Promise<Task>;
+  async update(
+    given: Task | string,
+    change: TaskChange | ((task: Task) => TaskChange) = typeof given === 'string' ? {} : replacing(given),
+  ): Promise<Task> {
+    const id = typeof given === 'string' ? given : given.id;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const stored = await this.#storage.task(this.#scope, id);
-      if (stored === undefined) throw new TaskStoreError(id, 'not-found');
+      if (stored === undefined) throw new TaskNotFoundError(id);
       if (isTerminal(stored.task.status.state)) throw new TaskStoreError(id, 'ended');
       const asked = typeof change === 'function' ? change(new HandedTask(stored.task)) : change;
       const next = this.#changed(stored.task, asked);
       const outcome = await this.#append(stored, next);
       if (outcome.kind === 'appended') return new HandedTask(next);
-      if (outcome.kind !== 'fenced') throw new TaskStoreError(id, refusalOf(outcome.kind));
+      if (outcome.kind === 'not-found') throw new TaskNotFoundError(id);
+      if (outcome.kind !== 'fenced') throw new TaskStoreError(id, outcome.kind === 'terminal' ? 'ended' : 'running');
     }
     throw new TaskStoreError(id, 'changing');
   }
@@ -143,6 +152,27 @@ export class TaskStore {
     });
     const tasks = page.tasks.map(({ task }) => new HandedTask(task));
     return { tasks, total: page.total, hasMore: offset + tasks.length < page.total };
+  }
+
+  /** The number of tasks that a filter selects. */
+  async count(filter: Omit<TaskFilter, 'limit' | 'offset'> = {}): Promise<number> {
+    return (await this.list({ ...filter, limit: 1, artifacts: false, history: false })).total;
+  }
+
+  /** Deletes the tasks that a filter selects, but for those that an agent works on. Resolves to the number of deleted tasks. */
+  async clear(filter: Omit<TaskFilter, 'limit' | 'offset'> = {}): Promise<number> {
+    let deleted = 0;
+    let kept = 0;
+    for (;;) {
+      const page = { ...filter, limit: CLEARED_AT_ONCE, offset: kept, artifacts: false, history: false };
+      const { tasks } = await this.list(page);
+      if (tasks.length === 0) return deleted;
+      for (const { id } of tasks) {
+        const outcome = await this.#storage.delete(this.#scope, id);
+        if (outcome === 'deleted') deleted += 1;
+        if (outcome === 'running') kept += 1;
+      }
+    }
   }
 
   #append(stored: StoredTask, next: Task): Promise<AppendOutcome> {
@@ -184,6 +214,7 @@ function goingOn({ history, status: { state, message } }: Task, next: TaskStatus
   return history?.some(({ messageId }) => messageId === message.messageId) ? history : [...(history ?? []), message];
 }
 
-function refusalOf(kind: 'running' | 'terminal' | 'not-found'): 'running' | 'ended' | 'not-found' {
-  return kind === 'terminal' ? 'ended' : kind;
+/** The change that makes a stored task like this one. */
+function replacing({ status, artifacts, history, metadata }: Task): TaskChange {
+  return { status, artifacts, history, metadata };
 }
