@@ -76,6 +76,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'openapi',
       'codec',
       'store/storage',
+      'store/task-store',
       'cache/cache',
       'cache/read-through',
       'auth',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import type { RetentionPolicy } from '../server/retention-sweeper.js';
 import type { Storage } from '../store/storage.js';
-import type { TaskStore } from '../store/store-backed-storage.js';
+import type { TaskStore } from '../store/task-store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
 import {

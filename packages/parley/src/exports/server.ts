@@ -61,7 +61,7 @@ export type { ServedTasks } from '../server/served-tasks.js';
 export type { ServerCallContext } from '../server/server-call-context.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { Storage } from '../store/storage.js';
-export type { TaskStore, TaskStoreFilter } from '../store/store-backed-storage.js';
+export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { StreamItem } from '../task/stream-item.js';
 export type {
   Counter,

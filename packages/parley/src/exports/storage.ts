@@ -42,7 +42,7 @@ export type {
   TaskPage,
   TaskQuery,
 } from '../store/storage.js';
-export type { TaskStore, TaskStoreFilter } from '../store/store-backed-storage.js';
+export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';
