@@ -25,6 +25,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
         };
   try {
     const host = createA2AHost({
+      openapi: true,
       ...('host' in source && source.host),
       agents,
       storage,

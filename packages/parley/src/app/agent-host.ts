@@ -11,13 +11,16 @@ import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
+import { varying } from './around/answer-headers.js';
 import { otherMethod, READING } from './around/method-filter.js';
 import { countBrokenStream } from './around/observed-exchange.js';
 import { type Wrapping, wrapped } from './around/wrapped-exchange.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
 import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
+import { landingPage, prefersPage } from './landing-page.js';
 import type { hostDescription } from './openapi/host-description.js';
+import { pageAnswer } from './openapi/page/page-answer.js';
 import { healthEndpoints } from './operating/health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './operating/host-metrics.js';
 import { Readiness, type ReadinessCheck } from './operating/readiness.js';
@@ -62,6 +65,7 @@ export class AgentHost {
   readonly #logger: Logger;
   readonly #route: (path: string) => AgentMount | undefined;
   readonly #readiness: Readiness;
+  readonly #documented: boolean;
   readonly #metrics: HostMetrics | undefined;
   #starting: Promise<void> | undefined;
   #started = false;
@@ -91,6 +95,7 @@ export class AgentHost {
     const answer: Exchange = (request) => this.#answer(request);
     const others = wrap((request) => this.#onceStarted(answer, request));
     const documents = this.#documents(options);
+    this.#documented = documents.size > 0;
     const metrics = this.#metrics?.endpoint;
     const endpoints = new Map([
       ...(options.health ? healthEndpoints(this.#readiness) : []),
@@ -198,17 +203,28 @@ export class AgentHost {
   #answer(request: ExchangeRequest): Promise<ExchangeResponse> {
     const { method, path } = request;
     const base = this.#baseUrl(request);
-    if (path === '/' && method !== 'POST') return Promise.resolve(this.#origin(method, base));
+    if (path === '/' && method !== 'POST') return this.#origin(request, base);
     const mount = this.#route(path);
-    if (mount === undefined) {
-      return Promise.resolve(NOTHING_HERE);
+    if (mount === undefined) return Promise.resolve(NOTHING_HERE);
+    if (method !== 'POST' && (path === mount.path || path === `${mount.path}/`)) {
+      if (prefersPage(request)) return this.#page([mount], base);
+      return mount
+        .exchange(base)(request)
+        .then((answer) => varying(answer, 'Accept'));
     }
     return mount.exchange(base)(request);
   }
 
-  #origin(method: string, base: string): ExchangeResponse {
-    if (method === 'GET' || method === 'HEAD') return originListing(this.#mounts, base);
+  async #origin(request: ExchangeRequest, base: string): Promise<ExchangeResponse> {
+    const { method } = request;
+    if (prefersPage(request)) return this.#page(this.#mounts, base);
+    if (method === 'GET' || method === 'HEAD') return varying(originListing(this.#mounts, base), 'Accept');
     const methods = this.#route('/') === undefined ? READING : [...READING, 'POST'];
     return otherMethod(method, { methods, message: 'This method means nothing here' });
+  }
+
+  async #page(mounts: readonly AgentMount[], base: string): Promise<ExchangeResponse> {
+    const partial = mounts.length < this.#mounts.length;
+    return varying(await pageAnswer(landingPage({ mounts, base, documented: this.#documented, partial })), 'Accept');
   }
 }

@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostedBaseServer } from '../base-server/hosted-base-server.js';
+import { simplestFirst } from '../landing-page.js';
 import { describedHealth } from '../operating/health-endpoints.js';
 import { describedMetrics } from '../operating/metrics-endpoint.js';
 import { describedListing } from '../origin-listing.js';
@@ -29,7 +30,7 @@ export function hostDescription({
   const served = mounts.find(({ path }) => path === baseServer?.path);
   const describers = [
     describedListing,
-    ...mounts.map(describedMount),
+    ...simplestFirst(mounts).map(describedMount),
     ...(baseServer && served ? [baseServer.describe(served)] : []),
     ...(health ? [describedHealth] : []),
     ...(metrics ? [describedMetrics(baseServer?.monitoring ?? OPERATING)] : []),

@@ -13,8 +13,8 @@ export type Describe = (components: Components) => DescribedEndpoints;
 
 const DESCRIPTION =
   'The agents of this server over the HTTP bindings of the Agent2Agent (A2A) protocol. Request schemas say what is really accepted: names also ' +
-  'in snake_case, enum values also by number, integers also as texts, unknown members ignored. Who wants to know only what to send takes ' +
-  'the first spelling of each.';
+  'in snake_case, enum values also by number, integers also as texts, unknown members ignored. To send a request, use the first ' +
+  'spelling of each member.';
 
 /** The document of everything that is served under a base url; "" while there is none. */
 export function serverDocument(describers: readonly Describe[], base: string): OpenApiDocument {

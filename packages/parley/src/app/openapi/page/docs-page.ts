@@ -42,7 +42,17 @@ ${operations.map((operation) => operationMarkup(document, operation))}
 <h1>${info.title}</h1>
 <p>${info.description}</p>
 <p>${servers?.[0] === undefined ? '' : html`Served at <code>${servers[0].url}</code>. `}For programs:
-<a href="openapi.json">OpenAPI 3.1</a>, <a href="openapi-3.0.json">OpenAPI 3.0</a>. What has a star must be there.</p>
+<a href="openapi.json">OpenAPI 3.1</a>, <a href="openapi-3.0.json">OpenAPI 3.0</a>.</p>
+<section aria-labelledby="marks"><h2 id="marks">Marks</h2>
+<dl>
+<dt>*</dt><dd>This parameter or member is required.</dd>
+<dt>{id}</dt><dd>In a path: put a value in its place.</dd>
+<dt>…</dt><dd>In a call to try: fill in a value of your own.</dd>
+<dt>a | b</dt><dd>One of these values.</dd>
+<dt><code>"text"</code></dt><dd>Exactly this value.</dd>
+<dt><a href="#schemas">Name</a></dt><dd>A schema further down on this page.</dd>
+<dt><small>12</small></dt><dd>In the contents: the number of operations in a group.</dd>
+</dl></section>
 ${sections}
 <section aria-labelledby="schemas"><h2 id="schemas">Schemas</h2>${schemas}</section>
 </main>

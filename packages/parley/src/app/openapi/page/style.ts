@@ -34,6 +34,7 @@ dt, dd { margin: 0; }
 .inner { margin-left: .2rem; padding-left: .8rem; border-left: 2px solid var(--line); }
 .answer { border-top: 1px solid var(--line); padding: .4rem 0; }
 .answer p { margin: .2rem 0; }
+.landing { display: block; } .landing main { margin: 0 auto; } .landing pre { white-space: pre-wrap; }
 @media (max-width: 50rem) { body { display: block; } nav { position: static; border-right: 0; border-bottom: 1px solid var(--line); max-height: none; min-height: 0; }
   main { padding: 1rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
 `;
