@@ -19,6 +19,9 @@ const PROJECTS = [
   'packages/console',
 ];
 
+/** Files from elsewhere that a bundle holds. */
+const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
+
 /** Builds what is out of date, all of it or only some projects; resolves to those it has built. */
 export async function build(projects = PROJECTS) {
   const record = readRecord();
@@ -33,7 +36,10 @@ export async function build(projects = PROJECTS) {
   const built = [];
   for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
     const state = fingerprint(
-      [`${project}/src`, `${project}/scripts`, `${project}/tsconfig.json`, `${project}/package.json`],
+      [
+        ...[`${project}/src`, `${project}/scripts`, `${project}/tsconfig.json`, `${project}/package.json`],
+        ...(BUNDLED[project] ?? []),
+      ],
       below,
     );
     below = state;

@@ -43,3 +43,6 @@ for (const path of Object.keys(metafile.inputs)) {
   if (name !== undefined)
     copyFileSync(join(folder, place, 'LICENSE'), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
 }
+
+// `parley error` explains errors from the reference.
+copyFileSync(join(folder, '../../docs/errors.json'), `${folder}bundle/errors.json`);

@@ -1,4 +1,4 @@
-import type { ConnectOptions, Fetch } from 'parley-a2a/client';
+import type { ConnectionEvent, ConnectOptions, Fetch } from 'parley-a2a/client';
 import type { MutualTls } from 'parley-a2a/node-credentials';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
@@ -42,6 +42,7 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
     connect: {
       credentials,
       version,
+      onConnection: (event) => output.note(connectionNews(event)),
       prefer: preferredBindings(settings.list('transport')),
       extensions: settings.list('extension'),
       headers: serviceParameters(settings.list('svc-param')),
@@ -51,6 +52,13 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
       ...(signatures !== undefined && { signatures: signatures.options }),
     },
   };
+}
+
+/** A connection that was lost or restored, for a person who waits. */
+function connectionNews(event: ConnectionEvent): string {
+  if (event.state === 'restored') return `Connected again, by attempt ${event.attempt}.`;
+  const { error, attempt, attempts, waitMs } = event;
+  return `Connection lost: ${error.message}. Attempt ${attempt} of ${attempts} in ${(waitMs / 1000).toFixed(1)} s.`;
 }
 
 /** Headers from `key:value` or `key=value`. */

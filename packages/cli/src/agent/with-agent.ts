@@ -1,4 +1,5 @@
-import { type Client, connect } from 'parley-a2a/client';
+import type { StreamResponse, Task } from 'parley-a2a';
+import { type Client, type ConnectOptions, connect } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { type Failure, failureOf } from '../failure/failure.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
@@ -46,11 +47,37 @@ export async function withAgent(
     return { ...failure, hint: hint ?? null };
   };
   try {
-    client = await readCard(connect(target, options));
+    const interceptors = invocation.output.watched ? [learning(thread)] : [];
+    client = await readCard(connect(target, { ...options, interceptors }));
     return await run({ client, thread, credentials, signatures, failure: explained });
   } catch (error) {
     throw new ReportedFailure(explained(error), error);
   }
+}
+
+/** Lets the progress line see every task and event that arrives, also while the library waits. */
+function learning(thread: TaskThread): NonNullable<ConnectOptions['interceptors']>[number] {
+  return (call, next) => {
+    const outcome = next(call);
+    if (!('then' in outcome)) return learned(outcome, thread);
+    const answered = (answer: unknown) => {
+      if (isTask(answer)) thread.learnTask(answer);
+    };
+    (outcome as Promise<unknown>).then(answered, () => {});
+    return outcome;
+  };
+}
+
+async function* learned(events: AsyncIterable<StreamResponse>, thread: TaskThread): AsyncGenerator<StreamResponse> {
+  for await (const event of events) {
+    thread.learn(event);
+    yield event;
+  }
+}
+
+/** An answer that is a task, not one that holds it: what a message leads to is learned by the command. */
+function isTask(answer: unknown): answer is Task {
+  return typeof answer === 'object' && answer !== null && 'status' in answer && 'contextId' in answer;
 }
 
 interface HintContext {

@@ -100,6 +100,13 @@ export const COMMANDS: readonly Command[] = [
     example: 'parley config trusted',
   },
   {
+    path: 'error',
+    summary: 'Explain an error by its code, name or number; without one, list them all',
+    args: '[code]',
+    flags: [],
+    example: 'parley error TaskNotFoundError',
+  },
+  {
     path: 'completion',
     summary: 'Print the completion script of a shell: bash, zsh or fish',
     args: '<shell>',

@@ -23,7 +23,13 @@ export interface CommandLine {
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const { options, nameOf } = optionsTable();
-  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true });
+  const { tokens } = parseArgs({
+    args: withoutSigns(argv),
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   const given: GivenFlag[] = [];
   const positionals: string[] = [];
   for (const token of tokens) {
@@ -39,6 +45,11 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     checkChoices(given);
   }
   return { command, words, args, given };
+}
+
+/** The numbers of errors begin with a minus, as flags do: `parley error -32001` means the same without it. */
+function withoutSigns(argv: readonly string[]): string[] {
+  return argv.map((word) => (argv[0] === 'error' && /^-\d+$/.test(word) ? word.slice(1) : word));
 }
 
 /** The flags that a command takes. */

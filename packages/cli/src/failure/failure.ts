@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 /** What an error of the protocol is called, by its code in the library. */
-const PROTOCOL_NAMES: Readonly<Record<string, string>> = {
+export const PROTOCOL_NAMES: Readonly<Record<string, string>> = {
   TASK_NOT_FOUND: 'TaskNotFoundError',
   TASK_NOT_CANCELABLE: 'TaskNotCancelableError',
   PUSH_NOTIFICATION_NOT_SUPPORTED: 'PushNotificationNotSupportedError',

@@ -12,7 +12,7 @@ const CODES: Readonly<Record<string, readonly [jsonRpc: number, http: number]>> 
   PARSE_ERROR: [-32700, 400],
   INVALID_REQUEST: [-32600, 400],
   METHOD_NOT_FOUND: [-32601, 404],
-  METHOD_NOT_ALLOWED: [-32601, 405],
+  METHOD_NOT_ALLOWED: [-32600, 405],
   INVALID_PARAMS: [-32602, 400],
   INTERNAL_ERROR: [-32603, 500],
 };

@@ -148,6 +148,7 @@ export class Output {
 
   #tell(text: string): void {
     this.endProgress();
+    if (this.#isMidLine && this.watched) this.#write('\n');
     this.#sinks.stderr.write(text);
   }
 

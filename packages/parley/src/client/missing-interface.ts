@@ -14,7 +14,7 @@ export function missingInterface({ card, wishes, majorMinor }: MissingInterface)
   const { name, supportedInterfaces: all } = card;
   const { binding, version } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
-  if (wish === '' && all.length > 0 && all.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
+  if (binding === undefined && all.length > 0 && all.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
     const lacks = 'which this client does not speak: its card lists no JSONRPC or HTTP+JSON interface';
     return { code: 'UNSUPPORTED_OPERATION', message: `${name} offers gRPC only, ${lacks}` };
   }
