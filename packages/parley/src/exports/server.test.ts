@@ -205,6 +205,21 @@ it('agents that cannot be started are unavailable, in JSON, until they can', asy
   expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(200);
 });
 
+it('a storage that is full says so, and when to come again', async () => {
+  const storage = new MemoryStorage({ clock: systemClock, maxTasks: 1 });
+  const { fetch } = handler({ storage, agent: { execute: async (_context, events) => events.inputRequired('More?') } });
+  const send = () => fetch(post('/a2a/rest/message:send', { message: { ...message, messageId: crypto.randomUUID() } }));
+  expect((await send()).status).toBe(200);
+  const refused = await send();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await refused.json()).toMatchObject({
+    error: {
+      status: 'UNAVAILABLE',
+      message: expect.stringContaining('The storage is full of tasks that have not ended'),
+    },
+  });
+});
+
 it('ends its streams between two events when it is closed, and those that begin later at once', async () => {
   const { fetch, close } = handler({ agent: { execute: async (_context, events) => events.inputRequired('More?') } });
   const sent = (await (await fetch(post('/a2a/rest/message:send', { message }))).json()) as { task: { id: string } };

@@ -4,6 +4,8 @@ import { parseDatabaseUrl } from './database-url.js';
 describe('a database url', () => {
   it.each([
     ['memory:', { backend: 'memory' }],
+    ['memory:?tasks=1000', { backend: 'memory', maxTasks: 1000 }],
+    ['memory:?bytes=67108864&tasks=5', { backend: 'memory', maxTasks: 5, maxBytes: 67_108_864 }],
     ['sqlite:./data/parley.db', { backend: 'sqlite', path: './data/parley.db', durability: 'power-loss' }],
     ['sqlite:parley.db', { backend: 'sqlite', path: 'parley.db', durability: 'power-loss' }],
     ['sqlite:/var/lib/a b.db', { backend: 'sqlite', path: '/var/lib/a b.db', durability: 'power-loss' }],
@@ -19,6 +21,10 @@ describe('a database url', () => {
     '',
     'memory',
     'memory:x',
+    'memory:?',
+    'memory:?tasks=0',
+    'memory:?tasks=many',
+    'memory:?size=5',
     'sqlite',
     'sqlite:',
     'sqlite:?durability=process',

@@ -2,23 +2,37 @@ import { OptionsError } from '../errors/options-error.js';
 
 /** Where a database url says that everything is to be kept. */
 export type DatabaseUrl =
-  | { readonly backend: 'memory' }
+  | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
   | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' };
 
+const MEMORY = /^memory:(?:\?(.+))?$/;
 const SQLITE = /^sqlite:(?!\/\/[^/])([^?]+)(?:\?durability=(process|power-loss))?$/;
 
 /**
- * Reads `memory:`, `sqlite:path`, or `sqlite:path?durability=process`.
+ * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`, or `sqlite:path?durability=process`.
  * @throws OptionsError naming a url that is none of these, without the password it may have.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
-  if (url === 'memory:') return { backend: 'memory' };
+  const memory = MEMORY.exec(url);
+  const limits = memory === null ? undefined : memoryLimits(memory[1]);
+  if (limits !== undefined) return { backend: 'memory', ...limits };
   const [, path, durability] = SQLITE.exec(url) ?? [];
   if (path !== undefined) {
     return { backend: 'sqlite', path, durability: durability === 'process' ? 'process' : 'power-loss' };
   }
   const shown = url.replace(/\/\/[^/@]*@/, '//***@');
   throw new OptionsError('Database url', [
-    `"${shown}" must be memory:, sqlite:./data/parley.db or sqlite:./data/parley.db?durability=process`,
+    `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db or sqlite:./data/parley.db?durability=process`,
   ]);
+}
+
+/** The limits of a storage in memory; `undefined` if they are not two known whole numbers at most. */
+function memoryLimits(query = ''): { readonly maxTasks?: number; readonly maxBytes?: number } | undefined {
+  const limits: { maxTasks?: number; maxBytes?: number } = {};
+  for (const pair of query === '' ? [] : query.split('&')) {
+    const [, name, digits] = /^(tasks|bytes)=([1-9]\d{0,14})$/.exec(pair) ?? [];
+    if (name === undefined) return undefined;
+    limits[name === 'tasks' ? 'maxTasks' : 'maxBytes'] = Number(digits);
+  }
+  return limits;
 }

@@ -33,7 +33,8 @@ function artifactBytes(artifact: Artifact): number {
   return FRAME + name.length + description.length + partsBytes(parts) + metadataBytes(metadata);
 }
 
-function messageBytes(message: Message | undefined): number {
+/** About how many bytes a message takes as JSON. */
+export function messageBytes(message: Message | undefined): number {
   return message ? FRAME + partsBytes(message.parts) + metadataBytes(message.metadata) : 0;
 }
 

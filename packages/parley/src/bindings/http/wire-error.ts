@@ -2,6 +2,7 @@ import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
 import { InternalError } from '../../errors/standard-errors.js';
 import { failureLevel, StorageError } from '../../errors/storage-error.js';
+import { StorageFullError } from '../../errors/storage-full-error.js';
 import type { JsonObject } from '../../model/json.js';
 import type { LogFields, Logger } from '../../telemetry/logger.js';
 
@@ -27,7 +28,8 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
   }
   if (error instanceof StorageError) {
     logger[failureLevel(error)]('storage failed', { ...fields, error });
-    return new A2AError('UNAVAILABLE', 'Temporarily unavailable', { retryAfterMs: RETRY_STORAGE_MS }, { cause: error });
+    const message = error instanceof StorageFullError ? error.message : 'Temporarily unavailable';
+    return new A2AError('UNAVAILABLE', message, { retryAfterMs: RETRY_STORAGE_MS }, { cause: error });
   }
   logger.error('operation failed', { ...fields, error });
   return new InternalError({ cause: error });

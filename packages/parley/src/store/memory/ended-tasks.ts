@@ -1,41 +1,40 @@
+import { LinkedList } from '../../runtime/linked-list.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Finished tasks in the order in which they ended, taken from the front. */
+/** Finished tasks in the order in which they ended. A task leaves at once when it is deleted. */
 export class EndedTasks {
-  #entries: (TaskEntry | undefined)[] = [];
-  #first = 0;
+  readonly #place: 'endedPlace' | 'tailPlace';
+  readonly #entries = new LinkedList<TaskEntry>();
   #latest = 0;
 
+  /** `place` is the member of an entry that keeps its place in this list. */
+  constructor(place: 'endedPlace' | 'tailPlace') {
+    this.#place = place;
+  }
+
   add(entry: TaskEntry): void {
-    this.#entries.push(entry);
+    entry[this.#place] = this.#entries.add(entry);
     this.#latest = Math.max(this.#latest, entry.endedAt ?? 0);
+  }
+
+  remove(entry: TaskEntry): void {
+    const place = entry[this.#place];
+    if (place !== undefined) this.#entries.remove(place);
+    entry[this.#place] = undefined;
   }
 
   /** No task has ended later than now: what a clock that was ahead has written is put right. */
   setClockBack(now: number): void {
     if (this.#latest <= now) return;
-    for (const entry of this.#entries) {
-      if (entry?.endedAt !== undefined && entry.endedAt > now) entry.endedAt = now;
+    for (const entry of this.#entries.values()) {
+      if (entry.endedAt !== undefined && entry.endedAt > now) entry.endedAt = now;
     }
     this.#latest = now;
   }
 
   /** The task that ended first, if that was before `time`. */
   oldest(time: number): TaskEntry | undefined {
-    let entry = this.#entries[this.#first];
-    while (entry?.deleted === true) {
-      this.shift();
-      entry = this.#entries[this.#first];
-    }
+    const entry = this.#entries.first?.value;
     return entry?.endedAt !== undefined && entry.endedAt < time ? entry : undefined;
-  }
-
-  /** Drops the one that `oldest` gave. */
-  shift(): void {
-    this.#entries[this.#first] = undefined;
-    this.#first += 1;
-    if (this.#first < 1024 || this.#first * 2 < this.#entries.length) return;
-    this.#entries = this.#entries.slice(this.#first);
-    this.#first = 0;
   }
 }

@@ -78,6 +78,81 @@ describe('a storage in memory', () => {
     expect((await storage.task(scope, 't'))?.task).toEqual(task);
   });
 
+  it('keeps so many tasks: finished ones go, oldest first, and those that go on stay', async () => {
+    const storage = new MemoryStorage({ clock, maxTasks: 3 });
+    await write(storage, 'open', { chunks: 1, size: 1, ends: false });
+    for (const id of ['1', '2', '3', '4']) await write(storage, id, { chunks: 1, size: 1, ends: true });
+    const query = { scope, orderBy: 'created' as const, limit: 9, artifacts: false, history: false };
+    const { tasks, total } = await storage.tasks(query);
+    expect([tasks.map(({ task }) => task.id), total]).toEqual([['open', '4', '3'], 3]);
+    expect(await storage.task(scope, '1')).toBeUndefined();
+    expect((await storage.records({ agent: 'a', id: '1' }, 0, 9)).last).toBe(0);
+  });
+
+  it('refuses new tasks while none of those that it keeps has ended, and takes them when one has', async () => {
+    const storage = new MemoryStorage({ clock, maxTasks: 2 });
+    for (const id of ['1', '2']) await write(storage, id, { chunks: 1, size: 1, ends: false });
+    for (const full of [write(storage, '3', { chunks: 1, size: 1, ends: true }), storage.create(scope, taskOf('4'))]) {
+      await expect(full).rejects.toMatchObject({
+        name: 'StorageError',
+        message: expect.stringContaining('full of tasks that have not ended (2 tasks'),
+      });
+    }
+    const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'go on' }] };
+    const follows = { scope, message, caller: { extensions: [], version: '1.0' }, task: { id: '1' }, waitingLimit: 1 };
+    expect(await storage.accept(follows)).toMatchObject({ kind: 'accepted' });
+    expect(await storage.delete(scope, '1')).toBe('running');
+    const status = { state: 'TASK_STATE_CANCELED' as const, timestamp };
+    await storage.append({
+      key: { agent: 'a', id: '1' },
+      authority: 'force',
+      after: 2,
+      records: [LogRecord.of(3, 1, { statusUpdate: { taskId: '1', contextId: 'c', status } })],
+      head: { status, metadata: undefined },
+      snapshot: { ...taskOf('1'), status },
+    });
+    await write(storage, '3', { chunks: 1, size: 1, ends: true });
+    expect(await storage.task(scope, '1')).toBeUndefined();
+    expect((await storage.task(scope, '3'))?.task.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('keeps so many bytes, logs included, and drops nothing of a task that goes on', async () => {
+    const storage = new MemoryStorage({ clock, maxBytes: 1_000_000 });
+    for (let at = 0; at < 20; at += 1) await write(storage, `${at}`, { chunks: 1, size: 100_000, ends: true });
+    const query = { scope, orderBy: 'created' as const, limit: 99, artifacts: false, history: false };
+    const kept = (await storage.tasks(query)).total;
+    expect(kept).toBeGreaterThan(2);
+    expect(kept).toBeLessThan(10);
+    const grown = await write(storage, 'grows', { chunks: 30, size: 100_000, ends: false });
+    expect((await storage.tasks(query)).total).toBe(1);
+    expect((await storage.task(scope, 'grows'))?.task).toEqual(grown);
+    await expect(storage.create(scope, taskOf('new'))).rejects.toThrow('full of tasks that have not ended');
+    const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'go on' }] };
+    const follows = {
+      scope,
+      message,
+      caller: { extensions: [], version: '1.0' },
+      task: { id: 'grows' },
+      waitingLimit: 1,
+    };
+    await expect(storage.accept(follows)).rejects.toThrow('full of tasks that have not ended');
+  });
+
+  it('counts what leaves: the room of deleted and swept tasks is free again', async () => {
+    const storage = new MemoryStorage({ clock, maxTasks: 2, maxBytes: 500_000 });
+    for (let round = 0; round < 50; round += 1) {
+      const ends = round % 2 === 0;
+      await write(storage, `t${round}`, { chunks: 1, size: 50_000, ends });
+      const now = clock.now() + 1;
+      if (ends) await storage.sweep({ finishedBefore: now, tailsBefore: now, now, limit: 99 });
+      else {
+        await storage.release({ key: { agent: 'a', id: `t${round}` }, turn: 1, epoch: 1 }, 'done');
+        expect(await storage.delete(scope, `t${round}`)).toBe('deleted');
+      }
+    }
+    expect(await storage.create(scope, taskOf('last'))).toBe(true);
+  });
+
   it('gives a large finished task out again without parsing it again', async () => {
     const storage = new MemoryStorage({ clock });
     await write(storage, 't', { chunks: 1, size: 100_000, ends: true });

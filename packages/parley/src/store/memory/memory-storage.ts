@@ -44,9 +44,15 @@ export interface MemoryStorageOptions {
   readonly clock: Clock;
   /** How much memory the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
   readonly tailBytes?: number;
+  /** Tasks at most. Beyond it the finished tasks go, oldest first; if none has ended, new ones are refused. Default: 100,000. */
+  readonly maxTasks?: number;
+  /** About how much memory all tasks may take together, their logs included. Default: 256 MiB. */
+  readonly maxBytes?: number;
 }
 
 const TAIL_BYTES = 67_108_864;
+const MAX_TASKS = 100_000;
+const MAX_BYTES = 268_435_456;
 
 /** Keeps everything in this process; nothing survives it. What it is given is kept as it is, not copied. */
 export class MemoryStorage implements Storage {
@@ -60,9 +66,9 @@ export class MemoryStorage implements Storage {
   #order = 0;
   #closed = false;
 
-  constructor({ clock, tailBytes = TAIL_BYTES }: MemoryStorageOptions) {
+  constructor({ clock, tailBytes = TAIL_BYTES, maxTasks = MAX_TASKS, maxBytes = MAX_BYTES }: MemoryStorageOptions) {
     this.#clock = clock;
-    this.#tasks = new MemoryTasks(this.#spaces, tailBytes);
+    this.#tasks = new MemoryTasks(this.#spaces, { tailBytes, maxTasks, maxBytes });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -81,6 +87,7 @@ export class MemoryStorage implements Storage {
       if (entry.endedAt !== undefined) return { kind: 'terminal', state: entry.state };
       if (task.contextId !== undefined && task.contextId !== entry.contextId) return { kind: 'other-context' };
       if (entry.executions.length > acceptance.waitingLimit) return { kind: 'full' };
+      this.#tasks.makeRoomFor(message);
     }
     const execution = this.#enqueue(entry, acceptance);
     const { turn } = execution;
@@ -122,6 +129,7 @@ export class MemoryStorage implements Storage {
     if (isTerminal(head.status.state)) entry.dropExecutions();
     else if (endsTurn !== undefined) entry.dropExecution(endsTurn);
     this.#queue.update(entry);
+    this.#tasks.hasGrown(entry);
     return { kind: 'appended', waiting: entry.waiting };
   }
 

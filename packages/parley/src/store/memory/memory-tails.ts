@@ -5,11 +5,14 @@ import type { TaskEntry } from './task-entry.js';
 /** The logs of finished tasks. When they take too much memory together, the oldest go before their time. */
 export class MemoryTails {
   readonly #limit: number;
-  readonly #tasks = new EndedTasks();
+  readonly #onDrop: (entry: TaskEntry) => void;
+  readonly #tasks = new EndedTasks('tailPlace');
   #bytes = 0;
 
-  constructor(limit: number) {
+  /** `onDrop` is called for a task that has lost records. */
+  constructor(limit: number, onDrop: (entry: TaskEntry) => void) {
     this.#limit = limit;
+    this.#onDrop = onDrop;
   }
 
   /** Takes note of a task that has ended. */
@@ -25,6 +28,7 @@ export class MemoryTails {
 
   /** Takes note of a task that is about to be deleted. */
   remove(entry: TaskEntry): void {
+    this.#tasks.remove(entry);
     this.#bytes -= bytesOf(entry);
   }
 
@@ -45,7 +49,8 @@ export class MemoryTails {
     const before = bytesOf(entry);
     if (content instanceof PackedTask) content.forget(count);
     this.#bytes -= before - bytesOf(entry);
-    if (content.recordCount === 0) this.#tasks.shift();
+    this.#onDrop(entry);
+    if (content.recordCount === 0) this.#tasks.remove(entry);
     return count;
   }
 }

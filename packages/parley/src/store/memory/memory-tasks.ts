@@ -1,10 +1,13 @@
 import { StorageError } from '../../errors/storage-error.js';
+import type { Message } from '../../model/message.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
+import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Retention, Scope, TaskKey } from '../storage.js';
 import { EndedTasks } from './ended-tasks.js';
+import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { MemoryTails } from './memory-tails.js';
 import { TaskEntry } from './task-entry.js';
@@ -13,14 +16,16 @@ import { TaskEntry } from './task-entry.js';
 export class MemoryTasks {
   readonly #spaces: MemorySpaces;
   readonly #agents = new Map<string, Map<string, TaskEntry>>();
-  readonly #ended = new EndedTasks();
+  readonly #ended = new EndedTasks('endedPlace');
   readonly #tails: MemoryTails;
+  readonly #room: MemoryRoom;
   /** Tasks that wait for their caller, those that have waited longest first. */
   readonly #interrupted = new Set<TaskEntry>();
 
-  constructor(spaces: MemorySpaces, tailBytes: number) {
+  constructor(spaces: MemorySpaces, options: MemoryLimits & { readonly tailBytes: number }) {
     this.#spaces = spaces;
-    this.#tails = new MemoryTails(tailBytes);
+    this.#tails = new MemoryTails(options.tailBytes, (entry) => this.#room.note(entry));
+    this.#room = new MemoryRoom(options);
   }
 
   get({ agent, id }: TaskKey): TaskEntry | undefined {
@@ -35,16 +40,46 @@ export class MemoryTasks {
     return tenant === scope.tenant && owner === scope.owner ? entry : undefined;
   }
 
-  /** Puts a task there with the record that shows it; the id must be free. */
+  /**
+   * Puts a task there with the record that shows it; the id must be free. Finished tasks make room for it, oldest first.
+   * @throws StorageFullError when none of those that are left has ended.
+   */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { agent } = space.scope;
     const tasks = this.#agents.get(agent) ?? new Map<string, TaskEntry>();
     this.#agents.set(agent, tasks);
     if (tasks.has(task.id)) throw new StorageError(`The task id ${task.id} is taken`);
     const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
+    while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
     tasks.set(task.id, entry);
     this.setStatus(entry, task.status, now);
+    this.#room.note(entry);
     return entry;
+  }
+
+  /**
+   * Makes room for a message to a task.
+   * @throws StorageFullError when no task that is left has ended.
+   */
+  makeRoomFor(message: Message): void {
+    const bytes = messageBytes(message);
+    while (this.#room.isShortOf(bytes)) this.#dropOldest();
+  }
+
+  /** Takes note of what was written to a task. Finished tasks make room, but never this one. */
+  hasGrown(entry: TaskEntry): void {
+    this.#room.note(entry);
+    while (this.#room.isOver) {
+      const oldest = this.#ended.oldest(Number.POSITIVE_INFINITY);
+      if (oldest === undefined || oldest === entry) return;
+      this.remove(oldest);
+    }
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#ended.oldest(Number.POSITIVE_INFINITY);
+    if (oldest === undefined) throw this.#room.refusal();
+    this.remove(oldest);
   }
 
   /** Takes note of a new status in every order that depends on it. */
@@ -64,7 +99,8 @@ export class MemoryTasks {
 
   remove(entry: TaskEntry): void {
     this.#tails.remove(entry);
-    entry.delete();
+    this.#ended.remove(entry);
+    this.#room.forget(entry);
     this.#agents.get(entry.space.scope.agent)?.delete(entry.id);
     this.#interrupted.delete(entry);
     entry.space.lists.remove(entry);
@@ -92,7 +128,6 @@ export class MemoryTasks {
       const entry = this.#ended.oldest(finishedBefore);
       if (entry === undefined) break;
       this.remove(entry);
-      this.#ended.shift();
       tasks += 1;
     }
     return { tasks, records };

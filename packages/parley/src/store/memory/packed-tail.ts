@@ -6,49 +6,75 @@ import { LogRecord } from '../../task/log-record.js';
 /** What is kept of one record. */
 type Entry = readonly [turn: number, event: TaskEvent, history: readonly Message[] | null, metadata: JsonObject | null];
 
-/** So many records are still one text. */
-const SHORT = 16;
+/** Records in one text: few enough to be parsed for one of them, many enough to leave the collector little to visit. */
+const BLOCK = 64;
 
-/** Consecutive records as text: it costs far less than the many objects it stands for. */
-export class PackedTail {
-  readonly #firstSeq: number;
-  /** Short logs that nobody has seen are a single text; others have one for each record, which streams have made already. */
-  readonly #texts: string | readonly string[];
+interface Blocks {
+  /** Sequence number of the first record in the first block. */
+  readonly firstSeq: number;
+  /** Records of the first block that are gone. */
+  readonly skip: number;
+  /** The JSON of `BLOCK` entries each, the last one of fewer. */
+  readonly texts: readonly string[];
+  /** Records without those that are gone. */
   readonly count: number;
+}
 
-  private constructor(firstSeq: number, count: number, texts: string | readonly string[]) {
-    this.#firstSeq = firstSeq;
-    this.#texts = texts;
-    this.count = count;
+/** Consecutive records as text: a few long strings cost far less than the many objects they stand for. */
+export class PackedTail {
+  readonly #blocks: Blocks;
+
+  private constructor(blocks: Blocks) {
+    this.#blocks = blocks;
   }
 
   static of(records: readonly LogRecord[]): PackedTail {
-    const first = records[0]?.seq ?? 0;
-    const single = records.length <= SHORT && !records.some((record) => record.isWritten);
-    return new PackedTail(first, records.length, single ? JSON.stringify(records.map(entryOf)) : records.map(textOf));
+    const texts: string[] = [];
+    for (let at = 0; at < records.length; at += BLOCK) texts.push(blockOf(records.slice(at, at + BLOCK)));
+    return new PackedTail({ firstSeq: records[0]?.seq ?? 0, skip: 0, texts, count: records.length });
+  }
+
+  get count(): number {
+    return this.#blocks.count;
   }
 
   /** About how much memory it takes. */
   get bytes(): number {
-    if (typeof this.#texts === 'string') return this.#texts.length;
     let bytes = 0;
-    for (const text of this.#texts) bytes += text.length;
+    for (const text of this.#blocks.texts) bytes += text.length;
     return bytes;
   }
 
   /** The records without so many of the first ones. */
   *records(from: number): Generator<LogRecord, void> {
-    const entries = typeof this.#texts === 'string' ? (JSON.parse(this.#texts) as readonly Entry[]) : undefined;
-    for (let at = from; at < this.count; at += 1) {
-      const entry = entries?.[at] ?? (JSON.parse(String(this.#texts[at])) as Entry);
-      yield recordOf(this.#firstSeq + at, entry);
+    const { firstSeq, skip, texts } = this.#blocks;
+    for (let at = skip + from, block = Math.floor(at / BLOCK); block < texts.length; block += 1) {
+      const entries = JSON.parse(texts[block] ?? '[]') as readonly Entry[];
+      for (const entry of entries.slice(at - block * BLOCK)) {
+        yield recordOf(firstSeq + at, entry);
+        at += 1;
+      }
     }
   }
 
   /** What is left without so many of the first ones. */
   without(count: number): PackedTail | undefined {
-    return count >= this.count ? undefined : PackedTail.of([...this.records(count)]);
+    const { firstSeq, skip, texts, count: all } = this.#blocks;
+    if (count >= all) return undefined;
+    const gone = Math.floor((skip + count) / BLOCK);
+    return new PackedTail({
+      firstSeq: firstSeq + gone * BLOCK,
+      skip: skip + count - gone * BLOCK,
+      texts: texts.slice(gone),
+      count: all - count,
+    });
   }
+}
+
+/** Streams have made the texts of their records already; others are written at once. */
+function blockOf(records: readonly LogRecord[]): string {
+  const isWritten = records.some((record) => record.isWritten);
+  return isWritten ? `[${records.map(textOf).join(',')}]` : JSON.stringify(records.map(entryOf));
 }
 
 function entryOf({ turn, event, history, metadata }: LogRecord): Entry {

@@ -16,6 +16,8 @@ const LARGE = 16_384;
 
 /** About what a task takes without its large members. */
 const FRAME = 200;
+/** About what lists and indexes take for one task. */
+const ENTRY = 1_000;
 
 /** So much of a task's log is kept while it goes on; what is older is in the task only. */
 const LOG_BYTES = 16_777_216;
@@ -29,6 +31,8 @@ export class LiveTask {
   #records: LogRecord[];
   /** About how much the records take. */
   #bytes = 0;
+  /** About how much the task takes without its records. */
+  #taskBytes: number;
   /** The task whose size was asked for last. */
   #measured: { readonly task: Task; readonly bytes: number } | undefined = undefined;
 
@@ -36,6 +40,12 @@ export class LiveTask {
     this.#task = task;
     this.#head = task as TaskHead;
     this.#records = [first];
+    this.#taskBytes = ENTRY + eventBytes(first.event);
+  }
+
+  /** About how much memory all of it takes. */
+  get bytes(): number {
+    return this.#taskBytes + this.#bytes;
   }
 
   get recordCount(): number {
@@ -49,8 +59,11 @@ export class LiveTask {
 
   append(records: readonly LogRecord[], head: TaskHead, snapshot: Task | undefined): void {
     for (const record of records) {
+      const bytes = eventBytes(record.event);
       this.#records.push(record);
-      this.#bytes += eventBytes(record.event);
+      this.#bytes += bytes;
+      // The task grows with its records, which stay beside it.
+      this.#taskBytes += bytes;
     }
     this.#head = head;
     if (snapshot === undefined) {
@@ -125,6 +138,11 @@ export class PackedTask {
 
   get recordCount(): number {
     return this.#tail?.count ?? 0;
+  }
+
+  /** About how much memory all of it takes. */
+  get bytes(): number {
+    return ENTRY + this.bytesOf({ artifacts: true, history: true }) + this.tailBytes;
   }
 
   /** About how much memory the records take. */

@@ -8,7 +8,7 @@ import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Append, CallerContext, CancelRequest, Lease, StoredTask } from '../storage.js';
 import type { MemorySpace } from './memory-space.js';
-import { LiveTask, PackedTask } from './task-content.js';
+import { LiveTask, type PackedTask } from './task-content.js';
 
 /** A turn that waits or runs. */
 export interface Execution {
@@ -28,7 +28,6 @@ export interface Execution {
 }
 
 const NONE: readonly Execution[] = [];
-const NOTHING = new PackedTask({ id: '', status: { state: 'TASK_STATE_UNSPECIFIED' } }, []);
 
 /** One task with all that hangs on it. */
 export class TaskEntry {
@@ -44,7 +43,11 @@ export class TaskEntry {
   executions: readonly Execution[] = NONE;
   pushConfigs: Map<string, TaskPushNotificationConfig> | undefined = undefined;
   endedAt: number | undefined = undefined;
-  deleted = false;
+  /** Its places among the finished tasks, and among those with a log. */
+  endedPlace: Place<TaskEntry> | undefined = undefined;
+  tailPlace: Place<TaskEntry> | undefined = undefined;
+  /** The bytes under which the storage counts it; 0 while it does not. */
+  countedBytes = 0;
   state: TaskState;
   statusTime: number;
   /** The lists have yet to take note of a change. */
@@ -122,12 +125,6 @@ export class TaskEntry {
   append({ records, head, snapshot }: Append): void {
     if (this.content instanceof LiveTask) this.content.append(records, head, snapshot);
     this.seq += records.length;
-  }
-
-  /** The task is gone. Those that may still hold this entry see that, and keep nothing of the task alive. */
-  delete(): void {
-    this.deleted = true;
-    this.content = NOTHING;
   }
 
   /** The task has ended: nothing of it changes any more. */
