@@ -54,6 +54,21 @@ describe('an agent that cannot be reached is told of in words', () => {
     expect(error).toMatchObject({ message: `http://127.0.0.1:${port} speaks TLS: use https instead of http` });
   });
 
+  it('a server that closes at first and then says nothing holds nobody longer than asked', {
+    timeout: 5_000,
+  }, async () => {
+    let connections = 0;
+    const server = createRawServer((socket) => {
+      connections += 1;
+      socket.on('error', () => {});
+      if (connections === 1) socket.once('data', () => socket.destroy());
+    });
+    const port = await portOf(server);
+    const connecting = connect(`http://127.0.0.1:${port}`, { cardCache: memoryCardCache(), timeoutMs: 300 });
+    await expect(connecting).rejects.toThrow('the server closed the connection');
+    expect(connections).toBe(2);
+  });
+
   it('http where there is TLS, which answers with an alert', async () => {
     const port = await portOf(raw((socket) => socket.end(Buffer.from('15030100020246', 'hex'))));
     expect(await failure(`http://127.0.0.1:${port}`)).toMatchObject({

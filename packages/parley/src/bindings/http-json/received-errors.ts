@@ -1,24 +1,17 @@
 import { type A2AError, ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import { codeOfNumber } from '../http/error-numbers.js';
-import { answeredError, saidDetails } from '../http/received-answer.js';
+import { answeredError, COMMON_STATUSES, saidDetails } from '../http/received-answer.js';
 
 /** Statuses that say which error it is where no reason does, in this version of the protocol or an earlier one. */
 const BY_STATUS = new Map<number, ErrorCode>([
+  ...COMMON_STATUSES,
   [400, 'INVALID_PARAMS'],
-  [401, 'UNAUTHENTICATED'],
-  [403, 'PERMISSION_DENIED'],
   [404, 'TASK_NOT_FOUND'],
-  [405, 'METHOD_NOT_ALLOWED'],
   [409, 'TASK_NOT_CANCELABLE'],
-  [413, 'PAYLOAD_TOO_LARGE'],
-  [415, 'CONTENT_TYPE_NOT_SUPPORTED'],
   [422, 'INVALID_PARAMS'],
-  [429, 'RESOURCE_EXHAUSTED'],
   [501, 'UNSUPPORTED_OPERATION'],
   [502, 'INVALID_AGENT_RESPONSE'],
-  [503, 'UNAVAILABLE'],
-  [504, 'UNAVAILABLE'],
 ]);
 
 /** The same by the gRPC name of the status. */

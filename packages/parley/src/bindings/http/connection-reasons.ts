@@ -45,14 +45,12 @@ export function reasonOf(error: Error): string {
  * Whether an http url that was answered by nothing is to be asked by https: the server closed the connection without a byte, and speaks TLS
  * at the same port. Sends nothing of the caller.
  */
-export async function wantsTls(url: string, { error, request }: UnansweredRequest): Promise<boolean> {
-  const { socket } = (causeOf(error) ?? {}) as { socket?: { bytesRead?: unknown } };
+export async function wantsTls(url: string, { cause, request, signal }: UnansweredRequest): Promise<boolean> {
+  const { socket } = (causeOf(cause) ?? {}) as { socket?: { bytesRead?: unknown } };
   if (!url.startsWith('http:') || socket?.bytesRead !== 0) return false;
   try {
-    const response = await request(new URL(url.replace('http', 'https')).origin, {
-      method: 'HEAD',
-      redirect: 'manual',
-    });
+    const { origin } = new URL(url.replace('http', 'https'));
+    const response = await request(origin, { method: 'HEAD', redirect: 'manual', signal: signal ?? null });
     await response.body?.cancel();
     return true;
   } catch (refusal) {
@@ -64,7 +62,8 @@ export async function wantsTls(url: string, { error, request }: UnansweredReques
 /** A request that failed. */
 export interface UnansweredRequest {
   /** As the platform threw it. */
-  readonly error: unknown;
+  readonly cause: unknown;
+  readonly signal: AbortSignal | undefined;
   readonly request: (url: string, init: RequestInit) => Promise<Response>;
 }
 

@@ -2,7 +2,7 @@ import { type DocumentSource, webUrl } from '../../client/document-source.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { AgentCardError } from '../../errors/agent-card-error.js';
 import { ConnectionError } from '../../errors/connection-error.js';
-import { CARD_BYTES, discard, type HttpCaller, readAnswer, sendRequest } from './http-caller.js';
+import { CARD_BYTES, discard, type HttpCaller, type HttpRequest, readAnswer, sendRequest } from './http-caller.js';
 
 const MOST_REDIRECTS = 3;
 
@@ -17,7 +17,7 @@ export function documentSource(caller: HttpCaller): DocumentSource {
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       const own = new URL(target).origin === origin ? headers : {};
       const request = { url: target, method: 'GET', headers: own, signal, redirects: 'wanted' } as const;
-      const response = await sendRequest(caller, request).catch((error: unknown) => told(caller, target, error));
+      const response = await sendRequest(caller, request).catch((error: unknown) => told(error, caller, request));
       const location = response.headers.get('location');
       if (response.status === 304 || response.status < 300 || response.status > 399 || location === null) {
         const text = await readAnswer(response, { limit: Math.min(caller.answerBytes, CARD_BYTES), signal });
@@ -31,11 +31,11 @@ export function documentSource(caller: HttpCaller): DocumentSource {
 }
 
 /** The same error, or one that says that the port speaks TLS: the scheme is what people get wrong first. */
-async function told({ request }: HttpCaller, url: string, error: unknown): Promise<never> {
+async function told(error: unknown, { request }: HttpCaller, { url, signal }: HttpRequest): Promise<never> {
   if (error instanceof ConnectionError && error.cause instanceof Error && error.cause.cause !== undefined) {
     const { sent, cause } = error;
     const { wantsTls } = await import('./connection-reasons.js');
-    if (await wantsTls(url, { error: cause, request }))
+    if (await wantsTls(url, { cause, request, signal }))
       throw new ConnectionError(`${new URL(url).origin} speaks TLS: use https instead of http`, { sent, cause });
   }
   throw error;

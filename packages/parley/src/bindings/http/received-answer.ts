@@ -52,34 +52,31 @@ export function strangeAnswer(response: Response, text: string): A2AError {
   return answeredError(response, { code: codeOfStatus(response.status), message, details: {} });
 }
 
+/** Statuses that mean the same to every binding. */
+export const COMMON_STATUSES: readonly (readonly [status: number, code: ErrorCode])[] = [
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [405, 'METHOD_NOT_ALLOWED'],
+  [413, 'PAYLOAD_TOO_LARGE'],
+  [415, 'CONTENT_TYPE_NOT_SUPPORTED'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [503, 'UNAVAILABLE'],
+  [504, 'UNAVAILABLE'],
+];
+
+const BY_STATUS = new Map<number, ErrorCode>([
+  ...COMMON_STATUSES,
+  [404, 'METHOD_NOT_FOUND'],
+  [407, 'PERMISSION_DENIED'],
+  [408, 'UNAVAILABLE'],
+  [410, 'METHOD_NOT_FOUND'],
+  [502, 'UNAVAILABLE'],
+]);
+
 /** The code of a status that stands alone. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status < 400) return 'INVALID_AGENT_RESPONSE';
-  switch (status) {
-    case 401:
-      return 'UNAUTHENTICATED';
-    case 403:
-    case 407:
-      return 'PERMISSION_DENIED';
-    case 404:
-    case 410:
-      return 'METHOD_NOT_FOUND';
-    case 405:
-      return 'METHOD_NOT_ALLOWED';
-    case 413:
-      return 'PAYLOAD_TOO_LARGE';
-    case 415:
-      return 'CONTENT_TYPE_NOT_SUPPORTED';
-    case 429:
-      return 'RESOURCE_EXHAUSTED';
-    case 408:
-    case 502:
-    case 503:
-    case 504:
-      return 'UNAVAILABLE';
-    default:
-      return status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR';
-  }
+  return BY_STATUS.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR');
 }
 
 /** What JSON a text is; undefined for none. */
