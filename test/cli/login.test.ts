@@ -248,6 +248,57 @@ describe('auth login', () => {
     });
   });
 
+  describe('a token that lacks a scope', () => {
+    async function world(home: string) {
+      const issuer = await new AuthorizationServer([token('narrow'), token('wide')]).listen();
+      const oauth = {
+        oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } } },
+      };
+      const agent = await RecordingAgent.start({
+        card: { securitySchemes: { oauth }, securityRequirements: [{ schemes: { oauth: { list: ['call'] } } }] },
+        answer: ({ headers }) =>
+          headers.authorization === 'Bearer wide'
+            ? result({ message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'welcome' }] } })
+            : {
+                status: 403,
+                headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="call admin"' },
+                body: {},
+              },
+      });
+      const env = { HOME: home, A2ACLI_CLIENT_SECRET: 'very-secret', A2ACLI_ISSUER: issuer.url };
+      await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url], { env });
+      return { issuer, agent, env };
+    }
+
+    it('is not widened unless the user allows each scope that the agent names', async () => {
+      using home = new EmptyFolder();
+      const { issuer, agent, env } = await world(home.path);
+      await using _ = issuer;
+      await using __ = agent;
+      for (const more of [[], ['--step-up', 'other']]) {
+        const { code, stderr } = await parley(['send', 'x', '-a', agent.url, ...more], { env });
+        expect(stderr).toMatch(/lacks the scopes .*admin; --step-up <scope> allows/);
+        expect(code).toBe(4);
+      }
+      expect(issuer.asked).toHaveLength(1);
+    });
+
+    it('is widened where the user allows that, who is told issuer, scopes and agent before', async () => {
+      using home = new EmptyFolder();
+      const { issuer, agent, env } = await world(home.path);
+      await using _ = issuer;
+      await using __ = agent;
+      const args = ['send', 'x', '-a', agent.url, '--step-up', 'admin', '--step-up', 'call'];
+      const { code, stdout, stderr } = await parley(args, { env });
+      expect(stderr).toMatch(
+        new RegExp(`Asking ${issuer.url} for a token with the scopes .*admin.*, for ${agent.url}`),
+      );
+      expect(stdout).toContain('welcome');
+      expect(code).toBe(0);
+      expect(issuer.asked.at(-1)).toMatchObject({ scope: 'admin call' });
+    });
+  });
+
   it('says where it signs in, for which agent and with which scopes before it does', async () => {
     using home = new EmptyFolder();
     await using authorization = await new AuthorizationServer([]).listen();

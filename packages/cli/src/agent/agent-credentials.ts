@@ -11,10 +11,20 @@ import type { Setting, Settings } from '../settings/settings.js';
 
 const NAMES = ['auth', 'bearer', 'api-key'] as const;
 
+/** What the credentials of an agent are made of. */
+export interface AgentCredentialsOptions {
+  readonly settings: Settings;
+  /** What the connections show by themselves. */
+  readonly certificate?: SchemeCredentials | undefined;
+  /** Tells the user what is done with credentials. */
+  readonly tell: (text: string) => void;
+}
+
 /** The credentials that the settings hold, put where the card says. */
 export class AgentCredentials implements CredentialProvider {
   readonly #settings: Settings;
   readonly #certificate: SchemeCredentials | undefined;
+  readonly #tell: (text: string) => void;
   #provider: Promise<CredentialProvider> | undefined;
   /** What went out, such as a token of a login. */
   readonly #given = new Set<string>();
@@ -23,10 +33,10 @@ export class AgentCredentials implements CredentialProvider {
   /** Whether an agent whose card declares no scheme gets none. */
   onlyDeclared = false;
 
-  /** `certificate`: what the connections show by themselves. */
-  constructor(settings: Settings, certificate?: SchemeCredentials) {
+  constructor({ settings, certificate, tell }: AgentCredentialsOptions) {
     this.#settings = settings;
     this.#certificate = certificate;
+    this.#tell = tell;
   }
 
   /** Whether there are any at all. */
@@ -87,7 +97,8 @@ export class AgentCredentials implements CredentialProvider {
     this.#settings.checkRecipients(`the login at ${login.issuer}`);
     const { loginCredentials } = await import('../login/login-credentials.js');
     const clientSecret = this.#settings.text('client-secret');
-    return loginCredentials(login, { store: store.tokensOf(url), clientSecret });
+    const stepUp = { scopes: this.#settings.list('step-up'), tell: this.#tell };
+    return loginCredentials(login, { store: store.tokensOf(url), clientSecret, stepUp });
   }
 }
 

@@ -25,7 +25,8 @@ export interface AgentOptions {
  */
 export async function agentOptions({ settings, output }: Invocation, target: AgentTarget): Promise<AgentOptions> {
   const certificate = await certificateFor(settings, target);
-  const credentials = new AgentCredentials(settings, certificate?.credentials);
+  const tell = output.note.bind(output);
+  const credentials = new AgentCredentials({ settings, certificate: certificate?.credentials, tell });
   if (settings.isOn('insecure')) await trustAnybody(output.warn.bind(output), credentials.present);
   for (const { source } of credentials.distrusted)
     output.warn(`${source} is not trusted, and its credential goes out: the agent takes you for the owner of it`);

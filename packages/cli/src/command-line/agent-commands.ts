@@ -10,6 +10,7 @@ const AGENT: readonly FlagName[] = [
   'bearer',
   'api-key',
   'auth',
+  'step-up',
   'client-cert',
   'client-key',
   'ca-cert',

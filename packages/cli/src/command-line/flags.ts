@@ -125,6 +125,7 @@ export const FLAGS = {
   'client-secret': text('secret', 'OAuth client secret; chooses client credentials', secret),
   issuer: text('url', 'the authorization server (default: that of the card)'),
   scope: text('scope', 'OAuth scope (default: those that the card requires)', { repeats: true }),
+  'step-up': text('scope', 'OAuth scope that a login may be widened to when the agent asks for it', { repeats: true }),
   scheme: text('name', 'security scheme of the card'),
 
   echo: onOff('an agent that says what it was told'),

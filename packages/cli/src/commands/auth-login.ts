@@ -30,6 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const credentials = loginCredentials(login, {
     store: store.tokensOf(target),
     clientSecret: settings.text('client-secret'),
+    stepUp: { scopes: [], tell: output.note.bind(output) },
     show: ({ verificationUri, verificationUriComplete, userCode }) => {
       output.note(`Open ${verificationUriComplete ?? verificationUri} and enter the code ${userCode}`);
     },

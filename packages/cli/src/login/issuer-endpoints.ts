@@ -1,4 +1,4 @@
-import { CredentialsError, type OAuthEndpoints, type TokenFetch } from 'parley-a2a/credentials';
+import type { OAuthEndpoints } from 'parley-a2a/credentials';
 
 const DISCOVERY_MS = 30_000;
 
@@ -29,20 +29,4 @@ export async function discoveredEndpoints(issuer: string): Promise<OAuthEndpoint
 /** Whether every endpoint has the origin of an issuer. */
 export function shareOrigin(issuer: string, endpoints: OAuthEndpoints): boolean {
   return Object.values(endpoints).every((endpoint) => URL.parse(endpoint)?.origin === new URL(issuer).origin);
-}
-
-/**
- * A `fetch` for requests that carry secrets to an authorization server. It sends them to the origin of the issuer, and to
- * endpoints on other origins only if the discovery document of the issuer names them now.
- * @throws CredentialsError `missing` for any other URL.
- */
-export function issuerFetch(issuer: string): TokenFetch {
-  return async (url, init) => {
-    if (!shareOrigin(issuer, { token: url })) {
-      const named = await discoveredEndpoints(issuer);
-      if (named === undefined || !Object.values(named).includes(url))
-        throw new CredentialsError('missing', `${new URL(url).origin} is not an endpoint of ${issuer}`);
-    }
-    return fetch(url, init);
-  };
 }

@@ -4,16 +4,24 @@ import {
   type DeviceCodePrompt,
   deviceCode,
   type SchemeCredentials,
+  type StepUpRequest,
   type TokenStore,
 } from 'parley-a2a/credentials';
 import { CliError } from '../failure/cli-error.js';
-import { issuerFetch } from './issuer-endpoints.js';
 import type { Login } from './login-store.js';
+
+/** The scopes that the user allows a token to be widened to, and how the user is told. */
+export interface StepUp {
+  readonly scopes: readonly string[];
+  readonly tell: (text: string) => void;
+}
 
 /** What a login needs beside what is kept of it. */
 export interface LoginMeans {
   readonly store: TokenStore;
   readonly clientSecret: string | undefined;
+  /** What becomes of a token that an agent refuses for lack of scope. */
+  readonly stepUp: StepUp;
   /** Shows a person what to do; absent where nobody is asked. */
   readonly show?: (prompt: DeviceCodePrompt) => void;
 }
@@ -38,7 +46,7 @@ export function loginCredentials(login: Login, means: LoginMeans): CredentialPro
   };
 }
 
-function tokensOf(login: Login, { store, clientSecret, show }: LoginMeans): SchemeCredentials {
+function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMeans): SchemeCredentials {
   const { issuer, endpoints, clientId, scopes, scheme } = login;
   const options = {
     issuer,
@@ -46,7 +54,7 @@ function tokensOf(login: Login, { store, clientSecret, show }: LoginMeans): Sche
     scopes,
     scheme,
     store,
-    fetch: issuerFetch(issuer),
+    stepUp: (wanted: StepUpRequest) => allowedScopes(wanted, stepUp),
     ...(endpoints !== undefined && { endpoints }),
     ...(clientSecret !== undefined && { clientSecret }),
   };
@@ -60,4 +68,16 @@ function tokensOf(login: Login, { store, clientSecret, show }: LoginMeans): Sche
       });
     },
   });
+}
+
+/** Of the scopes that an agent names, those that the user allows. Says who gives them, and who gets the token, before it is asked for. */
+function allowedScopes({ issuer, scopes, agent }: StepUpRequest, { scopes: allowed, tell }: StepUp): readonly string[] {
+  const granted = scopes.filter((scope) => allowed.includes(scope));
+  if (granted.length === scopes.length)
+    tell(`The agent asks for more. Asking ${issuer} for a token with the scopes ${granted.join(' ')}, for ${agent}.`);
+  else
+    tell(
+      `${agent} refuses the token of ${issuer}: it lacks the scopes ${scopes.join(' ')}; --step-up <scope> allows each of them`,
+    );
+  return granted.length === scopes.length ? granted : [];
 }

@@ -16,6 +16,10 @@ export interface Login {
 
 interface Entry extends Login {
   readonly tokens?: Tokens;
+  /** What these tokens are for; absent in files of earlier versions. */
+  readonly key?: string;
+  /** Tokens for more scopes, by what they are for. */
+  readonly widened?: Readonly<Record<string, Tokens>>;
 }
 
 /** Logins by the origin of the card that they are for, in a file that only its owner reads. */
@@ -36,15 +40,25 @@ export class LoginStore {
     this.#write({ ...this.#read(), [originOf(cardUrl)]: login });
   }
 
-  /** Where the tokens of a login are. */
+  /** Where the tokens of a login are. The first key is that of the login; others are for more scopes. */
   tokensOf(cardUrl: string): TokenStore {
     const origin = originOf(cardUrl);
+    let first: string | undefined;
+    const isFirst = (key: string, login: Entry) => {
+      first ??= login.key ?? key;
+      return key === first;
+    };
     return {
-      load: async () => this.#read()[origin]?.tokens,
-      save: async (_, tokens) => {
+      load: async (key) => {
+        const login = this.#read()[origin];
+        return login === undefined || isFirst(key, login) ? login?.tokens : login.widened?.[key];
+      },
+      save: async (key, tokens) => {
         const all = this.#read();
         const login = all[origin];
-        if (login !== undefined) this.#write({ ...all, [origin]: { ...login, tokens } });
+        if (login === undefined) return;
+        const saved = isFirst(key, login) ? { tokens, key } : { widened: { ...login.widened, [key]: tokens } };
+        this.#write({ ...all, [origin]: { ...login, ...saved } });
       },
     };
   }

@@ -74,6 +74,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'client-secret': 'anywhere',
   issuer: 'recipient',
   scope: 'recipient',
+  'step-up': 'trusted',
   scheme: 'recipient',
 
   echo: 'anywhere',

@@ -1,0 +1,94 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suite } from './packed.js';
+
+const place = join(suite.project, '..', 'commands-only');
+const bundle = join(place, 'node_modules/parley-a2a-cli/bundle');
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs Node.js in the folder of the installed tool, which is its home as well. */
+function run(...args: readonly string[]): Promise<Ran> {
+  const { PATH } = process.env;
+  const env = { PATH, HOME: place, NODE_NO_WARNINGS: '1', A2ACLI_CLIENT_SECRET: 'secret' };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: place, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** The bare modules that a file imports, now or when a command runs. */
+function modulesIn(file: string): readonly string[] {
+  const imports = /(?:\bfrom\s?|\bimport\s?\(?\s?)["']([\w@][\w@/.:-]*)["']/g;
+  return Array.from(readFileSync(join(bundle, file), 'utf8').matchAll(imports), ([, module = '']) => module);
+}
+
+const servers: Server[] = [];
+async function serve(answer: (url: string, path: string) => object): Promise<string> {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(url, request.url ?? '')));
+  }).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
+}
+
+beforeAll(() => {
+  mkdirSync(place);
+  writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  const tarballs = [suite.tarball, suite.cliTarball];
+  execFileSync('npm', ['install', ...tarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
+}, 240_000);
+
+afterAll(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+describe('the packed command line', () => {
+  it('has everything that any of its commands imports', async () => {
+    const files = readdirSync(bundle).filter((file) => file.endsWith('.js'));
+    const modules = [...new Set(files.flatMap(modulesIn))];
+    expect(modules).toEqual(expect.arrayContaining(['jose', 'oauth4webapi', 'parley-a2a/credentials']));
+    const targets = [...modules, ...files.map((file) => `./${file}`)];
+    const script = `for (const target of ${JSON.stringify(targets)}) await import(target).catch((error) => console.log(target, String(error)));`;
+    const path = join(bundle, 'every-import.mjs');
+    writeFileSync(path, script);
+    expect(await run(path)).toEqual({ code: 0, output: '' });
+  });
+
+  it('signs in', async () => {
+    const issuer = await serve((url, path) =>
+      path.startsWith('/.well-known/')
+        ? { issuer: url, token_endpoint: `${url}/token` }
+        : { access_token: 'granted', token_type: 'Bearer', expires_in: 3600 },
+    );
+    const agent = await serve((url) => ({
+      name: 'Agent',
+      description: '',
+      version: '1',
+      supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: {},
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+      securitySchemes: {
+        oauth: { oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: `${issuer}/token`, scopes: {} } } } },
+      },
+    }));
+    const args = ['auth', 'login', '--client-id', 'cli', '--issuer', issuer, '-a', agent];
+    const { code, output } = await run(join(place, 'node_modules/parley-a2a-cli/bin/parley.js'), ...args);
+    expect(output).toContain(`Signed in at: ${issuer}`);
+    expect(code).toBe(0);
+  });
+});
