@@ -176,6 +176,7 @@ export class World {
         bufferEvents: 4,
         readerBufferBytes: 600,
         turnDeadlineMs: 60_000,
+        waitingExpiryMs: 120_000,
         expiryCheckMs: 1e9,
       },
     });

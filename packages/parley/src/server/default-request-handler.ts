@@ -91,6 +91,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const feeds = new TaskFeeds();
     const deadlines = new EqualTimers(clock, limits.turnDeadlineMs);
     const graces = new EqualTimers(clock, limits.cancelGraceMs);
+    const expiries = new EqualTimers(clock, limits.waitingExpiryMs);
+    const patience = new EqualTimers(clock, limits.storagePatienceMs);
     this.#around = {
       agent,
       executor,
@@ -99,6 +101,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       clock,
       deadlines,
       graces,
+      expiries,
+      patience,
       ids,
       strayErrors,
       logger,

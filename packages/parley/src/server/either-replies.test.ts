@@ -89,7 +89,7 @@ describe('an agent that replies either way', () => {
     );
     const sent = send(handler);
     // Longer than the grace of an agent that is to return.
-    await clock.advance(10_000);
+    await clock.advance(6_000);
     stored.resolve();
     await clock.settle();
     expect(sent.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

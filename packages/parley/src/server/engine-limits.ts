@@ -2,7 +2,9 @@
 export interface EngineLimits {
   /** From a cancel request to CANCELED by force; also what an agent has to return in after asking for input. */
   readonly cancelGraceMs: number;
-  /** Longest turn; then the task ends in FAILED. */
+  /** Longest time that a caller waits for a storage that does not answer or cannot write; then it hears UNAVAILABLE. */
+  readonly storagePatienceMs: number;
+  /** Longest turn; then the task ends in FAILED. The time in which it waits for a login does not count. */
   readonly turnDeadlineMs: number;
   /** Messages that wait on a task whose turn runs; more are refused. */
   readonly waitingMessages: number;
@@ -43,6 +45,7 @@ export const UNENDING_MS = 3_155_760_000_000;
 /** What holds where nothing else is said. */
 export const DEFAULT_LIMITS: EngineLimits = {
   cancelGraceMs: 5_000,
+  storagePatienceMs: 10_000,
   turnDeadlineMs: 3_600_000,
   waitingMessages: 16,
   bufferEvents: 256,

@@ -5,8 +5,18 @@ import { isTerminal } from '../../model/task-state.js';
 import type { Scope, StoredTask } from '../../store/storage.js';
 import type { Executions } from './executions.js';
 import { endFromOutside } from './outside-end.js';
+import { storageStalledError } from './storage-stalled-error.js';
 import type { Surroundings } from './turn-host.js';
 import { TurnWaiter } from './turn-waiter.js';
+
+/** A CancelTask under way. */
+interface CancelCall {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly metadata: JsonObject | undefined;
+  /** Its caller has been answered. */
+  late: boolean;
+}
 
 /** Spec §3.1.5: cancels tasks, whoever runs them, or nobody. */
 export class Cancellation {
@@ -20,9 +30,23 @@ export class Cancellation {
 
   /**
    * Resolves to the task in its end state, which is another than CANCELED where the agent was faster.
-   * @throws TaskNotFoundError, TaskNotCancelableError
+   * @throws TaskNotFoundError, TaskNotCancelableError; and UNAVAILABLE if the storage takes too long.
    */
-  async cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
+  cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
+    const { clock, limits } = this.#around;
+    return new Promise((resolve, reject) => {
+      const call = { scope, taskId, metadata, late: false };
+      const stopTimer = clock.after(limits.cancelGraceMs + limits.storagePatienceMs, () => {
+        call.late = true;
+        reject(storageStalledError());
+      });
+      this.#cancel(call).then(resolve, reject).finally(stopTimer);
+    });
+  }
+
+  async #cancel(call: CancelCall): Promise<Task> {
+    if (call.late) throw storageStalledError();
+    const { scope, taskId, metadata } = call;
     const { storage, feeds, clock, limits } = this.#around;
     const request = metadata ? { metadata } : {};
     const waiter = new TurnWaiter(feeds, taskId);
@@ -35,7 +59,7 @@ export class Cancellation {
       // A turn of this process runs, also when the process was held for so long that its lease has ended.
       const turn = this.#executions.of(taskId);
       const arriving = turn ? undefined : this.#executions.arriving(taskId);
-      if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, metadata, 'idle');
+      if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.
       const gone =
@@ -46,12 +70,12 @@ export class Cancellation {
       const arrived = arriving?.then(() => 'arrived' as const);
       const ended = await Promise.race([waiter.outcome, gone, ...(arrived ? [arrived] : [])]);
       // The turn has arrived; or it left its task open, just before it could hear of the request.
-      if (ended === 'arrived' || (turn && !ended)) return await this.cancel(scope, taskId, metadata);
+      if (ended === 'arrived' || (turn && !ended)) return await this.#cancel(call);
       if (ended?.task) return ended.task;
       const stored = await storage.task(scope, taskId);
       if (!stored) throw new TaskNotFoundError(taskId);
       if (isTerminal(stored.task.status.state)) return stored.task;
-      return await this.#cancelNow(stored, metadata, 'force');
+      return await this.#cancelNow(stored, call, 'force');
     } finally {
       stopTimer?.();
       waiter.close();
@@ -59,9 +83,9 @@ export class Cancellation {
   }
 
   /** Looks again when somebody else was faster. */
-  async #cancelNow(stored: StoredTask, metadata: JsonObject | undefined, authority: 'idle' | 'force'): Promise<Task> {
+  async #cancelNow(stored: StoredTask, call: CancelCall, authority: 'idle' | 'force'): Promise<Task> {
     const status = { state: 'TASK_STATE_CANCELED' as const };
-    const ended = await endFromOutside(this.#around, stored, { status, metadata, authority });
-    return ended ?? this.cancel(stored.scope, stored.task.id, metadata);
+    const ended = await endFromOutside(this.#around, stored, { status, metadata: call.metadata, authority });
+    return ended ?? this.#cancel(call);
   }
 }

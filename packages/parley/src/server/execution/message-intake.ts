@@ -13,6 +13,7 @@ import type { Idempotency } from '../idempotency.js';
 import type { ServerCallContext } from '../server-call-context.js';
 import { closingError } from './closing-error.js';
 import type { Executions } from './executions.js';
+import { storageStalledError } from './storage-stalled-error.js';
 import { timestampAt } from './timestamp.js';
 import type { Surroundings } from './turn-host.js';
 
@@ -90,25 +91,51 @@ export class MessageIntake {
     return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
   }
 
-  async #accept(envelope: Envelope): Promise<Submission> {
-    const { storage, lease, limits } = this.#around;
-    const { scope, message, caller, taskId, task, key } = envelope;
-    const arrival = this.#executions.expect(taskId);
-    try {
-      const outcome = await storage.accept({
-        scope,
-        message,
-        caller,
-        task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
-        claim: lease,
-        ...(key && { idempotency: key }),
-        waitingLimit: limits.waitingMessages,
+  /** A message that is stored after its sender has gone away for lack of an answer is processed all the same. */
+  #accept(envelope: Envelope): Promise<Submission> {
+    const { patience } = this.#around;
+    return new Promise((resolve, reject) => {
+      let late = false;
+      const timer = patience.start(() => {
+        late = true;
+        reject(storageStalledError());
       });
-      envelope.takenIn?.();
-      return this.#accepted(envelope, outcome);
-    } finally {
-      arrival.end();
-    }
+      const arrival = this.#executions.expect(envelope.taskId);
+      const answered = () => {
+        patience.stop(timer);
+        arrival.end();
+      };
+      this.#store(envelope).then(
+        (outcome) => {
+          try {
+            envelope.takenIn?.();
+            const submission = this.#accepted(envelope, outcome);
+            if (late && submission.kind === 'turn') submission.start();
+            resolve(submission);
+          } catch (error) {
+            reject(error);
+          }
+          answered();
+        },
+        (error: unknown) => {
+          answered();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #store({ scope, message, caller, taskId, task, key }: Envelope): Promise<AcceptOutcome> {
+    const { storage, lease, limits } = this.#around;
+    return storage.accept({
+      scope,
+      message,
+      caller,
+      task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
+      claim: lease,
+      ...(key && { idempotency: key }),
+      waitingLimit: limits.waitingMessages,
+    });
   }
 
   #accepted(envelope: Envelope, outcome: AcceptOutcome): Submission {

@@ -11,6 +11,8 @@ export interface FeedListener {
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
   /** There will be no more from this process. */
   shutDown(): void;
+  /** The task waits or has ended, but the storage does not take that in. */
+  overdue?(): void;
 }
 
 /**
@@ -47,6 +49,13 @@ export class TaskFeeds {
     if (present === undefined) return;
     if (present instanceof Set) for (const listener of present) listener.offer(records, snapshot);
     else present.offer(records, snapshot);
+  }
+
+  /** Tells the listeners of a task that the storage does not take in where the task stands. */
+  overdue(taskId: string): void {
+    const present = this.#listeners.get(taskId);
+    if (present instanceof Set) for (const listener of [...present]) listener.overdue?.();
+    else present?.overdue?.();
   }
 
   /** Sends all listeners away, those that come later at once. */

@@ -22,6 +22,10 @@ export interface Surroundings {
   readonly deadlines: EqualTimers;
   /** How long an agent that is to end may take to do so. */
   readonly graces: EqualTimers;
+  /** How long a task may wait for its caller while its agent runs. */
+  readonly expiries: EqualTimers;
+  /** How long callers wait for the storage. */
+  readonly patience: EqualTimers;
   readonly ids: IdSource;
   readonly strayErrors: StrayErrors;
   readonly logger: Logger;

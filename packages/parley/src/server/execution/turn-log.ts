@@ -21,6 +21,8 @@ export interface LoggedTurn extends TaskAddress {
   readonly cancelMetadata: CancelRequest['metadata'];
   /** The task of a draft is stored; its early events are written next. */
   stored(claim: Claim): void;
+  /** The storage does not take the task of a draft in. */
+  overdue(): void;
   /** The task of a draft could not be stored. */
   unstored(error: unknown): void;
   /** The turn belongs to somebody else now. */
@@ -136,9 +138,15 @@ export class TurnLog {
     if (this.#draft === undefined || this.phase !== 'draft') return;
     const early: EarlyEvent[] = [];
     this.#early = early;
+    const { patience } = this.#around;
+    const timer = patience.start(() => this.#turn.overdue());
     this.#storing = storeDraft(this.#around, this.#draft).then(
-      (claim) => this.#born(claim, early),
+      (claim) => {
+        patience.stop(timer);
+        this.#born(claim, early);
+      },
       (error: unknown) => {
+        patience.stop(timer);
         this.#turn.unstored(error);
         for (const { done } of early) done.reject(new TurnOverError());
       },
@@ -217,7 +225,7 @@ export class TurnLog {
   }
 
   #open(claim: Claim): void {
-    const { agent, storage, feeds, clock, logger, limits } = this.#around;
+    const { agent, storage, feeds, clock, logger, limits, patience } = this.#around;
     this.#claim = claim;
     if (claim.seq > 1) this.#bytes += taskBytes(claim.task);
     this.#writer = new TurnWriter({
@@ -231,6 +239,7 @@ export class TurnLog {
       clock,
       logger,
       limits,
+      patience,
       onOvertaken: () => this.#turn.overtaken(),
       onClosed: (waiting) => this.#turn.gone(waiting),
     });

@@ -1,18 +1,27 @@
-import type { RunningTimer } from '../../runtime/equal-timers.js';
+import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Surroundings } from './turn-host.js';
 
-/** How long a turn may take, and how long its agent may take to return once it has to. */
+type Timers = Pick<Surroundings, 'deadlines' | 'expiries' | 'graces'>;
+
+/** How long a turn may take or wait, and how long its agent may take to return once it has to. */
 export class TurnTimers {
-  readonly #around: Pick<Surroundings, 'deadlines' | 'graces'>;
-  #deadline: RunningTimer | undefined;
+  readonly #around: Timers;
+  /** Of the two, one runs at a time. */
+  #limit: { readonly of: EqualTimers; readonly timer: RunningTimer } | undefined;
   #grace: RunningTimer | undefined;
 
-  constructor(around: Pick<Surroundings, 'deadlines' | 'graces'>) {
+  constructor(around: Timers) {
     this.#around = around;
   }
 
+  /** Takes the place of the expiry that runs. */
   startDeadline(then: () => void): void {
-    this.#deadline = this.#around.deadlines.start(then);
+    this.#startLimit(this.#around.deadlines, then);
+  }
+
+  /** Takes the place of the deadline, or of the expiry that runs. */
+  startExpiry(then: () => void): void {
+    this.#startLimit(this.#around.expiries, then);
   }
 
   /** A new grace takes the place of the one that runs. */
@@ -23,10 +32,14 @@ export class TurnTimers {
   }
 
   stop(): void {
-    const { deadlines, graces } = this.#around;
-    if (this.#deadline !== undefined) deadlines.stop(this.#deadline);
-    if (this.#grace !== undefined) graces.stop(this.#grace);
-    this.#deadline = undefined;
+    if (this.#limit !== undefined) this.#limit.of.stop(this.#limit.timer);
+    if (this.#grace !== undefined) this.#around.graces.stop(this.#grace);
+    this.#limit = undefined;
     this.#grace = undefined;
+  }
+
+  #startLimit(of: EqualTimers, then: () => void): void {
+    if (this.#limit !== undefined) this.#limit.of.stop(this.#limit.timer);
+    this.#limit = { of, timer: of.start(then) };
   }
 }

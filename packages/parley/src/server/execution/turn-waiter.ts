@@ -3,6 +3,7 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { closingError } from './closing-error.js';
 import { stateOf } from './record-state.js';
+import { storageStalledError } from './storage-stalled-error.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 
 /** How the wait for a turn ended. `task` is there where the commit wrote it out. */
@@ -62,14 +63,22 @@ export class TurnWaiter implements FeedListener {
   }
 
   shutDown(): void {
-    // Whether anybody awaits the outcome is the owner's business.
-    this.outcome.catch(() => {});
-    this.#reject(closingError());
+    this.#fail(closingError());
+  }
+
+  overdue(): void {
+    this.#fail(storageStalledError());
   }
 
   /** Stops waiting; the outcome stays open for good. */
   close(): void {
     this.#feeds.detach(this.#taskId, this);
+  }
+
+  #fail(error: Error): void {
+    // Whether anybody awaits the outcome is the owner's business.
+    this.outcome.catch(() => {});
+    this.#reject(error);
   }
 
   #settle(outcome: TurnOutcome): void {

@@ -3,6 +3,7 @@ import type { TaskEvent } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Append, Storage, TaskKey } from '../../store/storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
@@ -27,6 +28,8 @@ export interface TurnWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: EngineLimits;
+  /** How long those who wait for the outcome wait for its commit. */
+  readonly patience: EqualTimers;
   /** The turn is no longer ours: nothing of it is accepted any more. */
   readonly onOvertaken: () => void;
   /** The turn has left the storage; `waiting` executions of the task are to be run. */
@@ -65,6 +68,8 @@ export class TurnWriter {
   #scheduled = false;
   #cancelDelay: (() => void) | undefined;
   #failures = 0;
+  /** Runs while a state waits for its commit in which the task waits or has ended. */
+  #patience: RunningTimer | undefined;
   #tailBytes = 0;
   /** Size of the task at its last snapshot. */
   #snapshotBytes: number;
@@ -132,7 +137,10 @@ export class TurnWriter {
       this.#scheduleChunk();
     } else {
       this.#state = state;
-      if (isTerminal(state) || isInterrupted(state)) this.#snapshotDue = true;
+      if (isTerminal(state) || isInterrupted(state)) {
+        this.#snapshotDue = true;
+        this.#beImpatient();
+      }
       this.#schedule();
     }
     return this.#full() ? this.#room() : SETTLED;
@@ -240,6 +248,7 @@ export class TurnWriter {
     const { feeds, key } = this.#options;
     this.#committed = append.records.at(-1)?.seq ?? this.#committed;
     this.#inFlightBytes = 0;
+    if (this.#committed >= this.#seq) this.#bePatient();
     if (append.endsTurn !== undefined) this.#close();
     else if (!this.#full()) this.#makeRoom();
     feeds.publish(key.id, append.records, append.snapshot);
@@ -285,8 +294,23 @@ export class TurnWriter {
     );
   }
 
+  /** Callers who wait for the outcome of the turn are told when its commit takes too long, and those who come later as well. */
+  #beImpatient(): void {
+    this.#patience ??= this.#options.patience.start(() => {
+      this.#patience = undefined;
+      this.#options.feeds.overdue(this.#options.key.id);
+      this.#beImpatient();
+    });
+  }
+
+  #bePatient(): void {
+    if (this.#patience) this.#options.patience.stop(this.#patience);
+    this.#patience = undefined;
+  }
+
   #close(): void {
     this.#closed = true;
+    this.#bePatient();
     this.#builder = undefined;
     this.#pending = [];
     this.#pendingBytes = 0;

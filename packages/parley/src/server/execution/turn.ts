@@ -16,12 +16,14 @@ import type { Draft, Opening } from './draft.js';
 import { ownCopy } from './own-copy.js';
 import { quiet } from './quiet.js';
 import { SETTLED } from './settled.js';
+import { storageStalledError } from './storage-stalled-error.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
 import type { Surroundings } from './turn-host.js';
 import { type AddressedMessage, type LoggedTurn, TurnLog } from './turn-log.js';
 import { TurnOverError } from './turn-over-error.js';
 import { TurnTimers } from './turn-timers.js';
+import { EXPIRED } from './waiting-expiry.js';
 
 /** How the texts that the engine itself writes into a task read. Causes go to the log. */
 const SAYS = {
@@ -62,6 +64,8 @@ export class Turn implements EventSink, LoggedTurn {
   /** Nothing more is accepted from the agent. */
   #over = false;
   #left: PromiseWithResolvers<void> | undefined;
+  /** The agent runs and the task waits for a login. */
+  #waits = false;
   #returned = false;
   #handingOver: Promise<void> | undefined;
   #cancel: CancelRequest | undefined;
@@ -227,6 +231,10 @@ export class Turn implements EventSink, LoggedTurn {
     this.#opening?.resolve({ claim });
   }
 
+  overdue(): void {
+    this.#opening?.reject(storageStalledError());
+  }
+
   unstored(error: unknown): void {
     this.#opening?.reject(error);
     this.#stop(new Error('The task could not be stored'));
@@ -288,6 +296,7 @@ export class Turn implements EventSink, LoggedTurn {
     const state = announcedState(event);
     // Said now, also where the task is not born yet: what follows an end is refused from here on.
     if (state !== undefined && (isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED')) this.#settle();
+    else if (state !== undefined) this.#keepTime(state);
     return this.#log.publish(event, bytes);
   }
 
@@ -362,6 +371,14 @@ export class Turn implements EventSink, LoggedTurn {
     if (!this.#over) this.#end('TASK_STATE_FAILED', SAYS.late);
     this.#stop(new Error('The deadline has passed'));
     this.#finished();
+  }
+
+  /** While its agent waits for a login, a turn has no deadline: the task expires as other tasks do that wait for their caller. */
+  #keepTime(state: TaskState): void {
+    const waits = state === 'TASK_STATE_AUTH_REQUIRED';
+    if (waits) this.#timers.startExpiry(() => this.#spoil(EXPIRED));
+    else if (this.#waits) this.#timers.startDeadline(() => this.#late());
+    this.#waits = waits;
   }
 
   /** The agent has had its say; what is left for it is to return. */

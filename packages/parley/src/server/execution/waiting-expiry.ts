@@ -4,7 +4,8 @@ import { endFromOutside } from './outside-end.js';
 import type { Surroundings } from './turn-host.js';
 
 const BATCH = 100;
-const SAYS = 'The task waited too long and has expired.';
+/** The text of a task that has expired. */
+export const EXPIRED = 'The task waited too long and has expired.';
 
 /** Ends tasks that have waited for their caller longer than the limit. */
 export class WaitingExpiry {
@@ -32,12 +33,29 @@ export class WaitingExpiry {
   }
 
   async #expire(): Promise<void> {
-    const { storage, clock, limits, agent } = this.#around;
+    const { storage, clock, limits, agent, logger } = this.#around;
     const before = clock.now() - limits.waitingExpiryMs;
-    for (const stored of await storage.abandoned([agent], before, BATCH)) await this.#end(stored);
+    /** Tasks that could not be ended: they are left for the next time, and keep no other from its end. */
+    const left = new Set<string>();
+    while (!this.#stopped) {
+      const found = await storage.abandoned([agent], before, BATCH + left.size);
+      const waiting = found.filter(({ task }) => !left.has(task.id));
+      const errors: unknown[] = [];
+      const ends = waiting.map(async (stored) => {
+        const ended = await this.#end(stored).catch((error: unknown) => void errors.push(error));
+        if (!ended) left.add(stored.task.id);
+      });
+      await Promise.all(ends);
+      if (errors.length > 0)
+        logger[failureLevel(errors[0])]('expiring waiting tasks failed', { tasks: errors.length, error: errors[0] });
+      // A storage that fails altogether is asked again at the next time.
+      if (errors.length === waiting.length) return;
+      await new Promise<void>((resolve) => void clock.soon(resolve));
+    }
   }
 
-  async #end(stored: StoredTask): Promise<void> {
+  /** Whether the task has ended. */
+  async #end(stored: StoredTask): Promise<boolean> {
     const { ids, logger } = this.#around;
     const { id, contextId } = stored.task;
     const message = {
@@ -45,11 +63,11 @@ export class WaitingExpiry {
       role: 'ROLE_AGENT' as const,
       taskId: id,
       ...(contextId && { contextId }),
-      parts: [{ text: SAYS }],
+      parts: [{ text: EXPIRED }],
     };
     const status = { state: 'TASK_STATE_FAILED' as const, message };
-    if (await endFromOutside(this.#around, stored, { status, authority: 'idle' })) {
-      logger.info('waiting task expired', { taskId: id });
-    }
+    const ended = await endFromOutside(this.#around, stored, { status, authority: 'idle' });
+    if (ended) logger.info('waiting task expired', { taskId: id });
+    return ended !== undefined;
   }
 }
