@@ -418,8 +418,13 @@ export class World {
       if (process.dead) return;
       this.#process = { dead: false, closing: false, closed: false };
       this.#handler = this.#boot();
-      void this.#handler.start();
+      this.#start(this.#handler);
     });
+  }
+
+  /** Starts an engine as its host does: again after a while where the storage fails. */
+  #start(handler: DefaultRequestHandler): void {
+    handler.start().catch(() => this.clock.after(1_000, () => this.#start(handler)));
   }
 
   /** Every reader reads on, and time goes by until nothing is left to happen. */

@@ -102,24 +102,32 @@ export class Executions implements TurnOwner {
 
   /**
    * Takes over the turns that no process runs, now and, if other processes share the storage, from time to time. Resolves
-   * when the tasks that end with that have ended, so that no caller sees them at work. Does not wait for a storage that
-   * fails or stalls: that one is asked again later.
+   * when the tasks that end with that have ended, so that no caller sees them at work. Waits for a storage that stalls as
+   * long as for an agent; the rest then happens while calls are answered.
+   * @throws StorageError if the storage fails before that: no agent can be served yet.
    */
   async recover(): Promise<void> {
-    await this.#withPatience(this.#takeOverAll());
+    const takenOver = this.#takeOverAll();
+    let isLate = false;
+    takenOver.catch((error: unknown) => {
+      if (isLate) this.#recoverLater(error);
+    });
+    await this.#withPatience(takenOver);
+    isLate = true;
     if (this.#around.storage.shared && !this.#closing) this.#beat();
   }
 
   async #takeOverAll(): Promise<void> {
-    try {
-      await Promise.all(await this.#claimAll());
-    } catch (error) {
-      const { logger, clock } = this.#around;
-      logger[failureLevel(error)]('claiming turns failed, trying again', { error });
-      clock.after(CLAIM_RETRY_MS, () => {
-        if (!this.#closing) void this.#takeOverAll();
-      });
-    }
+    await Promise.all(await this.#claimAll());
+  }
+
+  #recoverLater(error: unknown): void {
+    const { logger, clock } = this.#around;
+    logger[failureLevel(error)]('claiming turns failed, trying again', { error });
+    clock.after(CLAIM_RETRY_MS, () => {
+      if (this.#closing) return;
+      this.#takeOverAll().catch((again: unknown) => this.#recoverLater(again));
+    });
   }
 
   /** Lets running turns finish for a while, then hands the rest over; no agent starts. Ends whatever the storage does. */
@@ -175,8 +183,11 @@ export class Executions implements TurnOwner {
     const patience = new Promise<void>((resolve) => {
       stopTimer = clock.after(limits.cancelGraceMs, resolve);
     });
-    await Promise.race([work, patience]);
-    stopTimer();
+    try {
+      await Promise.race([work, patience]);
+    } finally {
+      stopTimer();
+    }
   }
 
   #dropDraft(turn: Turn): void {
