@@ -27,7 +27,7 @@ async function serverWithRedis() {
   leftovers.push(() => cache.close());
   const host = createA2AHost({
     agents: { '/hello': { agent: (prompt) => prompt } },
-    baseServer: { cache },
+    baseServer: { cache, cacheChanges: true },
     url: 'http://agents.example',
     logger: silentLogger,
   });

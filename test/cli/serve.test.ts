@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -355,6 +356,44 @@ describe('variables of parley serve', () => {
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);
   });
 });
+
+describe('hosts and pages of other origins', () => {
+  const origin = 'https://page.example';
+
+  it('an agent that asks for no credential answers for its own machine only', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo']);
+    const { port } = new URL(agent.url);
+    expect((await answerFor(port, { host: `rebound.example:${port}` })).statusCode).toBe(421);
+    const answer = await answerFor(port, { host: `localhost:${port}`, origin });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  it('a proxy answers for its own machine only, and lets in no page that the agent behind lets in', async () => {
+    const seen: string[] = [];
+    const behind = createHttpServer((request, response) => {
+      seen.push(request.url ?? '');
+      response.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'application/json' }).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(behind, 'listening');
+    const target = `http://127.0.0.1:${(behind.address() as AddressInfo).port}`;
+    await using agent = await ServedAgent.start(['serve', '--proxy', target]);
+    const { port } = new URL(agent.url);
+    expect((await answerFor(port, { host: 'rebound.example' })).statusCode).toBe(421);
+    expect(seen).toEqual([]);
+    const answer = await answerFor(port, { host: `127.0.0.1:${port}`, origin });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+    behind.close();
+  });
+});
+
+async function answerFor(port: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+  const request = get({ port, host: '127.0.0.1', path: '/.well-known/agent-card.json', headers });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer;
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

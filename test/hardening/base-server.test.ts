@@ -15,7 +15,10 @@ const MIB = 1024 * 1024;
 let server: AttackedServer;
 let before: Holdings;
 beforeAll(async () => {
-  server = await AttackedServer.start({ storage: 'memory', options: { baseServer: {} } });
+  server = await AttackedServer.start({
+    storage: 'memory',
+    options: { baseServer: { cors: '*', cacheChanges: true } },
+  });
   before = await server.idleHoldings();
 });
 afterAll(async () => {
@@ -62,6 +65,11 @@ describe.each(CALLS)('%s', (path) => {
     }
   });
 
+  it('refuses a call without id that is right otherwise', async () => {
+    const { id: _, ...call } = JSON.parse(WHOLE[path]) as Record<string, unknown>;
+    expect(refused(await post(path, JSON.stringify(call)))).toMatchObject({ status: 200, code: -32600 });
+  });
+
   it.each<readonly [string, string | Uint8Array, number]>([
     ['what is not UTF-8', Buffer.from('{"jsonrpc":"2.0\xff"}', 'latin1'), -32700],
     ['a list of calls', '[]', -32600],
@@ -70,7 +78,6 @@ describe.each(CALLS)('%s', (path) => {
     ['no method', '{"jsonrpc":"2.0","id":1}', -32600],
     ['a method that is no text', '{"jsonrpc":"2.0","id":1,"method":{}}', -32600],
     ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"x"}', -32600],
-    ['a notification', '{"jsonrpc":"2.0","method":"message/send"}', -32600],
     ['a method of nobody', '{"jsonrpc":"2.0","id":1,"method":"__proto__"}', -32601],
     ['a method of 1.0', '{"jsonrpc":"2.0","id":1,"method":"SendMessage"}', -32601],
     ['too deep', `{"jsonrpc":"2.0","id":1,"method":"x","params":${'['.repeat(200)}${']'.repeat(200)}}`, -32600],

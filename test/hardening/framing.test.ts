@@ -18,7 +18,7 @@ afterAll(async () => {
 const LIST = '{"jsonrpc":"2.0","id":1,"method":"ListTasks"}';
 const SIZE = LIST.length.toString(16);
 const LINE = `POST ${BASE} HTTP/1.1\r\n`;
-const FIELDS = 'host: x\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n';
+const FIELDS = 'host: localhost\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n';
 const LENGTH = `content-length: ${LIST.length}\r\n`;
 const CHUNKED = 'transfer-encoding: chunked\r\n';
 const GET = `GET ${BASE}/tasks HTTP/1.1\r\n`;
@@ -44,28 +44,28 @@ describe('a request that HTTP does not allow is told so in JSON:', () => {
   it.each<readonly [string, number, string]>([
     ['no Host', 400, `${GET}a2a-version: 1.0\r\n\r\n`],
     ['two Host lines', 400, `${GET}host: a\r\nhost: b\r\n\r\n`],
-    ['a folded line', 400, `${GET}host: x\r\nx-a: b\r\n folded\r\n\r\n`],
+    ['a folded line', 400, `${GET}host: localhost\r\nx-a: b\r\n folded\r\n\r\n`],
     ['lines that end in LF', 400, `${LINE}${FIELDS}${LENGTH}\r\n${LIST}`.replaceAll('\r\n', '\n')],
-    ['a lone CR', 400, `${GET}host: x\r\nx-a: b\rc\r\n\r\n`],
-    ['a NUL in a header', 400, `${GET}host: x\r\nx-a: b\0c\r\n\r\n`],
-    ['a NUL in the target', 400, `${GET.replace('tasks', 'ta\0ks')}host: x\r\n\r\n`],
-    ['a space in the target', 400, `${GET.replace('tasks', 'ta sks')}host: x\r\n\r\n`],
-    ['bytes beyond ASCII in the target', 400, `${GET.replace('tasks', 'tä')}host: x\r\n\r\n`],
+    ['a lone CR', 400, `${GET}host: localhost\r\nx-a: b\rc\r\n\r\n`],
+    ['a NUL in a header', 400, `${GET}host: localhost\r\nx-a: b\0c\r\n\r\n`],
+    ['a NUL in the target', 400, `${GET.replace('tasks', 'ta\0ks')}host: localhost\r\n\r\n`],
+    ['a space in the target', 400, `${GET.replace('tasks', 'ta sks')}host: localhost\r\n\r\n`],
+    ['bytes beyond ASCII in the target', 400, `${GET.replace('tasks', 'tä')}host: localhost\r\n\r\n`],
     ['a space before the colon', 400, `${GET}host : x\r\n\r\n`],
-    ['a header without a colon', 400, `${GET}host: x\r\nxyz\r\n\r\n`],
-    ['a header without a name', 400, `${GET}host: x\r\n: y\r\n\r\n`],
-    ['an unknown method', 400, `${GET.replace('GET', 'NOPE')}host: x\r\n\r\n`],
-    ['a target in authority form', 400, `${GET.replace(`${BASE}/tasks`, 'x:80')}host: x\r\n\r\n`],
-    ['a relative target', 400, `${GET.replace(`${BASE}/tasks`, 'tasks')}host: x\r\n\r\n`],
-    ['HTTP/1.2', 400, `${GET.replace('1.1', '1.2')}host: x\r\n\r\n`],
-    ['HTTP/2.0', 505, `${GET.replace('1.1', '2.0')}host: x\r\n\r\n`],
+    ['a header without a colon', 400, `${GET}host: localhost\r\nxyz\r\n\r\n`],
+    ['a header without a name', 400, `${GET}host: localhost\r\n: y\r\n\r\n`],
+    ['an unknown method', 400, `${GET.replace('GET', 'NOPE')}host: localhost\r\n\r\n`],
+    ['a target in authority form', 400, `${GET.replace(`${BASE}/tasks`, 'x:80')}host: localhost\r\n\r\n`],
+    ['a relative target', 400, `${GET.replace(`${BASE}/tasks`, 'tasks')}host: localhost\r\n\r\n`],
+    ['HTTP/1.2', 400, `${GET.replace('1.1', '1.2')}host: localhost\r\n\r\n`],
+    ['HTTP/2.0', 505, `${GET.replace('1.1', '2.0')}host: localhost\r\n\r\n`],
     ['the preface of HTTP/2', 400, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc'],
     ['an answer', 400, 'HTTP/1.1 200 OK\r\n\r\n'],
-    ['CONNECT', 501, 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
-    ['a large header', 431, `${GET}host: x\r\nx-a: ${long}\r\n\r\n`],
-    ['many headers', 431, `${GET}host: x\r\n${'a:\r\n'.repeat(9_000)}\r\n`],
-    ['a long target', 431, `${GET.replace('tasks', `tasks/${long}`)}host: x\r\n\r\n`],
+    ['CONNECT', 501, 'CONNECT x:443 HTTP/1.1\r\nhost: localhost\r\n\r\n'],
+    ['a large header', 431, `${GET}host: localhost\r\nx-a: ${long}\r\n\r\n`],
+    ['many headers', 431, `${GET}host: localhost\r\n${'a:\r\n'.repeat(9_000)}\r\n`],
+    ['a long target', 431, `${GET.replace('tasks', `tasks/${long}`)}host: localhost\r\n\r\n`],
     ['a length and chunks', 400, `${LINE}${FIELDS}${LENGTH}${CHUNKED}\r\n0\r\n\r\n`],
     ['two lengths', 400, `${LINE}${FIELDS}${LENGTH}${LENGTH}\r\n${LIST}`],
     ['a negative length', 400, `${LINE}${FIELDS}content-length: -1\r\n\r\n${LIST}`],
@@ -99,20 +99,23 @@ describe('a request that is odd but allowed is served:', () => {
   it.each<readonly [string, string]>([
     ['HTTP/1.0 without Host', `${GET.replace('1.1', '1.0')}a2a-version: 1.0\r\n\r\n`],
     ['an empty Host', `${GET}host:\r\na2a-version: 1.0\r\n\r\n`],
-    ['the absolute form', `${GET.replace(BASE, `http://other.example${BASE}`)}host: x\r\na2a-version: 1.0\r\n\r\n`],
+    [
+      'the absolute form',
+      `${GET.replace(BASE, `http://other.example${BASE}`)}host: localhost\r\na2a-version: 1.0\r\n\r\n`,
+    ],
     [
       'an upgrade to WebSocket',
-      `${GET}host: x\r\na2a-version: 1.0\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n\r\n`,
+      `${GET}host: localhost\r\na2a-version: 1.0\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: x\r\n\r\n`,
     ],
     [
       'an upgrade to HTTP/2',
-      `${GET}host: x\r\na2a-version: 1.0\r\nconnection: upgrade\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n\r\n`,
+      `${GET}host: localhost\r\na2a-version: 1.0\r\nconnection: upgrade\r\nupgrade: h2c\r\nhttp2-settings: AA\r\n\r\n`,
     ],
     ['an upgrade of a POST', `${LINE}${FIELDS}${LENGTH}connection: upgrade\r\nupgrade: websocket\r\n\r\n${LIST}`],
-    ['empty lines before it', `\r\n\r\n${GET}host: x\r\na2a-version: 1.0\r\n\r\n`],
-    ['a GET with a body', `${GET}host: x\r\na2a-version: 1.0\r\ncontent-length: 5\r\n\r\nhello`],
-    ['bytes beyond ASCII in a header', `${GET}host: x\r\na2a-version: 1.0\r\nx-a: ä\r\n\r\n`],
-    ['many headers', `${GET}host: x\r\na2a-version: 1.0\r\n${'a:\r\n'.repeat(900)}\r\n`],
+    ['empty lines before it', `\r\n\r\n${GET}host: localhost\r\na2a-version: 1.0\r\n\r\n`],
+    ['a GET with a body', `${GET}host: localhost\r\na2a-version: 1.0\r\ncontent-length: 5\r\n\r\nhello`],
+    ['bytes beyond ASCII in a header', `${GET}host: localhost\r\na2a-version: 1.0\r\nx-a: ä\r\n\r\n`],
+    ['many headers', `${GET}host: localhost\r\na2a-version: 1.0\r\n${'a:\r\n'.repeat(900)}\r\n`],
     ['chunks with extensions', `${LINE}${FIELDS}${CHUNKED}\r\n${SIZE};a=b;c="d"\r\n${LIST}\r\n0\r\n\r\n`],
     ['chunks of one byte', `${LINE}${FIELDS}${CHUNKED}\r\n${[...LIST].map((c) => `1\r\n${c}\r\n`).join('')}0\r\n\r\n`],
     ['chunks with trailers', `${LINE}${FIELDS}${CHUNKED}\r\n${SIZE}\r\n${LIST}\r\n0\r\nx-t: 1\r\n\r\n`],
@@ -133,13 +136,15 @@ describe('a request that is odd but allowed is served:', () => {
   });
 
   it('HEAD is refused without a body', async () => {
-    const { answer, text } = await onlyAnswer(`HEAD ${BASE}/tasks HTTP/1.1\r\nhost: x\r\na2a-version: 1.0\r\n\r\n`);
+    const { answer, text } = await onlyAnswer(
+      `HEAD ${BASE}/tasks HTTP/1.1\r\nhost: localhost\r\na2a-version: 1.0\r\n\r\n`,
+    );
     expect([answer.status, text]).toEqual([405, '']);
   });
 });
 
 describe('headers that are there twice', () => {
-  const post = (headers: string) => `${LINE}host: x\r\n${LENGTH}${headers}\r\n${LIST}`;
+  const post = (headers: string) => `${LINE}host: localhost\r\n${LENGTH}${headers}\r\n${LIST}`;
   it.each<readonly [string, string, number | undefined]>([
     [
       'content types that differ',
@@ -186,7 +191,7 @@ describe('bytes after a request', () => {
   });
 
   it('of several good requests: these are answered all the same, in their order', async () => {
-    const answers = await answersTo(`${good}${good}${GET}host: x\r\na2a-version: 1.0\r\n\r\n\x00\x01\x02`);
+    const answers = await answersTo(`${good}${good}${GET}host: localhost\r\na2a-version: 1.0\r\n\r\n\x00\x01\x02`);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400]);
   });
 

@@ -42,9 +42,9 @@ async function onlyAnswer(connection: RawConnection) {
 describe('a request that does not arrive in time is told so, and its connection ended:', () => {
   it.each<readonly [string, string, string]>([
     ['a connection that says nothing', '', ''],
-    ['a head that stops', `POST ${BASE} HTTP/1.1\r\nhost: x\r\n`, ''],
-    ['a head that drips', `POST ${BASE} HTTP/1.1\r\nhost: x\r\nx-long: `, 'x'],
-    ['headers that drip', `POST ${BASE} HTTP/1.1\r\nhost: x\r\n`, 'a:\r\n'],
+    ['a head that stops', `POST ${BASE} HTTP/1.1\r\nhost: localhost\r\n`, ''],
+    ['a head that drips', `POST ${BASE} HTTP/1.1\r\nhost: localhost\r\nx-long: `, 'x'],
+    ['headers that drip', `POST ${BASE} HTTP/1.1\r\nhost: localhost\r\n`, 'a:\r\n'],
     ['a body that stops', String(requestBytes('POST', BASE, '{"js', { 'content-length': '1000' })), ''],
     [
       'a body that drips',
@@ -53,7 +53,7 @@ describe('a request that does not arrive in time is told so, and its connection 
     ],
     [
       'chunks that drip',
-      `POST ${BASE} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+      `POST ${BASE} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
       '1\r\n \r\n',
     ],
   ])('%s', async (_, bytes, byte) => {

@@ -132,13 +132,13 @@ describe('what a caller wrote comes back in JSON only, never in a header:', () =
     }
   });
 
-  it('nor a Host in a card', async () => {
+  it('nor a Host, which is refused unless it names this machine', async () => {
     const answer = await get(`${BASE}/.well-known/agent-card.json`, {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',
       forwarded: 'host=evil.example',
     });
-    expect(answer.status).toBe(200);
+    expect(answer.status).toBe(421);
     expect(answer.text).not.toContain('evil');
   });
 });

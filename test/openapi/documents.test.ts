@@ -111,7 +111,11 @@ describe('the description of an agent', () => {
 });
 
 describe('the description of a base server', () => {
-  const server = createA2AHost({ agents: { '/hello': { agent: () => 'hello' } }, openapi: true, baseServer: {} });
+  const server = createA2AHost({
+    agents: { '/hello': { agent: () => 'hello' } },
+    openapi: true,
+    baseServer: { cacheChanges: true },
+  });
 
   it.each(['/openapi.json', '/openapi-3.0.json'])('has the names that its callers know, at %s', async (path) => {
     const { components, paths, tags } = await read(path, server);

@@ -54,6 +54,7 @@ export class LinkedCache implements Cache {
 /** What differs from a server with defaults. */
 export interface Setting {
   readonly agent?: Partial<AgentOptions>;
+  /** By default pages of any origin may call, and the cache may be changed. */
   readonly options?: BaseServerOptions;
   readonly linked?: boolean;
   /** The time of the machine, where an agent has to run. */
@@ -91,7 +92,7 @@ export function baseServerWorld({ agent = {}, options = {}, linked = false, live
     health: true,
     baseUrl: () => BASE,
     baseServer: hostedBaseServer({
-      options,
+      options: { cors: '*', cacheChanges: true, ...options },
       path: '/hello',
       cache,
       texts: new ReadThrough({ cache, ttlMs: (options.cacheTtlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 }),

@@ -77,11 +77,11 @@ export class RawConnection implements Disposable {
 
 /** The text of a request with a body. */
 export function post(path: string, body: string, headers: Readonly<Record<string, string>> = {}): string {
-  const lines = Object.entries({ host: 'x', 'content-length': String(Buffer.byteLength(body)), ...headers });
+  const lines = Object.entries({ host: 'localhost', 'content-length': String(Buffer.byteLength(body)), ...headers });
   return `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
 }
 
 /** The text of a request without one. */
 export function get(path: string, headers = ''): string {
-  return `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
+  return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${headers}\r\n`;
 }

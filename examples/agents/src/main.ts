@@ -36,9 +36,17 @@ async function serve(): Promise<void> {
       '/spec03': spec03Agent(tools),
     },
     storage,
-    baseServer: { agent: '/hello', cacheTtlSeconds: config.cacheTtlSeconds, ...(cache && { cache }) },
+    // Callers of this interface expect to be let in from any page, and to change the cache.
+    baseServer: {
+      agent: '/hello',
+      cors: '*',
+      cacheChanges: true,
+      cacheTtlSeconds: config.cacheTtlSeconds,
+      ...(cache && { cache }),
+    },
     logger,
     trustProxy: config.trustProxy,
+    ...(config.publicHosts !== undefined && { publicHosts: config.publicHosts }),
     allowAnonymous: config.allowAnonymous,
     openapi: true,
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),

@@ -20,6 +20,8 @@ const host = createA2AHost({
   agents: Object.fromEntries(NAMES.map((name) => [`/agents/${name}`, agents[name]])),
   storage: await openStorage(process.env.DATABASE_URL),
   trustProxy: ['127.0.0.1'],
+  // nginx names its upstream in the Host header, and itself in X-Forwarded-Host.
+  publicHosts: ['agents', '127.0.0.1'],
   streamHeartbeatMs,
 });
 await host.listen(Number(process.env.PORT));

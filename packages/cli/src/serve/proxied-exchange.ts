@@ -86,7 +86,10 @@ export class ProxiedExchange {
     const { number: exchange, log } = this.#options;
     const type = answer.headers.get('content-type') ?? '';
     const head = `${answer.status} ${type}`.trim();
-    const headers = Object.fromEntries(Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+    // The proxy asks for no credential, so that pages of other origins must not read what passes.
+    const headers = Object.fromEntries(
+      Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name) && !name.startsWith('access-control-')),
+    );
     const shown = Object.fromEntries(answer.headers);
     if (/\/agent(?:-card)?\.json$/.test(path.replace(/\?.*/s, '')) && answer.ok) {
       const text = this.#rewritten(await answer.text());

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { isKnownHost, isLocalHost, refuseHost } from './known-host.js';
 import { portOf, started, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
@@ -19,7 +20,9 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   const onSecretName = (name: string) => void secretNames.add(name);
   let exchanges = 0;
   let own = '';
+  const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    if (isLocalHost(place.host) && !isKnownHost(request.headers.host, own)) return refuseHost(response);
     exchanges++;
     const exchange = new ProxiedExchange({
       number: exchanges,
@@ -30,7 +33,6 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
     });
     exchange.run(request, response).catch(() => response.destroy());
   });
-  const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const { url, stopped } = await started(server, place);
   own = settings.text('public-url')?.replace(/\/$/, '') ?? url;
   tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });

@@ -12,6 +12,7 @@ import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
 import { varying } from './around/answer-headers.js';
+import { type Forwarding, withForwardedCaching } from './around/forwarded-caching.js';
 import { otherMethod, READING } from './around/method-filter.js';
 import { countBrokenStream } from './around/observed-exchange.js';
 import { type Wrapping, wrapped } from './around/wrapped-exchange.js';
@@ -38,6 +39,8 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   readonly agents: HostedAgents;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
+  /** How that url is learnt from proxies, if it is. */
+  readonly forwarding?: Forwarding | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;
   readonly retention?: Partial<RetentionPolicy>;
@@ -103,7 +106,13 @@ export class AgentHost {
       ...Array.from(documents, ([path, exchange]) => [path, wrap(exchange)] as const),
       ...(options.baseServer ? this.#baseServer(options, options.baseServer) : []),
     ]);
-    this.exchange = (request) => (endpoints.get(request.path) ?? others)(request);
+    const exchange: Exchange = (request) => (endpoints.get(request.path) ?? others)(request);
+    this.exchange = options.forwarding === undefined ? exchange : withForwardedCaching(exchange, options.forwarding);
+  }
+
+  /** Whether an agent asks nobody for a credential. */
+  get isOpen(): boolean {
+    return this.#agents.some(({ isOpen }) => isOpen);
   }
 
   /** The cards as they stand now, by path. */

@@ -1,5 +1,7 @@
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
+import type { PublicHosts } from '../net/public-hosts.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
+import type { Forwarding } from './around/forwarded-caching.js';
 
 /** What decides under which address clients are told to reach a server. */
 export interface BaseUrlRule {
@@ -7,6 +9,8 @@ export interface BaseUrlRule {
   readonly publicUrl?: string | undefined;
   /** Whose forwarded headers are believed. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
+  /** The hosts that forwarded headers may name; absent: any host. */
+  readonly isPublicHost?: PublicHosts | undefined;
   /** The address that is really bound; `undefined` as long as there is none, or where somebody else has bound it. */
   readonly bound: () => BoundBase | undefined;
 }
@@ -23,7 +27,12 @@ export interface BoundBase {
  * configured url as it is, the forwarded headers of a trusted proxy, the address really bound. The latter two are followed by
  * the path under which a host has mounted what is served. A Host header is never believed.
  */
-export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (request?: ExchangeRequest) => string {
+export function baseUrlOf({
+  publicUrl,
+  isTrustedProxy,
+  isPublicHost,
+  bound,
+}: BaseUrlRule): (request?: ExchangeRequest) => string {
   if (publicUrl !== undefined) {
     const fixed = publicUrl.replace(/(?<!\/)\/+$/, '');
     return () => fixed;
@@ -31,13 +40,19 @@ export function baseUrlOf({ publicUrl, isTrustedProxy, bound }: BaseUrlRule): (r
   return (request) => {
     const mount = request?.mount ?? '';
     if (request !== undefined && isTrustedProxy?.(request.peer)) {
-      const forwarded = forwardedBase(request);
+      const forwarded = forwardedBase(request, isPublicHost);
       if (forwarded !== undefined) return forwarded + mount;
     }
     const own = bound();
     const base = own === undefined || own.wildcard ? (request?.local ?? own?.url) : own.url;
     return base === undefined ? '' : base + mount;
   };
+}
+
+/** How a rule learns from proxies; `undefined` if it does not. */
+export function forwardingOf({ publicUrl, isTrustedProxy, isPublicHost }: BaseUrlRule): Forwarding | undefined {
+  if (publicUrl !== undefined || isTrustedProxy === undefined) return undefined;
+  return { listed: isPublicHost !== undefined };
 }
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
@@ -52,13 +67,14 @@ interface Forwarded {
 }
 
 /** Two headers that contradict each other mean that the proxy lets one of them through from the client: neither counts. */
-function forwardedBase(request: ExchangeRequest): string | undefined {
+function forwardedBase(request: ExchangeRequest, isPublicHost: PublicHosts | undefined): string | undefined {
   const standard = readForwarded(request.header('forwarded'));
   const common = readCommon(request);
   if (standard && common && (standard.host !== common.host || standard.proto !== common.proto)) return undefined;
   const forwarded = common ?? standard;
   if (forwarded === undefined || !HOST.test(forwarded.host)) return undefined;
   const { host, proto } = forwarded;
+  if (isPublicHost?.(host) === false) return undefined;
   if (proto !== 'http' && proto !== 'https') return undefined;
   const prefix = last(request.header('x-forwarded-prefix'));
   return `${proto}://${host}${prefix !== undefined && PREFIX.test(prefix) ? prefix.replace(/\/$/, '') : ''}`;

@@ -23,6 +23,12 @@ export interface HostOptions {
   readonly url?: string;
   /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
   readonly trustProxy?: readonly string[];
+  /**
+   * The hosts that the server goes by, such as `agents.example.com` or `agents.example.com:8443`. Forwarded headers may name no other, and
+   * a server on loopback without authentication takes these beside the names of its machine. Default: forwarded headers may name any
+   * host, and no shared cache may keep the card.
+   */
+  readonly publicHosts?: readonly string[];
   /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
   readonly storage?: Storage;
   /** A place of the application's own for tasks, instead of a storage; its limits are in docs/interfaces.md. */
@@ -80,6 +86,7 @@ export const hostOptionsShape = {
     .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or user')
     .optional(),
   trustProxy: z.array(z.string()).optional(),
+  publicHosts: z.array(z.string()).optional(),
   storage: methodOf('accept'),
   taskStore: methodOf('update'),
   logger: methodOf('error'),

@@ -82,6 +82,11 @@ export class ServedAgent {
     }
   }
 
+  /** Whether callers need no credential. */
+  get isOpen(): boolean {
+    return this.#options.authenticator === undefined;
+  }
+
   /** Turns that run now. */
   get runningTurns(): number {
     return this.#engine?.load.runningTurns ?? 0;

@@ -1,4 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
+import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { corsSchema } from './around/cors.js';
@@ -14,6 +15,8 @@ export interface ServerConfig {
   readonly publicUrl?: string;
   /** For `trustProxy` of a server. */
   readonly trustProxy: readonly string[];
+  /** For `publicHosts` of a server; absent: not listed. */
+  readonly publicHosts?: readonly string[];
   /** Whether to listen beyond loopback although nobody has to authenticate. */
   readonly allowAnonymous: boolean;
   /** For `cors` of a server; absent: no pages of other origins. */
@@ -37,6 +40,7 @@ const NAMES = [
   'DATABASE_URL',
   'A2A_PUBLIC_URL',
   'A2A_TRUST_PROXY',
+  'A2A_PUBLIC_HOSTS',
   'A2A_ALLOW_ANONYMOUS',
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
@@ -74,6 +78,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     proxiesOf,
     'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
   );
+  const hosts = read('A2A_PUBLIC_HOSTS', hostsOf, 'hosts such as agents.example.com, separated by commas');
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
   const corsOrigins = read(
     'A2A_CORS_ORIGINS',
@@ -91,6 +96,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     databaseUrl: databaseUrl ?? 'sqlite:./data/parley.db',
     ...(publicUrl !== undefined && { publicUrl }),
     trustProxy: trustProxy ?? [],
+    ...(hosts !== undefined && { publicHosts: hosts }),
     allowAnonymous: allowAnonymous ?? false,
     ...(corsOrigins !== undefined && { corsOrigins }),
     drainMs: (drainSeconds ?? 0) * 1000,
@@ -132,6 +138,16 @@ function proxiesOf(text: string): readonly string[] | undefined {
   const entries = text.split(',').map((entry) => entry.trim());
   try {
     trustedProxies(entries);
+    return entries;
+  } catch {
+    return undefined;
+  }
+}
+
+function hostsOf(text: string): readonly string[] | undefined {
+  const entries = text.split(',').map((entry) => entry.trim());
+  try {
+    publicHosts(entries);
     return entries;
   } catch {
     return undefined;

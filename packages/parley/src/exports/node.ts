@@ -14,6 +14,7 @@ import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { systemClock, systemIds } from './runtime.js';
@@ -157,7 +158,8 @@ function serverOf(subject: string, agents: HostedAgents, options: ServerOptions)
     logRequests: options.logRequests ?? true,
     baseServer: baseServerOf(subject, agents, options),
     publicUrl: options.url,
-    isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
+    isTrustedProxy: options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined,
+    isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
     allowAnonymous: options.allowAnonymous ?? false,
     times: options.http ?? {},
     containsStrayErrors: options.strayErrors !== 'process',

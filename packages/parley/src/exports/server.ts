@@ -3,7 +3,7 @@ import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
 import { OpenStreams } from '../app/around/open-streams.js';
-import { baseUrlOf } from '../app/base-url.js';
+import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
 import {
   checkPlacedAgent,
   compressionOf,
@@ -17,6 +17,7 @@ import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
@@ -110,6 +111,12 @@ export interface AgentHandler {
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   checkPlacedAgent({ subject: 'createAgentHandler', shape: hostOptionsShape, options });
   const { path = '/', url, logger = silentLogger } = options;
+  const rule: BaseUrlRule = {
+    publicUrl: url,
+    isTrustedProxy: options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined,
+    isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
+    bound: () => undefined,
+  };
   const host = new AgentHost({
     agents: { [path]: options },
     storage: taskPlace({ ...options, subject: 'createAgentHandler', agent: options.id ?? path, logger }),
@@ -126,11 +133,8 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     health: options.health ?? false,
     metrics: metricsOf(options.metrics, false),
     logRequests: options.logRequests ?? false,
-    baseUrl: baseUrlOf({
-      publicUrl: url,
-      isTrustedProxy: options.trustProxy && trustedProxies(options.trustProxy),
-      bound: () => undefined,
-    }),
+    baseUrl: baseUrlOf(rule),
+    forwarding: forwardingOf(rule),
   });
   const streams = new OpenStreams();
   const exchange = streams.track(host.exchange);

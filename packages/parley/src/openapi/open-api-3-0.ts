@@ -1,12 +1,15 @@
 import type { OpenApiDocument, Schema } from './document.js';
 
 /** A document of OpenAPI 3.1 in the words of 3.0, which has a JSON Schema dialect of its own; what it has no word for is left out. */
-export function toOpenApi30(document: OpenApiDocument): object {
+export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
   const { securitySchemes = {} } = document.components;
   const known = Object.entries(securitySchemes).filter(([, { type }]) => type !== 'mutualTLS');
   const names = new Set(known.map(([name]) => name));
-  const converted = withSchemas({ ...document, components: { schemas: document.components.schemas } }, names) as object;
-  const { components } = converted as { components: object };
+  const converted = withSchemas(
+    { ...document, components: { schemas: document.components.schemas } },
+    names,
+  ) as OpenApiDocument;
+  const { components } = converted;
   return {
     ...converted,
     openapi: '3.0.4',

@@ -214,7 +214,7 @@ describe('a body', () => {
     const url = await serve((app) => app.use(toExpress({ ...ports, exchange: mirror })));
     const connection = await RawConnection.open(
       Number(new URL(url).port),
-      'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n[',
+      'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n[',
     );
     closers.push(() => connection[Symbol.dispose]());
     expect(await connection.untilEnd()).toMatch(/^HTTP\/1\.1 413 /);

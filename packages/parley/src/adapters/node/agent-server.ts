@@ -1,5 +1,6 @@
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
-import { type BaseUrlRule, type BoundBase, baseUrlOf } from '../../app/base-url.js';
+import { forKnownHosts } from '../../app/around/known-hosts.js';
+import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/server-options.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
@@ -11,6 +12,7 @@ import { catchStrayErrors, processStrayErrors } from './process-stray-errors.js'
 export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'strayErrors' | 'process'> {
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
+  readonly isPublicHost?: BaseUrlRule['isPublicHost'];
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
   /** Whether an error that an agent throws astray ends its task only. */
@@ -26,20 +28,33 @@ export class AgentServer {
   readonly #http: HttpServer;
   readonly #baseUrl: () => string;
   readonly #figures: NodeProcessFigures | undefined;
-  #bound: BoundBase | undefined;
+  #bound: (BoundBase & { readonly host: string }) | undefined;
   #closing: Promise<void> | undefined;
   #letStray: (() => void) | undefined;
 
   constructor(options: AgentServerOptions) {
-    const { publicUrl, isTrustedProxy, clock, logger } = options;
-    const baseUrl = baseUrlOf({ publicUrl, isTrustedProxy, bound: () => this.#bound });
+    const { publicUrl, isTrustedProxy, isPublicHost, clock, logger } = options;
+    const rule: BaseUrlRule = { publicUrl, isTrustedProxy, isPublicHost, bound: () => this.#bound };
+    const baseUrl = baseUrlOf(rule);
     this.#options = options;
     this.#baseUrl = baseUrl;
     const strayErrors = options.containsStrayErrors ? processStrayErrors : undefined;
     const figures = options.metrics ?? options.baseServer;
     this.#figures = figures && new NodeProcessFigures(clock);
-    this.#host = new AgentHost({ ...options, strayErrors, baseUrl, process: this.#figures });
-    this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
+    this.#host = new AgentHost({
+      ...options,
+      strayErrors,
+      baseUrl,
+      forwarding: forwardingOf(rule),
+      process: this.#figures,
+    });
+    const exchange = forKnownHosts(this.#host.exchange, {
+      isPublicHost,
+      publicUrl,
+      boundHost: () => this.#bound?.host,
+      isOpen: () => this.#host.isOpen,
+    });
+    this.#http = new HttpServer({ ...options.times, exchange, clock, logger });
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
@@ -74,7 +89,7 @@ export class AgentServer {
     const bound = await this.#http.listen({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
-    this.#bound = { url: `http://${name}:${bound.port}`, wildcard };
+    this.#bound = { url: `http://${name}:${bound.port}`, wildcard, host: bound.host };
     return { url: this.url };
   }
 

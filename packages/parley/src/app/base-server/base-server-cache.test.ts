@@ -135,6 +135,13 @@ describe('who may change the cache', () => {
     ['/cache/warmup', undefined],
   ] as const;
 
+  it.each(CHANGES)('nobody at %s unless the operator enables it', async (path, body) => {
+    const { post, get } = world({ options: { cacheChanges: false } });
+    const refused = await post(path, body, {}, '127.0.0.1');
+    expect([refused.status, refused.headers['x-powered-by']]).toEqual([403, 'BaseA2AServer/2.0']);
+    expect((await get('/info')).json).toMatchObject({ features: { cache_warmup: false } });
+  });
+
   it.each(CHANGES)('without authentication at %s: a program on this machine only', async (path, body) => {
     const { post, send } = world();
     for (const peer of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1']) {

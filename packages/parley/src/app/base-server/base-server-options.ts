@@ -15,8 +15,13 @@ export interface BaseServerOptions {
   readonly cache?: Cache;
   /** How long answers are kept; default 300. */
   readonly cacheTtlSeconds?: number;
-  /** Pages of which other origins may call its endpoints from a browser; default: of any (`*`). `[]` lets nobody in. */
+  /** Pages of which other origins may call its endpoints from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
+  /**
+   * Whether callers may drop and warm cached answers; default false. With an authenticator this takes a credential, without one only
+   * programs on the machine of the server may.
+   */
+  readonly cacheChanges?: boolean;
 }
 
 /** The schema of BaseServerOptions. */
@@ -30,6 +35,7 @@ export const baseServerOptionsSchema = z.strictObject({
     .optional(),
   cacheTtlSeconds: z.number().positive().max(86_400).optional(),
   cors: corsSchema.optional(),
+  cacheChanges: z.boolean().optional(),
 });
 
 /** Options that are each right, and who takes them. */

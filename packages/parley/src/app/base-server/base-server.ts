@@ -9,6 +9,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { alwaysAnswered } from '../around/always-answered.js';
 import { type CorsOptions, type CorsOrigins, withCors } from '../around/cors.js';
+import type { Forwarding } from '../around/forwarded-caching.js';
 import { READING, taking } from '../around/method-filter.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import type { ReadinessReport } from '../operating/readiness.js';
@@ -33,7 +34,12 @@ export interface BaseServerParts {
   readonly readiness: () => Promise<ReadinessReport>;
   readonly cache: Cache;
   readonly texts: ReadThrough;
-  readonly cors: CorsOrigins | CorsOptions;
+  /** Absent: no pages of other origins. */
+  readonly cors: CorsOrigins | CorsOptions | undefined;
+  /** Whether callers may change the cache. */
+  readonly cacheChanges: boolean;
+  /** How the base url is learnt from proxies, if it is. */
+  readonly forwarding?: Forwarding | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Another one for each process. */
@@ -44,6 +50,10 @@ export interface BaseServerParts {
   readonly compression: boolean;
 }
 
+const CACHE_IS_FIXED = errorAnswer({
+  status: 403,
+  message: 'Cache changes are not enabled on this server. baseServer.cacheChanges enables them',
+});
 const NO_STORE = { 'cache-control': 'no-store' };
 
 /** The base-server interface: endpoints with names and members of their own around one agent, which they speak to in one version. */
@@ -64,18 +74,20 @@ export class BaseServer {
   }
 
   #table(): Readonly<Record<EndpointPath, Exchange>> {
-    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cors, clock } = this.#parts;
+    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cors, cacheChanges, clock } = this.#parts;
     const { authenticator } = endpoint;
     const calls = baseServerCalls(endpoint);
     const figures = this.#figures;
     const timestamp = () => figures.timestamp;
-    const open = (exchange: Exchange) => withBaseServerHeaders(withCors(exchange, cors), clock);
+    const open = (exchange: Exchange) =>
+      withBaseServerHeaders(cors === undefined ? exchange : withCors(exchange, cors), clock);
     const get = (exchange: Exchange) => open(this.#taking(READING, exchange));
     const post = (exchange: Exchange) => open(this.#taking(['POST'], exchange));
     const told = (value: (request: ExchangeRequest) => object) =>
       get(async (request) => jsonAnswer({ status: 200, value: value(request), headers: NO_STORE }));
     const changesCache = (exchange: Exchange) => {
       const guarded = this.#taking(['POST'], async (request) => {
+        if (!cacheChanges) return CACHE_IS_FIXED;
         return (await refuseCacheChange(request, authenticator)) ?? exchange(request);
       });
       // A page of another origin has no business here where nobody is asked who calls.
@@ -106,12 +118,23 @@ export class BaseServer {
 
   async #discover(request: ExchangeRequest): Promise<ExchangeResponse> {
     const base = this.#parts.baseUrl(request);
-    const body = await this.#parts.texts.text(await this.#discoverKey(base), () => this.#discoverText(base));
+    const body = await this.#discovered(base);
     return { status: 200, headers: { 'content-type': 'application/json' }, body, verbatim: true };
+  }
+
+  /** If a client can choose the base url, each host would take an entry of the cache. */
+  get #keepsCards(): boolean {
+    return this.#parts.forwarding?.listed !== false;
+  }
+
+  async #discovered(base: string): Promise<string> {
+    if (!this.#keepsCards) return this.#discoverText(base);
+    return this.#parts.texts.text(await this.#discoverKey(base), () => this.#discoverText(base));
   }
 
   async #warm(request: ExchangeRequest): Promise<number> {
     const base = this.#parts.baseUrl(request);
+    if (!this.#keepsCards) return this.#health.warm();
     const [health] = await Promise.all([
       this.#health.warm(),
       this.#parts.texts.keep(await this.#discoverKey(base), this.#discoverText(base)),
@@ -139,7 +162,7 @@ export class BaseServer {
       features: {
         redis_cache: this.#parts.cache.link !== undefined,
         compression: this.#parts.compression,
-        cache_warmup: true,
+        cache_warmup: this.#parts.cacheChanges,
       },
       endpoints: ENDPOINTS,
       uptime: this.#figures.uptime,

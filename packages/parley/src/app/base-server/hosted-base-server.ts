@@ -9,6 +9,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { Compression } from '../around/compression.js';
+import type { Forwarding } from '../around/forwarded-caching.js';
 import type { Describe } from '../openapi/server-document.js';
 import type { ReadinessCheck, ReadinessReport } from '../operating/readiness.js';
 import { BaseServer } from './base-server.js';
@@ -37,6 +38,7 @@ export interface BaseServerSurroundings {
   readonly metrics: Exchange | undefined;
   readonly process?: ProcessFigures | undefined;
   readonly compression?: Compression | undefined;
+  readonly forwarding?: Forwarding | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
@@ -81,7 +83,8 @@ function endpointsOf(
     endpoint: mount.endpoint(),
     cache,
     texts,
-    cors: options.cors ?? '*',
+    cors: options.cors,
+    cacheChanges: options.cacheChanges ?? false,
     instance: ids.random(),
     process,
     compression: compression !== undefined,

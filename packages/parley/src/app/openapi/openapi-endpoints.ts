@@ -1,10 +1,11 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
+import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
 import { readOnly } from '../around/method-filter.js';
 import { keptByBase } from '../kept-by-base.js';
 import { docsPage } from './page/docs-page.js';
 import { pageAnswer } from './page/page-answer.js';
-import { type Describe, serverDocument } from './server-document.js';
+import { type Describe, servedAt, serverDocument } from './server-document.js';
 
 const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
 
@@ -17,14 +18,27 @@ export interface OpenApiEndpointsOptions {
 
 /** The description of a server, by path: in OpenAPI 3.1, in 3.0 for tools that know no later version, and as a page for people. */
 export function openApiEndpoints({ describers, baseUrl }: OpenApiEndpointsOptions): ReadonlyMap<string, Exchange> {
-  const documented = (make: (base: string) => unknown): Exchange => {
-    const made = keptByBase((base) => ({ status: 200, headers: JSON_HEADERS, body: JSON.stringify(make(base)) }));
+  // Made once: only the address differs, which clients behind some proxies can choose.
+  const document = once(() => serverDocument(describers));
+  const document30 = once(() => toOpenApi30(document()));
+  const documented = (make: () => OpenApiDocument): Exchange => {
+    const made = keptByBase((base) => {
+      return { status: 200, headers: JSON_HEADERS, body: JSON.stringify(servedAt(make(), base)) };
+    });
     return readOnly(async (request) => made(baseUrl(request)));
   };
-  const paged = keptByBase((base) => pageAnswer(docsPage(serverDocument(describers, base))));
+  const paged = keptByBase((base) => pageAnswer(docsPage(servedAt(document(), base))));
   return new Map([
-    ['/openapi.json', documented((base) => serverDocument(describers, base))],
-    ['/openapi-3.0.json', documented((base) => toOpenApi30(serverDocument(describers, base)))],
+    ['/openapi.json', documented(document)],
+    ['/openapi-3.0.json', documented(document30)],
     ['/docs', readOnly(async (request) => paged(baseUrl(request)))],
   ]);
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

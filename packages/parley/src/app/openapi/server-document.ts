@@ -16,8 +16,13 @@ const DESCRIPTION =
   'in snake_case, enum values also by number, integers also as texts, unknown members ignored. To send a request, use the first ' +
   'spelling of each member.';
 
-/** The document of everything that is served under a base url; "" while there is none. */
-export function serverDocument(describers: readonly Describe[], base: string): OpenApiDocument {
+/** A document with the base url that clients are told; "" while there is none. */
+export function servedAt({ openapi, info, ...document }: OpenApiDocument, base: string): OpenApiDocument {
+  return { openapi, info, ...(base !== '' && { servers: [{ url: base }] }), ...document };
+}
+
+/** The document of everything that is served, under no base url yet. */
+export function serverDocument(describers: readonly Describe[]): OpenApiDocument {
   const components = new Components();
   const groups = describers.map((describe) => describe(components));
   const tags = groups.flatMap((group) => group.tags);
@@ -29,7 +34,6 @@ export function serverDocument(describers: readonly Describe[], base: string): O
   return {
     openapi: '3.1.1',
     info: { title: 'Agents', version: '1.0.0', description: DESCRIPTION },
-    ...(base !== '' && { servers: [{ url: base }] }),
     tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
     paths,
     components: {

@@ -1,0 +1,43 @@
+import type { Exchange } from '../../bindings/http/exchange.js';
+import { isLoopback } from '../../net/loopback.js';
+import { isLocalHost, type PublicHosts } from '../../net/public-hosts.js';
+import { errorAnswer } from '../json-answer.js';
+
+const FOREIGN_HOST = errorAnswer({
+  status: 421,
+  message:
+    'This server takes requests for hosts of its own machine only. Name the host in publicHosts (A2A_PUBLIC_HOSTS) to allow it',
+});
+
+/** Which hosts a server goes by beside those of its machine, and when that matters. */
+export interface KnownHostsOptions {
+  readonly isPublicHost: PublicHosts | undefined;
+  /** The configured base url, if there is one. */
+  readonly publicUrl: string | undefined;
+  /** The address that the server is bound to. */
+  readonly boundHost: () => string | undefined;
+  /** Whether an agent asks nobody for a credential. */
+  readonly isOpen: () => boolean;
+}
+
+/**
+ * The same exchange. On a loopback address and without authentication it refuses foreign hosts with 421: a page of another origin can make its
+ * own name point to this machine (DNS rebinding), and would read every answer.
+ */
+export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): Exchange {
+  const { isPublicHost, publicUrl, boundHost, isOpen } = options;
+  const own = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.host;
+  const isKnown = (host: string): boolean =>
+    host === own || isLocalHost(host) || isPublicHost?.(host) === true || !isOpen() || !isLoopback(boundHost() ?? '');
+  /** Clients name the same host again and again. */
+  let last: string | undefined;
+  return (request) => {
+    const host = request.header('host');
+    // No browser leaves it out or empty.
+    if (host !== last && host !== undefined && host !== '') {
+      if (!isKnown(host)) return Promise.resolve(FOREIGN_HOST);
+      last = host;
+    }
+    return exchange(request);
+  };
+}

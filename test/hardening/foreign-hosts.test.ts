@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { forKnownHosts } from '../../packages/parley/src/app/around/known-hosts.js';
+import {
+  type A2AServer,
+  type A2AServerOptions,
+  BearerTokens,
+  createA2AServer,
+} from '../../packages/parley/src/exports/node.js';
+import { MemoryRequest } from '../support/exchange-request.js';
+import { RawConnection } from '../support/raw-connection.js';
+
+const CARD = '/.well-known/agent-card.json';
+const servers: A2AServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close({ graceMs: 0 }))));
+
+/** A server that listens, and how it answers a request with these headers. */
+async function listening(options: Partial<A2AServerOptions> = {}, host?: string) {
+  const server = createA2AServer({
+    agent: (prompt: string) => prompt,
+    logRequests: false,
+    ...options,
+  } as A2AServerOptions);
+  servers.push(server);
+  const port = Number(new URL((await server.listen(0, host)).url).port);
+  const ask = async (headers: Readonly<Record<string, string>>, target = `GET ${CARD}`) => {
+    const lines = Object.entries({ connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    using connection = await RawConnection.open(port, `${target} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    const [head = '', ...body] = (await connection.untilEnd()).split('\r\n\r\n');
+    return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), text: body.join('\r\n\r\n') };
+  };
+  return { port, ask };
+}
+
+describe('a server on loopback that asks nobody for a credential', () => {
+  it.each(['evil.example', 'evil.example:8080', '127.0.0.1.evil.example', '192.168.1.5', '[::2]', 'a@localhost'])(
+    'refuses the host %s with 421, wherever the request goes',
+    async (host) => {
+      const { ask } = await listening({ baseServer: { cors: '*', cacheChanges: true }, openapi: true });
+      const targets = [CARD, '/', '/healthz', '/metrics', '/docs', '/discover', '/cache/stats', '/a2a/rest/tasks'];
+      for (const target of targets) {
+        const answer = await ask({ host }, `GET ${target}`);
+        expect([target, answer.status]).toEqual([target, 421]);
+        expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 421 } });
+        expect(answer.head).not.toContain('access-control');
+      }
+    },
+  );
+
+  it.each(['localhost', 'LOCALHOST:1', 'agents.localhost:3000', '127.0.0.1', '127.9.9.9:80', '[::1]:8080'])(
+    'answers for its own machine under the name %s',
+    async (host) => {
+      expect((await (await listening()).ask({ host })).status).toBe(200);
+    },
+  );
+
+  it('answers for the hosts that its operator names', async () => {
+    const { ask } = await listening({ publicHosts: ['agents.example.com'] });
+    expect((await ask({ host: 'agents.example.com:8443' })).status).toBe(200);
+    expect((await ask({ host: 'evil.example' })).status).toBe(421);
+  });
+
+  it('answers for the host of its configured url', async () => {
+    const exchange = forKnownHosts(async () => ({ status: 200, headers: {} }), {
+      isPublicHost: undefined,
+      publicUrl: 'https://agents.example.com:8443/a2a',
+      boundHost: () => '127.0.0.1',
+      isOpen: () => true,
+    });
+    const statusFor = async (host: string) => (await exchange(new MemoryRequest({ headers: { host } }))).status;
+    expect(await statusFor('agents.example.com:8443')).toBe(200);
+    expect(await statusFor('agents.example.com')).toBe(421);
+  });
+
+  it('lets pages of no other origin in by default, at any endpoint', async () => {
+    const { ask } = await listening({ baseServer: {}, openapi: true });
+    const origin = 'https://page.example';
+    for (const target of [CARD, '/', '/metrics', '/discover', '/info', '/health', '/cache/stats', '/openapi.json']) {
+      const { head, status } = await ask({ host: 'localhost', origin }, `GET ${target}`);
+      expect([target, status, head.includes('access-control')]).toEqual([target, 200, false]);
+      const preflight = { host: 'localhost', origin, 'access-control-request-method': 'POST' };
+      expect((await ask(preflight, `OPTIONS ${target}`)).head).not.toContain('access-control');
+    }
+  });
+
+  it('lets nobody change the cache by default', async () => {
+    const { ask } = await listening({ baseServer: {} });
+    for (const target of ['POST /cache/warmup', 'POST /cache/invalidate']) {
+      expect((await ask({ host: 'localhost', 'content-length': '0' }, target)).status).toBe(403);
+    }
+  });
+});
+
+describe('other servers', () => {
+  it('with authentication answer for any host: a page has no credential', async () => {
+    const authenticator = new BearerTokens([{ token: 'right-token-0123456789', subject: 'operator' }]);
+    expect((await (await listening({ authenticator })).ask({ host: 'any.example' })).status).toBe(200);
+  });
+
+  it('beyond loopback answer for any host, as their operator has allowed', async () => {
+    const { ask } = await listening({ allowAnonymous: true }, '0.0.0.0');
+    expect((await ask({ host: 'any.example' })).status).toBe(200);
+  });
+});
+
+describe('a card behind a proxy', () => {
+  const trusting = { trustProxy: ['127.0.0.1'] };
+  const forwarded = { host: 'localhost', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+
+  it('that may name any host is kept by no shared cache', async () => {
+    const { ask } = await listening(trusting);
+    for (const headers of [forwarded, { host: 'localhost' }]) {
+      const { head } = await ask(headers);
+      expect(head).toMatch(/\r\ncache-control: private, max-age=\d+\r\n/);
+      for (const name of ['forwarded', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-prefix'])
+        expect(head).toMatch(new RegExp(`\r\nvary: [^\r]*\\b${name}\\b`));
+    }
+  });
+
+  it('names only the hosts that are listed, and may be kept', async () => {
+    const { ask } = await listening({ ...trusting, publicHosts: ['agents.example.com'] });
+    const listed = await ask({ ...forwarded, 'x-forwarded-host': 'agents.example.com' });
+    expect(listed.text).toContain('https://agents.example.com/a2a/jsonrpc');
+    expect(listed.head).toMatch(/\r\ncache-control: public, [^\r]*\r\n/);
+    expect(listed.head).toMatch(/\r\nvary: [^\r]*x-forwarded-host/);
+    expect((await ask(forwarded)).text).not.toContain('evil.example');
+  });
+
+  it('takes no entry of the cache for each host', async () => {
+    const { ask } = await listening({ ...trusting, baseServer: {} });
+    for (let host = 0; host < 20; host++) {
+      const { text } = await ask({ ...forwarded, 'x-forwarded-host': `h${host}.example` }, 'GET /discover');
+      expect(text).toContain(`https://h${host}.example`);
+    }
+    const stats = JSON.parse((await ask({ host: 'localhost' }, 'GET /cache/stats')).text);
+    expect(JSON.stringify(stats)).toContain('"operations":0');
+  });
+});
