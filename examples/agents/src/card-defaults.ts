@@ -2,6 +2,4 @@
 export const CARD_DEFAULTS = {
   version: '1.0.0',
   provider: { organization: 'Parley', url: 'https://example.com/parley' },
-  defaultInputModes: ['text/plain'],
-  defaultOutputModes: ['text/plain'],
 } as const;

@@ -28,7 +28,9 @@ const waiting: Task = {
 describe('spec agent', () => {
   it('lists the eight keywords as skills, and a ninth skill in the extended card', () => {
     const { skills, extendedAgentCard } = specAgent({ clock: new ScriptedClock(), streamingTimeoutMs: 2000 });
-    const card = { ...CARD_DEFAULTS, name: 'x', description: 'x', supportedInterfaces: [], capabilities: {}, skills };
+    const modes = { defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] };
+    const about = { name: 'x', description: 'x', supportedInterfaces: [], capabilities: {} };
+    const card = { ...CARD_DEFAULTS, ...about, ...modes, skills };
     expect(skills.map(({ id }) => id)).toEqual(KEYWORDS);
     expect(extendedAgentCard(card).skills.map(({ id }) => id)).toEqual([...KEYWORDS, 'admin-status']);
   });

@@ -1,10 +1,12 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
+import { declaredModes } from '../agent-card/declared-modes.js';
 import { type AgentEndpoint, DEFAULT_LIMITS } from '../bindings/http/agent-endpoint.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { cloneJson } from '../model/clone-json.js';
+import type { ContentModes } from '../operations/content-types.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { StrayErrors } from '../runtime/stray-errors.js';
@@ -16,6 +18,7 @@ import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
+import { validatedHandler } from '../server/validated-handler.js';
 import type { Storage } from '../store/storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Tally } from '../telemetry/tally.js';
@@ -68,11 +71,13 @@ export class ServedAgent {
   readonly #handler: RequestHandler;
   readonly #engine: DefaultRequestHandler | undefined;
   readonly #capabilities: ServedCapabilities;
+  readonly #modes: ContentModes | undefined;
 
   constructor({ path, options, ports }: ServedAgentParts) {
     this.#options = options;
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(options);
+    this.#modes = declaredModes(options);
     this.id = options.id ?? path;
     if (options.handler !== undefined) {
       this.#handler = options.handler;
@@ -105,6 +110,7 @@ export class ServedAgent {
     return {
       handler: this.#handlerAt(card),
       card: () => card,
+      ...(this.#modes && { modes: this.#modes }),
       ...(authenticator && { authenticator }),
       logger,
       clock,
@@ -122,9 +128,12 @@ export class ServedAgent {
     const handler = this.#capabilities.extendedAgentCard
       ? handlerAt(supportedInterfaces, this.#handler)
       : this.#handler;
-    if (interceptors.length === 0) return handler;
     // What a handler of the author's own gives to interceptors is the author's business.
-    return interceptedHandler(handler, this.#engine ? [...interceptors, isolation] : interceptors);
+    const around = this.#engine ? [...interceptors, isolation] : interceptors;
+    const called = interceptors.length === 0 ? handler : interceptedHandler(handler, around);
+    if (this.#engine === undefined) return validatedHandler(called);
+    // All else comes out of the engine, which has checked what agents publish.
+    return this.#capabilities.extendedAgentCard ? validatedHandler(called, ['getExtendedAgentCard']) : called;
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import type { ContentModes } from '../../operations/content-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -37,6 +38,8 @@ export interface AgentEndpoint {
    * nothing in it changes; what follows from it is worked out once per object.
    */
   card(): AgentCard;
+  /** The media types that its author declares; absent: none are refused. */
+  readonly modes?: ContentModes;
   /** Absent: every caller is anonymous. */
   readonly authenticator?: Authenticator;
   readonly logger: Logger;

@@ -1,6 +1,7 @@
 import type { User } from '../../auth/user.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
+import { requireContentTypes } from '../../operations/content-types.js';
 import {
   OPERATIONS,
   type OperationName,
@@ -58,6 +59,7 @@ export function prepareCall<Name extends OperationName>(operation: Name, parts: 
     bodies: endpoint.bodies,
   });
   requireCapabilities(operation, request, offer.capabilities);
+  if (endpoint.modes !== undefined && 'message' in request) requireContentTypes(request, endpoint.modes);
   return { operation, request, context, record };
 }
 

@@ -1,0 +1,46 @@
+import { InvalidAgentResponseError } from '../errors/spec-errors.js';
+import { isValid, type ModelTypeName, violationsOf } from '../model/validation.js';
+import { OPERATIONS, type OperationName } from '../operations/operations.js';
+import type { StreamItem } from '../task/stream-item.js';
+import type { RequestHandler } from './request-handler.js';
+import type { ServerCallContext } from './server-call-context.js';
+
+type Method = (request: unknown, context: ServerCallContext) => unknown;
+
+/**
+ * The same handler, whose results are checked in these operations. A result that the protocol does not allow is InvalidAgentResponse
+ * (Spec §3.3.2); its faults go to the log, as the cause.
+ */
+export function validatedHandler(
+  handler: RequestHandler,
+  operations: readonly OperationName[] = Object.keys(OPERATIONS) as OperationName[],
+): RequestHandler {
+  const all = Object.keys(OPERATIONS) as OperationName[];
+  const methods = all.map((operation) => {
+    const method = (handler[operation] as Method).bind(handler);
+    return [operation, operations.includes(operation) ? validated(operation, method) : method] as const;
+  });
+  return Object.fromEntries(methods) as unknown as RequestHandler;
+}
+
+function validated(operation: OperationName, method: Method): Method {
+  const { response, streaming } = OPERATIONS[operation];
+  if (response === undefined) return method;
+  const type = response as ModelTypeName;
+  if (streaming) return (request, context) => validItems(method(request, context) as AsyncIterable<StreamItem>);
+  return async (request, context) => valid(type, operation, await method(request, context));
+}
+
+async function* validItems(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamItem> {
+  for await (const item of items) {
+    valid('StreamResponse', 'a stream', item.event);
+    yield item;
+  }
+}
+
+function valid(type: ModelTypeName, source: string, value: unknown): unknown {
+  if (isValid(type, value)) return value;
+  const faults = violationsOf(type, value).map(({ field, description }) => `${field || type} ${description}`);
+  const cause = new TypeError(`The result of ${source} is no ${type}: ${faults.join('; ')}`);
+  throw new InvalidAgentResponseError(undefined, { cause });
+}
