@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { AgentExtension, AgentProvider, AgentSkill } from '../model/agent-card.js';
-import type { SecurityScheme } from '../model/security-scheme.js';
+import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 
 /** A skill as an application writes it down. */
-export type AgentSkillOptions = Omit<AgentSkill, 'tags' | 'securityRequirements'> & {
+export type AgentSkillOptions = Omit<AgentSkill, 'tags'> & {
   readonly tags?: readonly string[];
 };
 
@@ -27,12 +27,20 @@ export interface AgentCardOptions {
   readonly extensions?: readonly AgentExtension[];
   /** How to authenticate, by name of the scheme; default: what the authenticator says of itself. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
+  /** What a caller needs: one of these sets of schemes with their scopes (Spec §4.5). Clients of 0.3 read it as `security`. */
+  readonly securityRequirements?: readonly SecurityRequirement[];
 }
 
 const text = z.string().min(1);
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 const mediaType = z.string().regex(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type such as text/plain');
 const modes = z.array(mediaType).min(1);
+
+const requirements = z.array(
+  z.strictObject({
+    schemes: z.record(text, z.strictObject({ list: z.array(z.string()).optional() })).optional(),
+  }),
+);
 
 const skill = z.strictObject({
   id: text,
@@ -42,6 +50,7 @@ const skill = z.strictObject({
   examples: z.array(z.string()).optional(),
   inputModes: modes.optional(),
   outputModes: modes.optional(),
+  securityRequirements: requirements.optional(),
 });
 
 const SCHEME_KINDS = [
@@ -80,4 +89,15 @@ export const agentCardOptionsShape = {
     )
     .optional(),
   securitySchemes: z.record(text, scheme).optional(),
+  securityRequirements: requirements.optional(),
 };
+
+/** The schemes that requirements name and nobody declares. */
+export function undeclaredSchemes(
+  { securityRequirements = [], skills = [] }: AgentCardOptions,
+  schemes: Readonly<Record<string, SecurityScheme>> = {},
+): readonly string[] {
+  const all = [...securityRequirements, ...skills.flatMap((one) => one.securityRequirements ?? [])];
+  const named = new Set(all.flatMap(({ schemes: needed = {} }) => Object.keys(needed)));
+  return [...named].filter((name) => !Object.hasOwn(schemes, name));
+}

@@ -37,6 +37,7 @@ export function buildAgentCard({ options, served, interfaces }: AgentCardSource)
       extendedAgentCard: served.extendedAgentCard,
     },
     ...(securitySchemes && { securitySchemes }),
+    ...(options.securityRequirements && { securityRequirements: options.securityRequirements }),
     defaultInputModes: options.defaultInputModes ?? ['text/plain'],
     defaultOutputModes: options.defaultOutputModes ?? ['text/plain'],
     skills: (options.skills ?? []).map((skill) => ({ ...skill, tags: skill.tags ?? [] })),

@@ -110,11 +110,10 @@ export class AgentMount {
       cards,
       jsonRpc: jsonRpcBinding(endpoint, this.#codecs('jsonRpc')),
       httpJson: httpJsonBinding(endpoint, this.#codecs('httpJson'), this.#paths.httpJson),
-      // Elsewhere than at the root it is one of the routes.
-      oldExtendedCard:
-        this.path === '/' && this.#versions.includes('0.2.5')
-          ? httpJsonBinding(endpoint, this.#codecs('httpJson'), '')
-          : undefined,
+      // The path is that of 0.2.5, so that the card says this version.
+      oldExtendedCard: this.#versions.includes('0.2.5')
+        ? httpJsonBinding(endpoint, [PROTOCOL_VERSIONS['0.2.5'].httpJson], this.path === '/' ? '' : this.path)
+        : undefined,
     });
     return { card, exchange };
   }
@@ -156,6 +155,7 @@ function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtende
   const message = `JSON-RPC is served here: it takes POST. The agent card is at ${paths.card}`;
   const posted = taking({ methods: ['POST'], message }, jsonRpc);
   const isRoot = paths.jsonRpc !== paths.httpJson;
+  const oldExtendedPath = `${isRoot ? '' : paths.httpJson}${OLD_EXTENDED_CARD}`;
   return (request) => {
     const { path } = request;
     if (path === paths.jsonRpc || path === slashed || (isRoot && path === '/')) {
@@ -163,7 +163,7 @@ function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtende
     }
     if (path === paths.card) return cards.current(request);
     if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);
-    if (path === OLD_EXTENDED_CARD && oldExtendedCard !== undefined) return oldExtendedCard(request);
+    if (path === oldExtendedPath && oldExtendedCard !== undefined) return oldExtendedCard(request);
     return path.startsWith(routes)
       ? httpJson(request)
       : Promise.resolve(errorAnswer({ status: 404, message: 'Nothing is served here' }));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type AgentCardOptions, agentCardOptionsShape } from '../agent-card/agent-card-options.js';
+import { type AgentCardOptions, agentCardOptionsShape, undeclaredSchemes } from '../agent-card/agent-card-options.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { User } from '../auth/user.js';
 import { DEFAULT_LIMITS as REQUEST_LIMITS, type RequestLimits } from '../bindings/http/agent-endpoint.js';
@@ -88,6 +88,9 @@ export const agentOptionsShape = {
 /** What is wrong with options whose members are each right. */
 export function agentProblem(options: AgentOptions): string | undefined {
   if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
+  const { securitySchemes = options.authenticator?.securitySchemes } = options;
+  const undeclared = undeclaredSchemes(options, securitySchemes);
+  if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: never for anonymous callers, so without a way to tell who calls it could never be read.
   return options.authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;

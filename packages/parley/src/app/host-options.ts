@@ -83,6 +83,7 @@ const ms = z.number().positive().optional();
 export const hostOptionsShape = {
   url: z
     .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
+    .max(2000, 'must have at most 2,000 characters')
     .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or user')
     .optional(),
   trustProxy: z.array(z.string()).optional(),

@@ -1,5 +1,10 @@
 import { A2AError, type ErrorDetails } from './a2a-error.js';
 
+/** The text of the specification (Spec §3.3.2), with what is particular to the case behind it. */
+function textOf(specified: string, particular: string | undefined): string {
+  return particular === undefined ? specified : `${specified}: ${particular}`;
+}
+
 /** The task does not exist, or not for this caller. */
 export class TaskNotFoundError extends A2AError {
   override readonly name = 'TaskNotFoundError';
@@ -20,31 +25,34 @@ export class TaskNotCancelableError extends A2AError {
 export class PushNotificationNotSupportedError extends A2AError {
   override readonly name = 'PushNotificationNotSupportedError';
   constructor() {
-    super('PUSH_NOTIFICATION_NOT_SUPPORTED', 'Push notifications are not supported');
+    super('PUSH_NOTIFICATION_NOT_SUPPORTED', 'Push Notification is not supported');
   }
 }
 
 /** The operation is not offered, or not in the state the task is in. */
 export class UnsupportedOperationError extends A2AError {
   override readonly name = 'UnsupportedOperationError';
-  constructor(message = 'This operation is not supported', details?: ErrorDetails) {
-    super('UNSUPPORTED_OPERATION', message, details);
+  /** `particular` says why, behind the text of the specification. */
+  constructor(particular?: string, details?: ErrorDetails) {
+    super('UNSUPPORTED_OPERATION', textOf('This operation is not supported', particular), details);
   }
 }
 
 /** A media type is not one the agent can take or give. */
 export class ContentTypeNotSupportedError extends A2AError {
   override readonly name = 'ContentTypeNotSupportedError';
-  constructor(message = 'Incompatible content types', details?: ErrorDetails) {
-    super('CONTENT_TYPE_NOT_SUPPORTED', message, details);
+  /** `particular` names the type, behind the text of the specification. */
+  constructor(particular?: string, details?: ErrorDetails) {
+    super('CONTENT_TYPE_NOT_SUPPORTED', textOf('Incompatible content types', particular), details);
   }
 }
 
 /** The agent answered something the protocol does not allow. */
 export class InvalidAgentResponseError extends A2AError {
   override readonly name = 'InvalidAgentResponseError';
-  constructor(message = 'The agent gave an invalid response', options?: ErrorOptions) {
-    super('INVALID_AGENT_RESPONSE', message, {}, options);
+  /** `particular` says what is wrong, behind the text of the specification. */
+  constructor(particular?: string, options?: ErrorOptions) {
+    super('INVALID_AGENT_RESPONSE', textOf('Invalid agent response type', particular), {}, options);
   }
 }
 
@@ -52,7 +60,7 @@ export class InvalidAgentResponseError extends A2AError {
 export class ExtendedAgentCardNotConfiguredError extends A2AError {
   override readonly name = 'ExtendedAgentCardNotConfiguredError';
   constructor() {
-    super('EXTENDED_AGENT_CARD_NOT_CONFIGURED', 'The extended agent card is not configured');
+    super('EXTENDED_AGENT_CARD_NOT_CONFIGURED', 'Extended Agent Card not configured');
   }
 }
 

@@ -1,6 +1,6 @@
+export { ERROR_NUMBERS as ERROR_CODES } from '../bindings/http/error-numbers.js';
 export {
   A2AError,
-  ERROR_CODES,
   type ErrorCode,
   type ErrorDetails,
   type FieldViolation,

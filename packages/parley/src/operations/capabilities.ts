@@ -4,9 +4,9 @@ import type { SendMessageRequest } from '../model/send-message-request.js';
 import { type NeededCapability, OPERATIONS, type OperationName, type OperationTypes } from './operations.js';
 
 const REFUSALS: { readonly [Name in NeededCapability]: () => Error } = {
-  streaming: () => new UnsupportedOperationError('Streaming is not supported'),
+  streaming: () => new UnsupportedOperationError('the agent does not stream'),
   pushNotifications: () => new PushNotificationNotSupportedError(),
-  extendedAgentCard: () => new UnsupportedOperationError('An extended agent card is not supported'),
+  extendedAgentCard: () => new UnsupportedOperationError('the agent has no extended agent card'),
 };
 
 /**

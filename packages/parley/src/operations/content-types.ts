@@ -50,5 +50,5 @@ function essenceOf(type: string): readonly string[] {
 }
 
 function refusal(reason: string, mediaType: string): ContentTypeNotSupportedError {
-  return new ContentTypeNotSupportedError(`Incompatible content types: ${reason}`, { metadata: { mediaType } });
+  return new ContentTypeNotSupportedError(reason, { metadata: { mediaType } });
 }

@@ -157,7 +157,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
         return { task: trimTask(task, { historyLength }) };
       }
       const outcome = await waiter.outcome;
-      if (!outcome.reached) throw new UnsupportedOperationError('The task ended before the message was processed');
+      if (!outcome.reached) throw new UnsupportedOperationError('the task ended before the message was processed');
       const task = outcome.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
       return { task: trimTask(task, { historyLength }) };
     } finally {

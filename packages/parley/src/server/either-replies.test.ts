@@ -50,7 +50,10 @@ describe('an agent that replies either way', () => {
     const refused = send(handler, { parts: [{ text: 'a2a' }] });
     const failed = send(handler);
     await clock.settle();
-    expect(refused.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION', message: 'not this' });
+    expect(refused.error).toMatchObject({
+      code: 'UNSUPPORTED_OPERATION',
+      message: 'This operation is not supported: not this',
+    });
     expect(failed.task?.status.state).toBe('TASK_STATE_FAILED');
     expect(handler.load.runningTurns).toBe(0);
   });

@@ -17,7 +17,7 @@ export function validatedHandler(
 ): RequestHandler {
   const all = Object.keys(OPERATIONS) as OperationName[];
   const methods = all.map((operation) => {
-    const method = (handler[operation] as Method).bind(handler);
+    const method: Method = (request, context) => (handler[operation] as Method).call(handler, request, context);
     return [operation, operations.includes(operation) ? validated(operation, method) : method] as const;
   });
   return Object.fromEntries(methods) as unknown as RequestHandler;

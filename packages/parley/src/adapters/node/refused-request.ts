@@ -15,6 +15,11 @@ export function refusalOf({
     return errorAnswer({ status: 400, message: 'The request needs exactly one Host header' });
   }
   const coding = headers['transfer-encoding'];
-  if (coding === undefined || coding.toLowerCase() === 'chunked') return undefined;
+  if (coding === undefined) return undefined;
+  // RFC 9112 §6.1: proxies of HTTP/1.0 do not know it, and may see two requests where there is one.
+  if (httpVersionMinor === 0) {
+    return errorAnswer({ status: 400, message: 'A request of HTTP/1.0 must not have a transfer coding' });
+  }
+  if (coding.toLowerCase() === 'chunked') return undefined;
   return errorAnswer({ status: 501, message: 'The only transfer coding that is understood is chunked' });
 }

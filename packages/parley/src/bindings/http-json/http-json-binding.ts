@@ -148,7 +148,7 @@ async function readValue(
 }
 
 function wrongContentType(): A2AError {
-  return new ContentTypeNotSupportedError('The Content-Type must be application/json or application/a2a+json');
+  return new ContentTypeNotSupportedError('the Content-Type must be application/json or application/a2a+json');
 }
 
 interface FailureParts {

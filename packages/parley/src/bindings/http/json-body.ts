@@ -19,7 +19,7 @@ export function readText(
 ): Promise<string> {
   const coding = request.header('content-encoding');
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return Promise.reject(new ContentTypeNotSupportedError('The request body must not be compressed'));
+    return Promise.reject(new ContentTypeNotSupportedError('the request body must not be compressed'));
   }
   return request.body(limits.bodyBytes, bodies?.meter(request)).then(textOf, unreadable);
 }

@@ -65,7 +65,7 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
   const { authenticator, limits, handler } = endpoint;
   const user = authenticator === undefined ? undefined : await authenticator.authenticate(request);
   if (essence(request.header('content-type')) !== JSON_TYPE) {
-    throw new ContentTypeNotSupportedError(`The Content-Type must be ${JSON_TYPE}`);
+    throw new ContentTypeNotSupportedError(`the Content-Type must be ${JSON_TYPE}`);
   }
   const text = await readText(request, endpoint);
   const body = parseJson(text, limits);

@@ -73,7 +73,9 @@ export function writeProtoCard(protocolVersion: string, card: AgentCard): object
 export function readAgentCard(value: Members): object {
   const { protocolVersion, url, preferredTransport, additionalInterfaces, security, signatures: _, ...card } = value;
   const { supportsAuthenticatedExtendedCard, securitySchemes, ...rest } = card;
-  const version = typeof protocolVersion === 'string' ? majorMinor(protocolVersion) : '0.3';
+  const said = typeof protocolVersion === 'string' ? majorMinor(protocolVersion) : '0.3';
+  // Some implementations call their build of 0.3 so.
+  const version = said === '0.4' ? '0.3' : said;
   const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isObject) : [];
   const addresses = new Map<string, object>();
   for (const { url: at, transport } of [{ url, transport: preferredTransport ?? 'JSONRPC' }, ...others]) {

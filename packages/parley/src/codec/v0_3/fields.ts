@@ -35,3 +35,8 @@ export function oldField({ kinds }: Dialect, operation: OperationName, field: st
   const renamings = [...SHARED, ...(kinds ? [] : PROTO), ...(OF_OPERATION[operation] ?? [])];
   return renamings.reduce((path, [pattern, name]) => path.replace(pattern, name), field);
 }
+
+/** A description in the words of these versions: a file part has its content in `file`. */
+export function oldWords(description: string): string {
+  return description.replace('exactly one of text, raw, url, data', 'exactly one of text, file, data');
+}

@@ -13,7 +13,8 @@ import { decodeRequest } from '../v1_0/decode.js';
 import type { ErrorWords, WireCodec, WireForm, WireRoute } from '../wire-codec.js';
 import { writeAgentCard, writeProtoCard } from './agent-card.js';
 import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';
-import { oldField } from './fields.js';
+import { oldField, oldWords } from './fields.js';
+import { kindViolations } from './kinds.js';
 import { METHODS } from './methods.js';
 import { writeTaskPushNotificationConfig } from './push-notification-config.js';
 import { requestReaders } from './requests.js';
@@ -69,6 +70,8 @@ export function oldCodec({ protocolVersion, version, dialect, methods, routes }:
     value: unknown,
     form?: WireForm,
   ): OperationTypes[Name]['request'] {
+    const wrong = operation === 'sendMessage' || operation === 'sendStreamingMessage' ? kindViolations(value) : [];
+    if (wrong.length > 0) throw new InvalidParamsError(wrong);
     try {
       return decodeRequest(operation, isObject(value) ? readers[operation](value) : value, form);
     } catch (error) {
@@ -103,7 +106,7 @@ export function oldCodec({ protocolVersion, version, dialect, methods, routes }:
 function inOldNames(dialect: Dialect, operation: OperationName, error: InvalidParamsError): InvalidParamsError {
   const violations = error.details.violations?.map(({ field, description }) => ({
     field: oldField(dialect, operation, field),
-    description,
+    description: oldWords(description),
   }));
   return new InvalidParamsError(violations ?? [], error.message);
 }
@@ -113,6 +116,6 @@ function wordsOf({ code, message }: A2AError): ErrorWords {
   if (code !== 'EXTENDED_AGENT_CARD_NOT_CONFIGURED') return { reason: code, message };
   return {
     reason: 'AUTHENTICATED_EXTENDED_CARD_NOT_CONFIGURED',
-    message: 'Authenticated Extended Card is not configured',
+    message: 'Authenticated Extended Card not configured',
   };
 }

@@ -59,6 +59,18 @@ export function checkText(owner: Members, name: string, path: string): void {
   if (typeof value !== 'string' || value === '') throw wrong(`${path}.${name}`, value, 'a text');
 }
 
+const LONGEST_ADDRESS = 2048;
+
+/**
+ * The url of an interface, which may be a bare host for some bindings, but neither content nor a file. It is read as a url, because that drops
+ * line breaks inside of a scheme.
+ */
+export function checkAddress({ url }: Members, path: string): void {
+  const text = String(url);
+  if (text.length > LONGEST_ADDRESS || /^(data|file|blob):/.test(URL.parse(text)?.protocol ?? ''))
+    throw wrong(path, url, 'an address');
+}
+
 /** Writers that leave out defaults leave out a list without items. */
 function checkParts(owner: Members, path: string): void {
   const { parts } = owner;
@@ -70,5 +82,5 @@ function checkParts(owner: Members, path: string): void {
 /** The error of a value that is not what it has to be. */
 export function wrong(path: string, value: unknown, wanted: string): InvalidAgentResponseError {
   const found = value === undefined ? 'is missing' : `is not ${wanted}`;
-  return new InvalidAgentResponseError(`The agent gave an invalid response: ${path} ${found}`);
+  return new InvalidAgentResponseError(`${path} ${found}`);
 }

@@ -3,6 +3,7 @@ import type { StreamResponse } from '../../model/stream-response.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import type { ClientCodec } from '../client-codec.js';
 import {
+  checkAddress,
   checkArtifact,
   checkList,
   checkMessage,
@@ -98,6 +99,7 @@ function decodeCard(value: unknown): AgentCard {
   checkList(card, 'supportedInterfaces', 'card', (item, path) => {
     const entry = members(item, path);
     checkText(entry, 'url', path);
+    checkAddress(entry, path);
     checkText(entry, 'protocolBinding', path);
   });
   const interfaces = (card.supportedInterfaces ?? []) as AgentCard['supportedInterfaces'];

@@ -9,6 +9,8 @@ export const METHODS: ReadonlyMap<string, OperationName> = new Map<string, Opera
   ['CancelTask', 'cancelTask'],
   ['SubscribeToTask', 'subscribeToTask'],
   ['CreateTaskPushNotificationConfig', 'createTaskPushNotificationConfig'],
+  // The name that some clients keep from before 1.0.
+  ['SetPushNotificationConfig', 'createTaskPushNotificationConfig'],
   ['GetTaskPushNotificationConfig', 'getTaskPushNotificationConfig'],
   ['ListTaskPushNotificationConfigs', 'listTaskPushNotificationConfigs'],
   ['DeleteTaskPushNotificationConfig', 'deleteTaskPushNotificationConfig'],

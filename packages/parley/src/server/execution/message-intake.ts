@@ -152,7 +152,7 @@ export class MessageIntake {
       case 'not-found':
         throw new TaskNotFoundError(taskId);
       case 'terminal':
-        throw new UnsupportedOperationError('The task has ended', { metadata: { taskId } });
+        throw new UnsupportedOperationError('the task has ended', { metadata: { taskId } });
       case 'other-context':
         throw new InvalidParamsError([
           { field: 'message.contextId', description: 'is not the context of the task in message.taskId' },

@@ -78,7 +78,7 @@ export class TaskStreams {
     const ended = isTerminal(task.status.state);
     const seen = lastEventId === undefined ? undefined : sequenceOf(lastEventId);
     if (ended && (lastEventId === undefined || seen === seq)) {
-      throw new UnsupportedOperationError('The task has ended', { metadata: { taskId: task.id } });
+      throw new UnsupportedOperationError('the task has ended', { metadata: { taskId: task.id } });
     }
     if (seen !== undefined && seen <= seq && (await this.#reaches(scope, task.id, seen, seq))) {
       return seen === seq ? reader.begin(seq) : reader.begin(seen).replay();
@@ -116,7 +116,7 @@ class TurnEnd {
     if (state === undefined) return false;
     if (isTerminal(state)) {
       return (
-        record.turn >= this.turn || new UnsupportedOperationError('The task ended before the message was processed')
+        record.turn >= this.turn || new UnsupportedOperationError('the task ended before the message was processed')
       );
     }
     return state === 'TASK_STATE_INPUT_REQUIRED' && record.turn >= this.turn;

@@ -1,0 +1,16 @@
+import type { IncomingMessage } from 'node:http';
+import { expect, it } from 'vitest';
+import { refusalOf } from './refused-request.js';
+
+const arrived = (httpVersionMinor: number, headers: Record<string, string>) =>
+  ({ httpVersionMajor: 1, httpVersionMinor, headers }) as unknown as IncomingMessage;
+
+it.each([
+  [1, { host: 'a', 'transfer-encoding': 'chunked' }, undefined],
+  [1, { host: 'a', 'transfer-encoding': 'gzip' }, 501],
+  [0, { 'content-length': '3' }, undefined],
+  [0, { 'transfer-encoding': 'chunked' }, 400],
+  [0, { host: 'a', 'transfer-encoding': 'Chunked' }, 400],
+])('a request of HTTP/1.%i with %j is refused with %s', (minor, headers, status) => {
+  expect(refusalOf(arrived(minor, headers as Record<string, string>))?.status).toBe(status);
+});
