@@ -60,7 +60,7 @@ describe('the package', () => {
   });
 
   it('shows the agent that the repository shows', () => {
-    const first = (path: string) => /^```ts run\n(.*?)^```$/ms.exec(readFileSync(path, 'utf8'))?.[1];
+    const first = (path: string) => /^```ts\n(.*?)^```$/ms.exec(readFileSync(path, 'utf8'))?.[1];
     expect(first(join(installed, 'README.md'))).toBe(first(join(repository, 'README.md')));
   });
 

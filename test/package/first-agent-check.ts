@@ -29,9 +29,17 @@ it("an empty project installs the packed packages and runs the README's first ag
   const [start = '', call = ''] = commands.split('\n').map((line) => line.replace(/\s+#.*/, ''));
   expect(start).toBe('node agent.mjs');
 
-  const server = spawn(process.execPath, ['agent.mjs'], {
+  // Port 8080 may be in use on the machine that tests: a free one takes its place under the agent.
+  const ports = [
+    "import { Server } from 'node:net';",
+    'const { listen } = Server.prototype;',
+    'const free = (given) => (given === 8080 ? 0 : given?.port === 8080 ? { ...given, port: 0 } : given);',
+    'Server.prototype.listen = function (...given) { return listen.apply(this, given.map(free)); };',
+  ];
+  const preloaded = `data:text/javascript,${encodeURIComponent(ports.join('\n'))}`;
+  const server = spawn(process.execPath, ['--import', preloaded, 'agent.mjs'], {
     cwd: project,
-    env: { PATH, HOME, PORT: '0' },
+    env: { PATH, HOME },
     stdio: 'pipe',
   });
   try {
