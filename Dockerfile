@@ -1,13 +1,16 @@
 # The example agents as an image: docs/docker.md. For agents of your own, the last stage is what to copy.
 
-FROM node:24-bookworm-slim AS build
+# docs/docker.md says how to pin the base by its digest.
+ARG BASE_IMAGE=node:24-bookworm-slim
+
+FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY . .
 RUN node scripts/build.mjs packages/parley examples/agents \
  && rm packages/parley/dist/.tsbuildinfo examples/agents/dist/.tsbuildinfo \
  && mkdir data
 
-FROM node:24-bookworm-slim AS dependencies
+FROM ${BASE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/parley/package.json packages/parley/
@@ -15,7 +18,7 @@ COPY examples/agents/package.json examples/agents/
 # Without the frameworks that the library can be put into: they are optional peers.
 RUN npm ci --omit=dev --legacy-peer-deps --workspace=packages/parley --workspace=examples/agents --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM ${BASE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/packages/parley/dist packages/parley/dist

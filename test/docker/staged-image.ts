@@ -117,6 +117,7 @@ export class StagedImage implements Disposable {
       case 'VOLUME':
         this.volumes = words;
         break;
+      case 'ARG':
       case 'EXPOSE':
         break;
       default:

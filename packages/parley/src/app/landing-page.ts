@@ -51,7 +51,7 @@ export function landingPage({ mounts, base, documented, partial }: LandingPage):
 <body class="landing">
 <main>
 <h1>${title}</h1>
-<p>${mounts.length === 1 ? 'An agent' : 'The agents'} of this server. Programs call it over the Agent2Agent (A2A) protocol.
+<p>${mounts.length === 1 ? 'An agent' : 'The agents'} of this server. Programs call ${mounts.length === 1 ? 'it' : 'them'} over the Agent2Agent (A2A) protocol.
 ${documented ? html`Every operation is described at <a href="${base}/docs">/docs</a>.` : ''}
 ${partial ? html`<a href="${base}/">All agents of this server</a>.` : ''}</p>
 ${agents}

@@ -13,6 +13,7 @@ import * as schema from './schema.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
+import * as v0_3 from './v0_3.js';
 import * as web from './web.js';
 
 /** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
@@ -108,6 +109,7 @@ const NAMES = {
     'systemIds',
     'toFetch',
   ],
+  v0_3: ['ERROR_CODES', 'TASK_STATES'],
   sqlite: ['SqliteStorage', 'migrateSqlite', 'openSqliteStorage', 'sqliteStatus', 'vacuumSqlite'],
   storage: [
     'LogRecord',
@@ -137,6 +139,7 @@ it.each([
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],
+  ['v0_3', v0_3],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
 });

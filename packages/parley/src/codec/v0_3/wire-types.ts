@@ -1,0 +1,232 @@
+/** An object of any JSON, as other implementations of 0.3 type it. */
+type FreeObject = { readonly [name: string]: unknown };
+
+/** The states of a task in 0.3. */
+export const OLD_TASK_STATES = [
+  'submitted',
+  'working',
+  'input-required',
+  'completed',
+  'canceled',
+  'failed',
+  'rejected',
+  'auth-required',
+  'unknown',
+] as const;
+export type TaskState = (typeof OLD_TASK_STATES)[number];
+
+/** A text. */
+export interface TextPart {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly metadata?: FreeObject;
+}
+
+/** A file with its bytes in base64. */
+export interface FileWithBytes {
+  readonly bytes: string;
+  readonly mimeType?: string;
+  readonly name?: string;
+}
+
+/** A file that stands elsewhere. */
+export interface FileWithUri {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly name?: string;
+}
+
+/** A file. */
+export interface FilePart {
+  readonly kind: 'file';
+  readonly file: FileWithBytes | FileWithUri;
+  readonly metadata?: FreeObject;
+}
+
+/** A JSON object. */
+export interface DataPart {
+  readonly kind: 'data';
+  readonly data: FreeObject;
+  readonly metadata?: FreeObject;
+}
+
+/** A piece of a message or an artifact. */
+export type Part = TextPart | FilePart | DataPart;
+
+/** A message of a user or an agent. */
+export interface Message {
+  readonly kind: 'message';
+  readonly messageId: string;
+  readonly role: 'user' | 'agent';
+  readonly parts: readonly Part[];
+  readonly contextId?: string;
+  readonly taskId?: string;
+  readonly referenceTaskIds?: readonly string[];
+  readonly extensions?: readonly string[];
+  readonly metadata?: FreeObject;
+}
+
+/** A result of a task. */
+export interface Artifact {
+  readonly artifactId: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly parts: readonly Part[];
+  readonly extensions?: readonly string[];
+  readonly metadata?: FreeObject;
+}
+
+/** The state of a task since a time. */
+export interface TaskStatus {
+  readonly state: TaskState;
+  readonly message?: Message;
+  readonly timestamp?: string;
+}
+
+/** A task. */
+export interface Task {
+  readonly kind: 'task';
+  readonly id: string;
+  readonly contextId: string;
+  readonly status: TaskStatus;
+  readonly artifacts?: readonly Artifact[];
+  readonly history?: readonly Message[];
+  readonly metadata?: FreeObject;
+}
+
+/** An event of a stream: a new status. */
+export interface TaskStatusUpdateEvent {
+  readonly kind: 'status-update';
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly status: TaskStatus;
+  /** Whether it is the last event of the stream. */
+  readonly final: boolean;
+  readonly metadata?: FreeObject;
+}
+
+/** An event of a stream: an artifact or a piece of one. */
+export interface TaskArtifactUpdateEvent {
+  readonly kind: 'artifact-update';
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly artifact: Artifact;
+  readonly append?: boolean;
+  readonly lastChunk?: boolean;
+  readonly metadata?: FreeObject;
+}
+
+/** Any event of a stream. */
+export type StreamEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
+
+/** The credentials that a server sends with its notifications. */
+export interface AuthCredentials {
+  readonly schemes: readonly string[];
+  readonly credentials?: string;
+}
+
+/** The address of a webhook. */
+export interface PushNotificationConfig {
+  readonly id?: string;
+  readonly url: string;
+  readonly token?: string;
+  readonly authentication?: AuthCredentials;
+}
+
+/** The webhook of a task. */
+export interface TaskPushNotificationConfig {
+  readonly taskId: string;
+  readonly pushNotificationConfig: PushNotificationConfig;
+}
+
+/** The wishes of the sender of a message. */
+export interface MessageSendConfiguration {
+  readonly acceptedOutputModes?: readonly string[];
+  readonly blocking?: boolean;
+  readonly historyLength?: number;
+  readonly pushNotificationConfig?: PushNotificationConfig;
+}
+
+/** The params of the methods that send a message. */
+export interface MessageSendParams {
+  readonly message: Message;
+  readonly configuration?: MessageSendConfiguration;
+  readonly metadata?: FreeObject;
+}
+
+/** The params of the methods that name a task. */
+export interface TaskIdParams {
+  readonly id: string;
+  readonly metadata?: FreeObject;
+}
+
+/** The params of the method that reads a task. */
+export interface TaskQueryParams extends TaskIdParams {
+  readonly historyLength?: number;
+}
+
+/** The params of the methods that name a webhook. */
+export interface PushNotificationConfigParams extends TaskIdParams {
+  readonly pushNotificationConfigId?: string;
+}
+
+/** An extension of the protocol. */
+export interface AgentExtension {
+  readonly uri: string;
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly params?: FreeObject;
+}
+
+/** The optional features of an agent. */
+export interface AgentCapabilities {
+  readonly streaming?: boolean;
+  readonly pushNotifications?: boolean;
+  readonly stateTransitionHistory?: boolean;
+  readonly extensions?: readonly AgentExtension[];
+}
+
+/** The address of a transport. */
+export interface AgentInterface {
+  readonly transport: string;
+  readonly url: string;
+}
+
+/** A skill of an agent. */
+export interface AgentSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly examples?: readonly string[];
+  readonly inputModes?: readonly string[];
+  readonly outputModes?: readonly string[];
+  readonly security?: readonly { readonly [scheme: string]: readonly string[] }[];
+}
+
+/** The card of an agent. */
+export interface AgentCard {
+  readonly protocolVersion: string;
+  readonly name: string;
+  readonly description: string;
+  readonly url: string;
+  readonly version: string;
+  readonly preferredTransport?: string;
+  readonly additionalInterfaces?: readonly AgentInterface[];
+  readonly capabilities: AgentCapabilities;
+  readonly defaultInputModes: readonly string[];
+  readonly defaultOutputModes: readonly string[];
+  readonly skills: readonly AgentSkill[];
+  readonly provider?: { readonly organization: string; readonly url: string };
+  readonly documentationUrl?: string;
+  readonly iconUrl?: string;
+  readonly supportsAuthenticatedExtendedCard?: boolean;
+  /** Security schemes in the form of OpenAPI 3. */
+  readonly securitySchemes?: { readonly [name: string]: object };
+  readonly security?: readonly { readonly [scheme: string]: readonly string[] }[];
+  readonly signatures?: readonly {
+    readonly protected: string;
+    readonly signature: string;
+    readonly header?: FreeObject;
+  }[];
+}

@@ -1,0 +1,63 @@
+import { ERROR_NUMBERS } from '../bindings/http/error-numbers.js';
+
+export {
+  type AgentCapabilities,
+  type AgentCard,
+  type AgentExtension,
+  type AgentInterface,
+  type AgentSkill,
+  type Artifact,
+  type AuthCredentials,
+  type DataPart,
+  type FilePart,
+  type FileWithBytes,
+  type FileWithUri,
+  type Message,
+  type MessageSendConfiguration,
+  type MessageSendParams,
+  OLD_TASK_STATES as TASK_STATES,
+  type Part,
+  type PushNotificationConfig,
+  type PushNotificationConfigParams,
+  type StreamEvent,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  type TaskIdParams,
+  type TaskPushNotificationConfig,
+  type TaskQueryParams,
+  type TaskState,
+  type TaskStatus,
+  type TaskStatusUpdateEvent,
+  type TextPart,
+} from '../codec/v0_3/wire-types.js';
+
+const {
+  PARSE_ERROR,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  INVALID_PARAMS,
+  INTERNAL_ERROR,
+  TASK_NOT_FOUND,
+  TASK_NOT_CANCELABLE,
+  PUSH_NOTIFICATION_NOT_SUPPORTED,
+  UNSUPPORTED_OPERATION,
+  CONTENT_TYPE_NOT_SUPPORTED,
+  INVALID_AGENT_RESPONSE,
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED,
+} = ERROR_NUMBERS;
+
+/** The numbers of the errors that 0.3 has, by their names. */
+export const ERROR_CODES = Object.freeze({
+  PARSE_ERROR,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  INVALID_PARAMS,
+  INTERNAL_ERROR,
+  TASK_NOT_FOUND,
+  TASK_NOT_CANCELABLE,
+  PUSH_NOTIFICATION_NOT_SUPPORTED,
+  UNSUPPORTED_OPERATION,
+  CONTENT_TYPE_NOT_SUPPORTED,
+  INVALID_AGENT_RESPONSE,
+  AUTHENTICATED_EXTENDED_CARD_NOT_CONFIGURED: EXTENDED_AGENT_CARD_NOT_CONFIGURED,
+});
