@@ -32,6 +32,7 @@ class AuthorizationServer implements AsyncDisposable {
               verification_uri: `${this.url}/activate`,
               expires_in: 60,
               interval: 0.05,
+              ...this.device,
             }
           : (this.answers.shift() ?? { status: 400, error: 'invalid_grant' });
     response.writeHead(status as number, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -42,6 +43,9 @@ class AuthorizationServer implements AsyncDisposable {
     readonly answers: Record<string, unknown>[],
     readonly described = true,
   ) {}
+
+  /** Members of its answers about device codes. */
+  device: object = {};
 
   /** Requests other than for the discovery document. */
   get asked(): readonly Record<string, string>[] {
@@ -297,6 +301,17 @@ describe('auth login', () => {
       expect(code).toBe(0);
       expect(issuer.asked.at(-1)).toMatchObject({ scope: 'admin call' });
     });
+  });
+
+  it('ends when the code does, however long the authorization server asks to pause', async () => {
+    using home = new EmptyFolder();
+    await using authorization = await new AuthorizationServer([]).listen();
+    authorization.device = { expires_in: 1, interval: 1e9 };
+    await using agent = await agentOf(authorization, 'deviceCode');
+    const args = ['auth', 'login', '--client-id', 'cli', '-a', agent.url];
+    const { code, stderr } = await parley(args, { env: { HOME: home.path } });
+    expect(stderr).toMatch(/expired_token/);
+    expect(code).toBe(4);
   });
 
   it('says where it signs in, for which agent and with which scopes before it does', async () => {

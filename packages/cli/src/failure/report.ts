@@ -11,13 +11,17 @@ export interface ReportContext {
 }
 
 /** Tells what went wrong and what to do, on stdout as an object with `-o json`; gives the exit code. */
-export function report(error: unknown, { output, argv, line }: ReportContext): number {
+export async function report(error: unknown, { output, argv, line }: ReportContext): Promise<number> {
   const failure = error instanceof ReportedFailure ? error.failure : failureOf(error);
   output.endProgress();
   const streaming = line?.command?.path === 'chat' || line?.given.some(({ name }) => name === 'stream') === true;
   writeFailure(output, failure, streaming);
   const thrown = error instanceof ReportedFailure ? error.cause : error;
-  if (argv.includes('--debug') && thrown instanceof Error) output.note(thrown.stack ?? thrown.message);
+  const isDebugging = argv.includes('--debug') || ['true', '1'].includes(process.env.A2ACLI_DEBUG ?? '');
+  if (isDebugging && thrown instanceof Error) {
+    const { redactor } = await import('parley-a2a/credentials');
+    output.note(redactor()(thrown.stack ?? thrown.message));
+  }
   return failure.exit;
 }
 

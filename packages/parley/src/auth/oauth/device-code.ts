@@ -75,7 +75,8 @@ interface Polling {
 async function polled({ session, code, interval, ends, clock, issuer }: Polling): Promise<OAuth.TokenEndpointResponse> {
   const { library, server, client, authentication, request } = session;
   for (let pause = interval; ; ) {
-    await paused(clock, pause * 1000, request.signal);
+    // A server may ask for a longer pause than its code is good for.
+    await paused(clock, Math.min(pause * 1000, Math.max(0, ends - clock.monotonic())), request.signal);
     if (clock.monotonic() >= ends) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
     try {
       const response = await library.deviceCodeGrantRequest(server, client, authentication, code, request);
