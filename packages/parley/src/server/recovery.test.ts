@@ -6,6 +6,7 @@ import {
   call,
   completes,
   type Execute,
+  engine,
   ids,
   message,
   send,
@@ -206,6 +207,31 @@ describe('after a crash', () => {
     expect(runs).toBe(1);
     expect(textOf(task.status.message?.parts)).toContain('cannot resume');
     expect(task.history?.map(({ messageId }) => messageId)).toEqual(['m1']);
+  });
+
+  it('one claim that makes no sense keeps no other turn from running', async () => {
+    const memory = new MemoryStorage({ clock: new ManualClock() });
+    for (let at = 0; at < 150; at += 1) {
+      await memory.accept({
+        scope: { agent: 'test', tenant: '', owner: null },
+        message: message({ messageId: `m${at}` }),
+        caller: { extensions: [], version: '1.0' },
+        task: { create: { id: `t${at}`, contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED' } } },
+        waitingLimit: 1,
+      });
+    }
+    const claim = memory.claim.bind(memory);
+    memory.claim = async (request) => {
+      const claims = await claim(request);
+      return claims.map((each) => (each.task.id === 't3' ? ({ ...each, task: null } as unknown as typeof each) : each));
+    };
+    const { handler, clock, logger } = engine(completes, { storage: memory });
+    const starting = handler.start();
+    await clock.settle();
+    await starting;
+    const { totalSize } = await handler.listTasks({ status: 'TASK_STATE_COMPLETED' }, call());
+    expect(totalSize).toBe(149);
+    expect(logger.lines.map(({ message: text }) => text)).toEqual(['a claimed turn cannot be taken over']);
   });
 
   it('an answer to a question is not lost with a process that dies before the agent has said anything', async () => {

@@ -220,12 +220,20 @@ export class Executions implements TurnOwner {
 
   /** Claims turns that no process runs, and takes each of them over. */
   async #claim(limit: number, taskId?: string): Promise<(Promise<void> | undefined)[]> {
-    const { storage, lease, agent } = this.#around;
+    const { storage, lease, agent, logger } = this.#around;
     const arrival = this.#arrivals.begin(taskId);
     try {
       const task = taskId === undefined ? {} : { task: { agent, id: taskId } };
       const claims = await storage.claim({ ...lease, agents: [agent], limit, ...task });
-      return claims.map((claim) => this.#takeOver(claim, taskId !== undefined));
+      return claims.map((claim) => {
+        try {
+          return this.#takeOver(claim, taskId !== undefined);
+        } catch (error) {
+          // It stays claimed, so that it is not met again and again; the next process tries again.
+          logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
+          return undefined;
+        }
+      });
     } finally {
       arrival.end();
     }
