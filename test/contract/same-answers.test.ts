@@ -138,7 +138,7 @@ const accept = steps(
           scope,
           waitingLimit: 2,
           ...(claims && { claim: { node: by, leaseMs: 8 } }),
-          ...(keyed && { idempotency: { key: `key ${taskId}`, expiresAt: clock.now() + 20 } }),
+          ...(keyed && { idempotency: { key: `key ${taskId}`, digest: taskId, expiresAt: clock.now() + 20 } }),
           ...(claims && keyed && { pushConfig: { id: `p${messages}`, url: 'https://example.com' } }),
         }),
       ),

@@ -28,8 +28,8 @@ describe('a SQLite file', () => {
     const done = await TaskPlay.begin(first, 'done');
     await done.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
     await first.storage.putPushConfig(ALICE, { id: 'p', taskId: 'done', url: 'https://example.com' });
-    const key = { key: 'k', expiresAt: clock.now() + 1_000 };
-    await first.storage.remember(ALICE, key, { message: said('m'), outcome: { reply: said('r') } });
+    const key = { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 };
+    await first.storage.remember(ALICE, key, said('r'));
     await first.storage.close();
     expect(readdirSync(dirname(path)).sort()).toEqual(['parley.db', 'parley.db-lock']);
     const storage = await files.open(clock, { path });
@@ -37,7 +37,7 @@ describe('a SQLite file', () => {
     expect(await storage.task(ALICE, 'done')).toMatchObject({ task: done.task, seq: 2, epoch: 1 });
     expect((await storage.records(open.key, 0, 100_000)).records).toHaveLength(4);
     expect(await storage.pushConfigs(ALICE, 'done', { limit: 9 })).toHaveLength(1);
-    expect(await storage.recall(ALICE, 'k', clock.now())).toMatchObject({ message: said('m') });
+    expect(await storage.recall(ALICE, 'k', clock.now())).toEqual({ digest: 'd', outcome: { reply: said('r') } });
     const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
     expect(page).toMatchObject({ total: 2, tasks: [{ running: false }, { running: false }] });
     await storage.close();

@@ -103,7 +103,7 @@ export function acceptingContract(open: OpenStorage): void {
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1', { contextId: 'c1' })));
       const send = (task: Acceptance['task'], scope = ALICE) =>
         storage.accept({ ...acceptance(said('x'), 't1', { scope, idempotency: key }), task });
-      const key = { key: 'k', expiresAt: Number.MAX_SAFE_INTEGER };
+      const key = { key: 'k', digest: 'd', expiresAt: Number.MAX_SAFE_INTEGER };
       expect(await send({ id: 'unknown' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 't1' }, { ...ALICE, owner: 'bob' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 'ended' })).toEqual({ kind: 'terminal', state: 'TASK_STATE_REJECTED' });
@@ -138,17 +138,14 @@ export function acceptingContract(open: OpenStorage): void {
 
   describe('an idempotency key', () => {
     const tested = useStorage(open);
-    const keyed = (expiresAt: number) => ({ idempotency: { key: 'k', expiresAt }, claim: LEASE });
+    const keyed = (expiresAt: number, digest = 'd') => ({ idempotency: { key: 'k', digest, expiresAt }, claim: LEASE });
 
     it('known already gives the first outcome, and nothing is written', async () => {
       const { storage, clock } = tested;
-      const more = keyed(clock.now() + 1_000);
-      await storage.accept(acceptance(said('m1', 'first'), newTask(tested, 't1'), more));
-      const again = await storage.accept(acceptance(said('m1', 'second'), newTask(tested, 't2'), more));
-      expect(again).toEqual({
-        kind: 'repeated',
-        first: { message: said('m1', 'first'), outcome: { taskId: 't1', turn: 1 } },
-      });
+      const more = (digest: string) => keyed(clock.now() + 1_000, digest);
+      await storage.accept(acceptance(said('m1', 'first'), newTask(tested, 't1'), more('first')));
+      const again = await storage.accept(acceptance(said('m1', 'second'), newTask(tested, 't2'), more('second')));
+      expect(again).toEqual({ kind: 'repeated', first: { digest: 'first', outcome: { taskId: 't1', turn: 1 } } });
       expect(await storage.task(ALICE, 't2')).toBeUndefined();
     });
 
@@ -165,7 +162,7 @@ export function acceptingContract(open: OpenStorage): void {
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
       await storage.accept(acceptance(said('m2'), 't1', keyed(clock.now() + 1_000)));
       expect(await storage.recall(ALICE, 'k', clock.now())).toEqual({
-        message: said('m2'),
+        digest: 'd',
         outcome: { taskId: 't1', turn: 2 },
       });
     });
@@ -184,7 +181,9 @@ export function acceptingContract(open: OpenStorage): void {
     it('is forgotten with its task', async () => {
       const { storage, clock } = tested;
       await storage.accept(
-        acceptance(said('m1'), newTask(tested, 't1'), { idempotency: { key: 'k', expiresAt: clock.now() + 1_000 } }),
+        acceptance(said('m1'), newTask(tested, 't1'), {
+          idempotency: { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 },
+        }),
       );
       await storage.delete(ALICE, 't1');
       expect(await storage.recall(ALICE, 'k', clock.now())).toBeUndefined();
@@ -194,23 +193,33 @@ export function acceptingContract(open: OpenStorage): void {
 
     it('keeps direct replies too, the last one of a key', async () => {
       const { storage, clock } = tested;
-      const key = { key: 'k', expiresAt: clock.now() + 1_000 };
-      const entry = (id: string) => ({ message: said('m1'), outcome: { reply: said(id) } });
-      await storage.remember(ALICE, key, entry('r1'));
+      const key = { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 };
+      const entry = (id: string) => ({ digest: 'd', outcome: { reply: said(id) } });
+      await storage.remember(ALICE, key, said('r1'));
       expect(await storage.recall(ALICE, 'k', clock.now())).toEqual(entry('r1'));
-      await storage.remember(ALICE, key, entry('r2'));
+      await storage.remember(ALICE, key, said('r2'));
       expect(await storage.recall(ALICE, 'k', clock.now())).toEqual(entry('r2'));
       const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key }));
       expect(again).toEqual({ kind: 'repeated', first: entry('r2') });
     });
 
+    it('goes when newer ones need its room', async () => {
+      const { storage, clock } = tested;
+      const reply = { ...said('r'), parts: [{ text: 'x'.repeat(8 * 1_048_576) }] };
+      for (let at = 0; at < 9; at += 1) {
+        await storage.remember(ALICE, { key: `k${at}`, digest: 'd', expiresAt: clock.now() + 1_000 + at }, reply);
+      }
+      expect(await storage.recall(ALICE, 'k0', clock.now())).toBeUndefined();
+      expect(await storage.recall(ALICE, 'k8', clock.now())).toEqual({ digest: 'd', outcome: { reply } });
+    });
+
     it('belongs to one scope', async () => {
       const { storage, clock } = tested;
-      const key = { key: 'k', expiresAt: clock.now() + 1_000 };
+      const key = { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 };
       const scopes = [ALICE, { ...ALICE, owner: null }, { ...ALICE, owner: '' }, { ...ALICE, tenant: 'x' }];
       for (const [index, scope] of scopes.entries()) {
         expect(await storage.recall(scope, 'k', clock.now())).toBeUndefined();
-        await storage.remember(scope, key, { message: said('m'), outcome: { reply: said(`r${index}`) } });
+        await storage.remember(scope, key, said(`r${index}`));
       }
       for (const [index, scope] of scopes.entries()) {
         expect(await storage.recall(scope, 'k', clock.now())).toMatchObject({ outcome: { reply: said(`r${index}`) } });

@@ -94,9 +94,9 @@ export function keepingContract(open: OpenStorage): void {
 
     it('removes keys that have expired, in whatever order', async () => {
       const { storage, clock } = tested;
-      const entry = { message: said('m'), outcome: { reply: said('r') } };
+      const entry = { digest: 'd', outcome: { reply: said('r') } };
       for (const [index, life] of [500, 100, 300].entries()) {
-        await storage.remember(ALICE, { key: `k${index}`, expiresAt: clock.now() + life }, entry);
+        await storage.remember(ALICE, { key: `k${index}`, digest: 'd', expiresAt: clock.now() + life }, said('r'));
       }
       expect(await sweep({ now: clock.now() + 100 })).toMatchObject({ keys: 1 });
       expect(await sweep({ now: clock.now() + 400 })).toMatchObject({ keys: 1 });

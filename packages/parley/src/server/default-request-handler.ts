@@ -146,7 +146,10 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       const submission = await this.#intake.submit(envelope);
       if (submission.kind === 'reply') return { message: submission.message };
       if (submission.kind === 'repeat') {
-        const task = await this.#outcomeOf(envelope.scope, submission, returnImmediately === true);
+        const { scope, message } = envelope;
+        const task = returnImmediately
+          ? (await this.#stored(scope, submission.taskId)).task
+          : await this.#streams.outcomeOf(scope, { ...submission, message });
         return { task: trimTask(task, { historyLength }) };
       }
       if (!returnImmediately) waiter ??= new TurnWaiter(feeds, envelope.taskId);
@@ -214,25 +217,5 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const stored = await this.#around.storage.task(scope, taskId);
     if (!stored) throw new TaskNotFoundError(taskId);
     return stored;
-  }
-
-  /** What the first send of a repeated message led to; waits for its turn while that runs. */
-  async #outcomeOf(
-    scope: Scope,
-    first: { readonly taskId: string; readonly turn: number },
-    atOnce: boolean,
-  ): Promise<Task> {
-    if (atOnce) return (await this.#stored(scope, first.taskId)).task;
-    const stream = await this.#streams.ofTurn(scope, first.taskId, first.turn);
-    for (let item = await stream.next(); !item.done; item = await stream.next()) {
-      // A stream goes on over AUTH_REQUIRED, a blocking answer does not (Spec §3.2.2).
-      if (
-        'statusUpdate' in item.value.event &&
-        item.value.event.statusUpdate.status.state === 'TASK_STATE_AUTH_REQUIRED'
-      ) {
-        await stream.return?.();
-      }
-    }
-    return (await this.#stored(scope, first.taskId)).task;
   }
 }

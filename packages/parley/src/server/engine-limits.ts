@@ -33,6 +33,10 @@ export interface EngineLimits {
   readonly waitingExpiryMs: number;
   /** How often that is looked for. */
   readonly expiryCheckMs: number;
+  /** Task references, extensions and output modes of a message at most, each of them counted once. */
+  readonly listItems: number;
+  /** Bytes of referenced tasks that an agent is given at most. */
+  readonly referenceBytes: number;
   /** Messages of the history in a list whose request does not say how many. */
   readonly listedHistory: number;
   /** JSON of a page of a list, about; a page that would be longer ends early, after at least one task. */
@@ -61,6 +65,8 @@ export const DEFAULT_LIMITS: EngineLimits = {
   maxAttempts: 3,
   waitingExpiryMs: 7 * 86_400_000,
   expiryCheckMs: 60_000,
+  listItems: 32,
+  referenceBytes: 33_554_432,
   listedHistory: 10,
   pageBytes: 8_388_608,
 };

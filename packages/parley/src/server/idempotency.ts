@@ -1,4 +1,5 @@
 import { InvalidParamsError } from '../errors/standard-errors.js';
+import { contentHash } from '../model/content-hash.js';
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Clock } from '../runtime/clock.js';
@@ -30,31 +31,20 @@ export class Idempotency {
   keyOf(scope: Scope, message: Message): IdempotencyKey | undefined {
     if (scope.owner === null && !this.#anonymous) return undefined;
     const place = message.taskId ? `t:${message.taskId}` : message.contextId ? `c:${message.contextId}` : 'n';
-    return { key: JSON.stringify([place, message.messageId]), expiresAt: this.#clock.now() + this.#windowMs };
+    return {
+      key: JSON.stringify([place, message.messageId]),
+      digest: contentHash(message as unknown as JsonValue),
+      expiresAt: this.#clock.now() + this.#windowMs,
+    };
   }
 
   /**
    * @throws InvalidParamsError when the same message id comes with other content.
    */
-  check(first: Remembered, message: Message): void {
-    if (sameJson(first.message as unknown as JsonValue, message as unknown as JsonValue)) return;
+  check(first: Pick<Remembered, 'digest'>, key: IdempotencyKey | undefined): void {
+    if (first.digest === key?.digest) return;
     throw new InvalidParamsError([
       { field: 'message.messageId', description: 'was used before for a message with other content' },
     ]);
   }
-}
-
-/** Deep equality of JSON values; the order of members does not count. */
-export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item: JsonValue, index) => sameJson(item, b[index]));
-  }
-  const left = a as { readonly [name: string]: JsonValue };
-  const right = b as { readonly [name: string]: JsonValue };
-  const names = Object.keys(left);
-  if (names.length !== Object.keys(right).length) return false;
-  return names.every((name) => Object.hasOwn(right, name) && sameJson(left[name], right[name]));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, completes, engine, message, Seen, Sent, send, tick } from '../../../../test/support/engine.js';
+import { call, completes, engine, message, Seen, Sent, send, textOf, tick } from '../../../../test/support/engine.js';
 
 describe('idempotent sends', () => {
   const user = { id: 'ann' };
@@ -58,6 +58,63 @@ describe('idempotent sends', () => {
     expect(runs).toBe(1);
     expect(sends[1]?.reply).toEqual(sends[0]?.reply);
     expect(later.reply).toEqual(sends[0]?.reply);
+  });
+
+  it('answer a blocking repeat with the task as the turn of its message left it', async () => {
+    const { handler, clock } = engine(async (context, events) => {
+      await events.artifact(context.text, { artifactId: context.text });
+      await (context.text === 'three' ? events.complete('bye') : events.inputRequired(`after ${context.text}?`));
+    });
+    const sent: Sent[] = [];
+    const request = (text: string) => ({
+      message: message({ messageId: text, parts: [{ text }], ...(sent[0]?.task && { taskId: sent[0].task.id }) }),
+    });
+    const requests = [];
+    for (const text of ['one', 'two', 'three']) {
+      requests.push(request(text));
+      sent.push(new Sent(handler.sendMessage(requests.at(-1) ?? request(text), call({ user }))));
+      await clock.settle();
+    }
+    const repeats = requests.map((again) => new Sent(handler.sendMessage(again, call({ user }))));
+    await clock.settle();
+    expect(repeats.map(({ task }) => task)).toEqual(sent.map(({ task }) => task));
+    expect(repeats.map(({ task }) => task?.artifacts?.length)).toEqual([1, 2, 3]);
+  });
+
+  it('answer no blocking repeat before the turn of its message, whatever earlier ones wait for', async () => {
+    const { handler, clock } = engine(async (context, events) => {
+      if (context.text === 'two') return events.authRequired('log in for two');
+      await events.authRequired('log in for one');
+      await tick(clock, 100);
+      await events.inputRequired('after one?');
+    });
+    const first = new Sent(handler.sendMessage({ message: message() }, call({ user })));
+    await clock.settle();
+    const second = {
+      message: message({ messageId: 'm2', taskId: first.task?.id ?? '', parts: [{ text: 'two' }] }),
+    };
+    const sends = [0, 1, 2].map(() => new Sent(handler.sendMessage(second, call({ user }))));
+    await clock.settle();
+    expect(sends.map(({ settled }) => settled)).toEqual([false, false, false]);
+    await clock.advance(200);
+    for (const { task } of sends) expect(textOf(task?.status.message?.parts)).toBe('log in for two');
+  });
+
+  it('answer a blocking repeat from the task where its log is gone, unless the task has gone on', async () => {
+    const { handler, clock, storage } = engine(async (context, events) => {
+      await (context.text === 'more' ? events.complete() : events.inputRequired());
+    });
+    const request = { message: message() };
+    const first = new Sent(handler.sendMessage(request, call({ user })));
+    await clock.settle();
+    const more = { message: message({ messageId: 'm2', taskId: first.task?.id ?? '', parts: [{ text: 'more' }] }) };
+    void handler.sendMessage(more, call({ user }));
+    await clock.settle();
+    await storage.sweep({ now: clock.now(), finishedBefore: 0, tailsBefore: clock.now() + 1, limit: 100 });
+    const [lost, kept] = [request, more].map((again) => new Sent(handler.sendMessage(again, call({ user }))));
+    await clock.settle();
+    expect(lost?.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
+    expect(kept?.task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('are off for anonymous callers unless configured', async () => {

@@ -16,7 +16,10 @@ export interface RequestContext {
   readonly task: Task | undefined;
   /** The messages before this one. */
   readonly history: readonly Message[];
-  /** The tasks the message refers to, as far as the caller may see them (Spec §3.4.3). */
+  /**
+   * The tasks that the message refers to, as far as the caller may see them (Spec §3.4.3). Those that together exceed the limit
+   * `referenceBytes` are left out.
+   */
   referenceTasks(): Promise<readonly Task[]>;
   readonly user: User | undefined;
   readonly tenant: string;

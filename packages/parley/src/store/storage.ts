@@ -97,20 +97,23 @@ export interface Acceptance {
 /** Unique within the scope. */
 export interface IdempotencyKey {
   readonly key: string;
+  /** Hash of the message's content. */
+  readonly digest: string;
   /** ms since the epoch. */
   readonly expiresAt: number;
 }
 
 /** What an earlier message with the same key led to. */
 export interface Remembered {
-  readonly message: Message;
+  /** Hash of that message's content. */
+  readonly digest: string;
   readonly outcome: { readonly taskId: string; readonly turn: number } | { readonly reply: Message };
 }
 
 /** What became of a message. */
 export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly taskId: string; readonly turn: number; readonly claim?: Claim }
-  /** The key is known; nothing was written. The caller compares the messages. */
+  /** The key is known; nothing was written. The caller compares the digests. */
   | { readonly kind: 'repeated'; readonly first: Remembered }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
@@ -304,8 +307,8 @@ export interface Storage {
   /** Deletes a task with all that hangs on it, unless a turn holds a lease on it. */
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;
 
-  /** Keeps a direct reply for repeats of its message. */
-  remember(scope: Scope, key: IdempotencyKey, entry: Remembered): Promise<void>;
+  /** Keeps a direct reply for repeats of its message; the oldest keys go where there is no room. */
+  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<void>;
   /** What is known under a key, unless it has expired or its task is gone. */
   recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined>;
 

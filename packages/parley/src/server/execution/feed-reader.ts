@@ -18,10 +18,14 @@ export interface FeedReaderOptions {
   /** ms without a read, while behind, until the reader is dropped. */
   readonly stallMs: number;
   /**
-   * Called with each record: whether the stream ends after it, ends in an error, or goes on.
+   * Called with each record, with some of them twice: whether the stream ends after it, ends in an error, or goes on. Where the
+   * log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
    */
   readonly endsAfter: (record: LogRecord) => boolean | Error;
 }
+
+/** The turn of the record that stands for a snapshot: later than any other. */
+export const SNAPSHOT_TURN = Number.MAX_SAFE_INTEGER;
 
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
@@ -185,7 +189,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     if (!stored || stored.seq <= (this.#tail ?? 0)) return this.#end(new TaskNotFoundError(taskId));
     this.#head = { event: { task: stored.task }, seq: stored.seq };
     this.#tail = stored.seq;
-    this.#endIfAfter(LogRecord.of(stored.seq, Number.MAX_SAFE_INTEGER, { task: stored.task }));
+    this.#endIfAfter(LogRecord.of(stored.seq, SNAPSHOT_TURN, { task: stored.task }));
   }
 
   #endIfAfter(record: LogRecord): void {

@@ -47,7 +47,7 @@ export class MessageIntake {
   readonly #executions: Executions;
   readonly #idempotency: Idempotency;
   /** Replies in the making, for repeats that arrive before the first is answered. */
-  readonly #pending = new Map<string, { message: Message; result: Promise<Submission> }>();
+  readonly #pending = new Map<string, { digest: string; result: Promise<Submission> }>();
 
   constructor(around: Surroundings, executions: Executions, idempotency: Idempotency) {
     this.#around = around;
@@ -59,16 +59,17 @@ export class MessageIntake {
    * @throws A2AError for what can be seen to be wrong without looking at any task.
    */
   envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
-    const { agent, ids, clock } = this.#around;
-    const { message, configuration } = request;
+    const { agent, ids, clock, limits } = this.#around;
+    const { configuration } = request;
     if (this.#executions.closing) throw closingError();
-    if (message.role !== 'ROLE_USER') {
+    if (request.message.role !== 'ROLE_USER') {
       throw new InvalidParamsError([{ field: 'message.role', description: 'must be ROLE_USER' }]);
     }
     if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
-    const caller = callerContext(request, context);
-    const key = this.#idempotency.keyOf(scope, message);
+    const caller = callerContext(request, context, limits.listItems);
+    const key = this.#idempotency.keyOf(scope, request.message);
+    const message = withShortLists(request.message, limits.listItems);
     const { takenIn } = context;
     if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key, takenIn };
     const taskId = ids.ordered();
@@ -139,7 +140,7 @@ export class MessageIntake {
   }
 
   #accepted(envelope: Envelope, outcome: AcceptOutcome): Submission {
-    const { taskId, message } = envelope;
+    const { taskId } = envelope;
     switch (outcome.kind) {
       case 'accepted': {
         const { turn, claim } = outcome;
@@ -147,7 +148,7 @@ export class MessageIntake {
         return { kind: 'turn', turn, claim, start: () => admitted && this.#executions.start(admitted) };
       }
       case 'repeated':
-        this.#idempotency.check(outcome.first, message);
+        this.#idempotency.check(outcome.first, envelope.key);
         return repeat(outcome.first);
       case 'not-found':
         throw new TaskNotFoundError(taskId);
@@ -174,12 +175,12 @@ export class MessageIntake {
     const place = JSON.stringify([envelope.scope, key.key]);
     const running = this.#pending.get(place);
     if (running) {
-      this.#idempotency.check({ message: running.message, outcome: { reply: running.message } }, envelope.message);
+      this.#idempotency.check(running, key);
       const first = await running.result;
       return first.kind === 'turn' ? { kind: 'repeat', taskId: first.claim?.task.id ?? '', turn: first.turn } : first;
     }
     const result = this.#recallOrDecide(envelope, task, key);
-    this.#pending.set(place, { message: envelope.message, result });
+    this.#pending.set(place, { digest: key.digest, result });
     try {
       return await result;
     } finally {
@@ -193,15 +194,15 @@ export class MessageIntake {
     key: IdempotencyKey,
   ): Promise<Submission> {
     const { storage, clock } = this.#around;
-    const { scope, message } = envelope;
+    const { scope } = envelope;
     const first = await storage.recall(scope, key.key, clock.now());
     if (first) {
-      this.#idempotency.check(first, message);
+      this.#idempotency.check(first, key);
       return repeat(first);
     }
     const submission = await this.#decide(envelope, task);
     if (submission.kind === 'reply') {
-      await storage.remember(scope, key, { message, outcome: { reply: submission.message } });
+      await storage.remember(scope, key, submission.message);
     }
     return submission;
   }
@@ -216,17 +217,44 @@ export class MessageIntake {
   }
 }
 
-function callerContext({ configuration, metadata }: SendMessageRequest, context: ServerCallContext): CallerContext {
+function callerContext(
+  { configuration, metadata }: SendMessageRequest,
+  context: ServerCallContext,
+  listItems: number,
+): CallerContext {
   const { extensions, version, user, traceparent } = context;
   const caller: { -readonly [Name in keyof CallerContext]: CallerContext[Name] } = {
     extensions: extensions.length === 0 ? NONE : [...extensions],
     version,
   };
   if (user?.name !== undefined) caller.userName = user.name;
-  if (configuration?.acceptedOutputModes) caller.acceptedOutputModes = configuration.acceptedOutputModes;
+  const modes = shortList('configuration.acceptedOutputModes', configuration?.acceptedOutputModes, listItems);
+  if (modes) caller.acceptedOutputModes = modes;
   if (metadata) caller.requestMetadata = metadata;
   if (traceparent) caller.traceparent = traceparent;
   return caller;
+}
+
+/** The message with each reference and extension once. */
+function withShortLists(message: Message, most: number): Message {
+  const { referenceTaskIds, extensions } = message;
+  const tasks = shortList('message.referenceTaskIds', referenceTaskIds, most);
+  const uris = shortList('message.extensions', extensions, most);
+  if (tasks === referenceTaskIds && uris === extensions) return message;
+  return { ...message, ...(tasks && { referenceTaskIds: tasks }), ...(uris && { extensions: uris }) };
+}
+
+/**
+ * The list without repetitions; itself where there are none.
+ * @throws InvalidParamsError when more than `most` are left: each may cost as much as a task.
+ */
+function shortList(field: string, list: readonly string[] | undefined, most: number): readonly string[] | undefined {
+  if (list === undefined || list.length < 2) return list;
+  const different = new Set(list);
+  if (different.size > most) {
+    throw new InvalidParamsError([{ field, description: `must not have more than ${most} different items` }]);
+  }
+  return different.size === list.length ? list : [...different];
 }
 
 function repeat({ outcome }: Remembered): Submission {

@@ -1,10 +1,13 @@
 import { TaskNotFoundError, UnsupportedOperationError } from '../../errors/spec-errors.js';
+import type { Message } from '../../model/message.js';
+import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Scope, StoredTask } from '../../store/storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
+import { TaskBuilder } from '../../task/task-builder.js';
 import { trimTask } from '../../task/trim-task.js';
-import { FeedReader } from './feed-reader.js';
+import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
 import { stateOf } from './record-state.js';
 import type { Surroundings } from './turn-host.js';
@@ -27,7 +30,7 @@ export class TaskStreams {
     historyLength: number | undefined,
   ): Promise<EventStream> {
     const { scope, taskId } = envelope;
-    const end = new TurnEnd();
+    const end = new TurnEnd(envelope.message);
     const reader = this.#reader(scope, taskId, (record) => end.after(record));
     try {
       const submission = await submit();
@@ -40,7 +43,7 @@ export class TaskStreams {
       }
       await reader.return();
       if (submission.kind === 'reply') return oneItem({ event: { message: submission.message } });
-      return this.ofTurn(scope, submission.taskId, submission.turn);
+      return this.ofTurn(scope, { ...submission, message: envelope.message });
     } catch (error) {
       await reader.return();
       throw error;
@@ -48,14 +51,33 @@ export class TaskStreams {
   }
 
   /** What one turn shows, from its first record; for a repeat of the message that started it. */
-  async ofTurn(scope: Scope, taskId: string, turn: number): Promise<EventStream> {
-    const end = new TurnEnd();
+  async ofTurn(scope: Scope, { taskId, turn, message }: StartedTurn): Promise<EventStream> {
+    const end = new TurnEnd(message);
     end.turn = turn;
     await this.#stored(scope, taskId);
     // Records of earlier turns lead up to it: the client folds them like any others.
     return this.#reader(scope, taskId, (record) => end.after(record))
       .begin(0)
       .replay();
+  }
+
+  /** The task as a turn left it, or came to wait in it: what a blocking repeat of its message is answered with. */
+  async outcomeOf(scope: Scope, { taskId, turn, message }: StartedTurn): Promise<Task> {
+    const end = new TurnEnd(message);
+    end.turn = turn;
+    const { task } = await this.#stored(scope, taskId);
+    let builder = TaskBuilder.from(task);
+    let seq = 0;
+    const reader = this.#reader(scope, taskId, (record) => {
+      if (record.seq <= seq) return false;
+      seq = record.seq;
+      if (record.turn === SNAPSHOT_TURN && 'task' in record.event) builder = TaskBuilder.from(record.event.task);
+      else builder.apply(record);
+      return end.answersAfter(record);
+    });
+    const stream = reader.begin(0).replay();
+    while ((await stream.next()).done !== true);
+    return builder.view();
   }
 
   /** Spec §3.1.6, and the resumption that Last-Event-ID asks for. */
@@ -107,9 +129,21 @@ export class TaskStreams {
   }
 }
 
+/** A turn, and the message that started it. */
+export interface StartedTurn {
+  readonly taskId: string;
+  readonly turn: number;
+  readonly message: Message;
+}
+
 /** Where the stream of a message ends: with its turn, not with an earlier one. */
 class TurnEnd {
   turn = 0;
+  readonly #message: Message;
+
+  constructor(message: Message) {
+    this.#message = message;
+  }
 
   after(record: LogRecord): boolean | Error {
     const state = stateOf(record);
@@ -119,7 +153,28 @@ class TurnEnd {
         record.turn >= this.turn || new UnsupportedOperationError('the task ended before the message was processed')
       );
     }
-    return state === 'TASK_STATE_INPUT_REQUIRED' && record.turn >= this.turn;
+    return state === 'TASK_STATE_INPUT_REQUIRED' && this.#reached(record);
+  }
+
+  /** The same for a blocking answer, which waits neither for authorization nor for what came after the turn (Spec §3.2.2). */
+  answersAfter(record: LogRecord): boolean | Error {
+    if (record.turn === SNAPSHOT_TURN && this.#sentSince(record) > 0) {
+      return new UnsupportedOperationError('What the message led to is no longer kept: the task has gone on since');
+    }
+    return this.after(record) || (stateOf(record) === 'TASK_STATE_AUTH_REQUIRED' && this.#reached(record));
+  }
+
+  /** A snapshot does not say which turn it shows; its history does. */
+  #reached(record: LogRecord): boolean {
+    return record.turn === SNAPSHOT_TURN ? this.#sentSince(record) >= 0 : record.turn >= this.turn;
+  }
+
+  /** How many messages the callers have sent after the one of the turn; -1 where that is not in the task yet. */
+  #sentSince({ event }: LogRecord): number {
+    const history = 'task' in event ? (event.task.history ?? []) : [];
+    const sent = history.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId);
+    const own = sent.indexOf(this.#message.messageId);
+    return own < 0 ? -1 : sent.length - 1 - own;
   }
 }
 

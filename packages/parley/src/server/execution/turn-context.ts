@@ -5,8 +5,11 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
 import type { CallerContext, Claim, Scope, Storage } from '../../store/storage.js';
+import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
 import { quiet } from './quiet.js';
 import { callerOf } from './turn-host.js';
@@ -23,6 +26,8 @@ export interface TurnContextOptions {
   readonly caller: CallerContext;
   readonly claim: Claim | undefined;
   readonly saveCheckpoint: (value: JsonValue) => Promise<void>;
+  readonly limits: Pick<EngineLimits, 'referenceBytes'>;
+  readonly logger: Logger;
 }
 
 /** The members that are copied for the agent when it first reads them. */
@@ -67,10 +72,24 @@ export class TurnContext implements RequestContext {
   }
 
   async referenceTasks(): Promise<readonly Task[]> {
-    const { scope, storage } = this.#options;
-    const ids = this.message.referenceTaskIds ?? NONE;
-    const stored = await Promise.all(ids.map((id) => storage.task(scope, id)));
-    return stored.flatMap((found) => (found ? [new HandedTask(found.task)] : []));
+    const { scope, storage, message, limits, logger } = this.#options;
+    const found: Task[] = [];
+    let bytes = 0;
+    // One after another: all at once would be in memory before the first of them is counted.
+    for (const id of new Set(message.referenceTaskIds)) {
+      const stored = await storage.task(scope, id);
+      if (stored === undefined) continue;
+      bytes += taskBytes(stored.task);
+      if (bytes > limits.referenceBytes) {
+        logger.warn('referenced tasks are too large, the rest is left out', {
+          taskId: this.taskId,
+          given: found.length,
+        });
+        break;
+      }
+      found.push(new HandedTask(stored.task));
+    }
+    return found;
   }
 
   get user(): User | undefined {

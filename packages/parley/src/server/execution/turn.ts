@@ -125,6 +125,8 @@ export class Turn implements EventSink, LoggedTurn {
       caller: this.#caller,
       claim: this.#log.claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
+      limits: this.#around.limits,
+      logger,
     });
     this.#agent = new AgentRun({
       taskId: this.taskId,

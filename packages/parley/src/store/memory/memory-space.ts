@@ -1,3 +1,4 @@
+import type { Place } from '../../runtime/linked-list.js';
 import type { Scope } from '../storage.js';
 import { TaskLists } from './task-lists.js';
 
@@ -6,8 +7,13 @@ export interface RememberedKey {
   readonly space: MemorySpace;
   readonly key: string;
   readonly expiresAt: number;
-  /** The entry as JSON: it is looked at seldom, and text costs less to keep. */
-  readonly text: string;
+  readonly digest: string;
+  /** The turn that the message started, or the direct reply as JSON: text costs less to keep. */
+  readonly outcome: { readonly taskId: string; readonly turn: number } | string;
+  /** About how much it takes. */
+  readonly bytes: number;
+  /** Its place among all keys. */
+  place: Place<RememberedKey> | undefined;
 }
 
 /** What one scope has. */

@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
@@ -7,7 +8,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { checkAppend } from '../check-append.js';
 import { mergedCancel } from '../merged-cancel.js';
-import { REMEMBERED_LIMIT } from '../remembered-limit.js';
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../remembered-limit.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -61,7 +62,7 @@ export class MemoryStorage implements Storage {
   readonly #clock: Clock;
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
-  readonly #keys = new RememberedKeys(this.#spaces, REMEMBERED_LIMIT);
+  readonly #keys = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
   readonly #queue = new ExecutionQueue();
   #order = 0;
   #closed = false;
@@ -73,7 +74,7 @@ export class MemoryStorage implements Storage {
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#open();
-    const { scope, task, message, idempotency, pushConfig } = acceptance;
+    const { scope, task, idempotency, pushConfig } = acceptance;
     if (idempotency !== undefined) {
       const first = this.#remembered(scope, idempotency.key, now);
       if (first !== undefined) return { kind: 'repeated', first };
@@ -93,7 +94,7 @@ export class MemoryStorage implements Storage {
     const { turn } = execution;
     if (pushConfig !== undefined) putConfig(entry, { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id });
     if (idempotency !== undefined) {
-      this.#keys.put(entry.space, idempotency, { message, outcome: { taskId: entry.id, turn } });
+      this.#keys.put(entry.space, idempotency, { taskId: entry.id, turn });
     }
     if (acceptance.claim === undefined || entry.executions.length > 1) {
       this.#queue.update(entry);
@@ -235,9 +236,9 @@ export class MemoryStorage implements Storage {
     return 'deleted';
   }
 
-  async remember(scope: Scope, key: IdempotencyKey, entry: Remembered): Promise<void> {
+  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<void> {
     this.#open();
-    this.#keys.put(this.#spaces.of(scope), key, entry);
+    this.#keys.put(this.#spaces.of(scope), key, { reply });
   }
 
   async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {

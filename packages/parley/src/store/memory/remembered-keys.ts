@@ -1,48 +1,75 @@
+import type { Message } from '../../model/message.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 import type { IdempotencyKey, Remembered } from '../storage.js';
 import type { MemorySpace, MemorySpaces, RememberedKey } from './memory-space.js';
 
-/** What earlier messages led to, by the key of the message. Over the limit the oldest are forgotten. */
+/** How much is kept: of keys, and of bytes that they take with their replies. */
+export interface RememberedLimits {
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/** Objects and places of a key. */
+const FRAME = 300;
+
+/** What earlier messages led to, by the key of the message. Over a limit the oldest are forgotten. */
 export class RememberedKeys {
   readonly #spaces: MemorySpaces;
-  readonly #limit: number;
-  readonly #oldestFirst = new Set<RememberedKey>();
+  readonly #limits: RememberedLimits;
+  readonly #oldestFirst = new LinkedList<RememberedKey>();
+  #bytes = 0;
 
-  constructor(spaces: MemorySpaces, limit: number) {
+  constructor(spaces: MemorySpaces, limits: RememberedLimits) {
     this.#spaces = spaces;
-    this.#limit = limit;
+    this.#limits = limits;
   }
 
   find(space: MemorySpace | undefined, key: string, now: number): Remembered | undefined {
     const found = space?.keys.get(key);
-    return found !== undefined && found.expiresAt > now ? (JSON.parse(found.text) as Remembered) : undefined;
+    if (found === undefined || found.expiresAt <= now) return undefined;
+    const { digest, outcome } = found;
+    return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
   }
 
-  put(space: MemorySpace, { key, expiresAt }: IdempotencyKey, entry: Remembered): void {
+  put(space: MemorySpace, { key, digest, expiresAt }: IdempotencyKey, outcome: Remembered['outcome']): void {
     const before = space.keys.get(key);
-    if (before !== undefined) this.#oldestFirst.delete(before);
-    const added = { space, key, expiresAt, text: JSON.stringify(entry) };
+    if (before !== undefined) this.#forget(before);
+    const kept = 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
+    const bytes = FRAME + 2 * (key.length + (typeof kept === 'string' ? kept.length : kept.taskId.length));
+    const added: RememberedKey = { space, key, expiresAt, digest, outcome: kept, bytes, place: undefined };
+    added.place = this.#oldestFirst.add(added);
     space.keys.set(key, added);
-    this.#oldestFirst.add(added);
-    if (this.#oldestFirst.size <= this.#limit) return;
-    const [oldest] = this.#oldestFirst;
-    if (oldest !== undefined) this.#drop(oldest);
+    this.#bytes += bytes;
+    while (this.#oldestFirst.size > this.#limits.keys || this.#bytes > this.#limits.bytes) {
+      const oldest = this.#oldestFirst.first?.value;
+      if (oldest === undefined) return;
+      this.#drop(oldest);
+    }
   }
 
   /** Forgets at most so many that have expired; how many went. */
   sweep(now: number, limit: number): number {
     let dropped = 0;
-    for (const entry of this.#oldestFirst) {
-      if (dropped >= limit) break;
-      if (entry.expiresAt > now) continue;
-      this.#drop(entry);
-      dropped += 1;
+    for (let place = this.#oldestFirst.first; place !== undefined && dropped < limit; ) {
+      const { value: entry, after } = place;
+      if (entry !== undefined && entry.expiresAt <= now) {
+        this.#drop(entry);
+        dropped += 1;
+      }
+      place = after;
     }
     return dropped;
   }
 
   #drop(entry: RememberedKey): void {
-    this.#oldestFirst.delete(entry);
-    entry.space.keys.delete(entry.key);
+    this.#forget(entry);
     this.#spaces.release(entry.space);
+  }
+
+  #forget(entry: RememberedKey): void {
+    if (entry.place !== undefined) this.#oldestFirst.remove(entry.place);
+    entry.place = undefined;
+    entry.space.keys.delete(entry.key);
+    this.#bytes -= entry.bytes;
   }
 }

@@ -1,12 +1,13 @@
 import { insertTask } from './insert-task.js';
-import type { AcceptOperation, AcceptResult, CreateOperation, RememberOperation, ScopeFields } from './operations.js';
+import type { AcceptOperation, AcceptResult, CreateOperation, ScopeFields } from './operations.js';
 import { putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';
+import { rememberKey } from './remembered-keys.js';
 import { hold } from './task-turns.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
 
 interface KeyRow {
-  readonly message: string;
+  readonly digest: string;
   readonly task: string | null;
   readonly turn: number | null;
   readonly reply: string | null;
@@ -17,7 +18,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
   const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit] = operation;
   if (idempotency !== null) {
     const first = recalled(tables, { scope, key: idempotency[0], now });
-    if (first !== undefined) return ['repeated', first.message, first.task, first.turn, first.reply];
+    if (first !== undefined) return ['repeated', first.digest, first.task, first.turn, first.reply];
   }
   let head: TaskHead | undefined;
   let isNext = claim !== null;
@@ -53,8 +54,8 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
   if (create === null && isNext && claim !== null) hold(tables, head, { node: claim[0], end: now + claim[1] });
   if (pushConfig !== null) putConfig(tables, head, pushConfig);
   if (idempotency !== null) {
-    const [key, expiresAt] = idempotency;
-    rememberKey(tables, ['remember', scope, key, expiresAt, message, taskId, turn, null]);
+    const [key, expiresAt, digest] = idempotency;
+    rememberKey(tables, ['remember', scope, key, expiresAt, digest, taskId, turn, null]);
   }
   return ['accepted', turn, isNext ? head.epoch : null];
 }
@@ -91,21 +92,6 @@ export function createdBefore(tables: WriteTables, [, scope, , taskId, task]: Cr
   return first?.event === task.at(-1) ? true : undefined;
 }
 
-/** Keeps what a key led to. */
-export function rememberKey(tables: WriteTables, operation: RememberOperation): undefined {
-  const [, scope, key, expiresAt, message, task, turn, reply] = operation;
-  tables.run(
-    'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)',
-    tables.scopeOf(scope),
-    key,
-    expiresAt,
-    message,
-    task,
-    turn,
-    reply,
-  );
-}
-
 /** A key whose time is not over and whose task is still there. */
 function recalled(
   tables: WriteTables,
@@ -114,7 +100,7 @@ function recalled(
   const scopePk = tables.scope(scope);
   if (scopePk === undefined) return undefined;
   const row = tables.get<KeyRow>(
-    'SELECT message, task, turn, reply FROM idempotency WHERE scope = ? AND key = ? AND expires > ?',
+    'SELECT digest, task, turn, reply FROM idempotency WHERE scope = ? AND key = ? AND expires > ?',
     scopePk,
     key,
     now,

@@ -52,13 +52,13 @@ export type AcceptOperation = readonly [
   caller: string,
   claim: readonly [node: string, leaseMs: number] | null,
   pushConfig: readonly [id: string, config: string] | null,
-  idempotency: readonly [key: string, expiresAt: number] | null,
+  idempotency: readonly [key: string, expiresAt: number, digest: string] | null,
   waitingLimit: number,
 ];
 /** The turn a message got, or why it got none; `epoch` is there when it was claimed. */
 export type AcceptResult =
   | readonly ['accepted', turn: number, epoch: number | null]
-  | readonly ['repeated', message: string, taskId: string | null, turn: number | null, reply: string | null]
+  | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
   | readonly ['not-found' | 'other-context' | 'full'];
 
@@ -141,7 +141,7 @@ export type RememberOperation = readonly [
   scope: ScopeFields,
   key: string,
   expiresAt: number,
-  message: string,
+  digest: string,
   taskId: string | null,
   turn: number | null,
   reply: string | null,

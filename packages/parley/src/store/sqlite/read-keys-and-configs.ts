@@ -4,14 +4,14 @@ import type { Remembered, Scope } from '../storage.js';
 import type { ReadTables } from './read-tables.js';
 
 interface KeyRow {
-  readonly message: string;
+  readonly digest: string;
   readonly task: string | null;
   readonly turn: number | null;
   readonly reply: string | null;
 }
 
 const IN_SCOPE = 'JOIN agent a ON a.pk = s.agent WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?';
-const RECALL = `SELECT i.message, i.task, i.turn, i.reply FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE}`;
+const RECALL = `SELECT i.digest, i.task, i.turn, i.reply FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE}`;
 const TASK = `SELECT t.pk FROM task t JOIN scope s ON s.pk = t.scope ${IN_SCOPE} AND t.id = ?`;
 
 /** What a key led to, while its time is not over and its task is there. */
@@ -33,9 +33,9 @@ export function readRemembered(
 }
 
 /** The entry of a row of the table. */
-export function rememberedOf({ message, task, turn, reply }: KeyRow): Remembered {
+export function rememberedOf({ digest, task, turn, reply }: KeyRow): Remembered {
   return {
-    message: JSON.parse(message) as Message,
+    digest,
     outcome: reply === null ? { taskId: task ?? '', turn: turn ?? 0 } : { reply: JSON.parse(reply) as Message },
   };
 }

@@ -1,6 +1,6 @@
-import { REMEMBERED_LIMIT } from '../remembered-limit.js';
 import type { DeleteOperation, SweepOperation } from './operations.js';
 import { OF_TASK } from './record-keys.js';
+import { sweepKeys } from './remembered-keys.js';
 import { dropTail, TAIL_COLUMNS, type Tail } from './tails.js';
 import { isRunning } from './task-turns.js';
 import type { WriteTables } from './write-tables.js';
@@ -42,15 +42,6 @@ export function sweep(
   const records = tables.apart('event logs of finished tasks', () => sweepTails(tables, tails)) ?? 0;
   const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
   return [tasks, records, keys, keys + records + tasks >= limit];
-}
-
-function sweepKeys(tables: WriteTables, now: number, limit: number): number {
-  const drop = `DELETE FROM idempotency WHERE (scope, key) IN
-    (SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?)`;
-  const expired = tables.run(drop, now, limit);
-  const kept = tables.get<{ kept: number }>('SELECT count(*) AS kept FROM idempotency')?.kept ?? 0;
-  const surplus = Math.min(kept - REMEMBERED_LIMIT, limit - expired);
-  return surplus > 0 ? expired + tables.run(drop, Number.MAX_SAFE_INTEGER, surplus) : expired;
 }
 
 function sweepTails(

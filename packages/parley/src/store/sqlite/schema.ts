@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /**
  * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes of
@@ -58,7 +58,7 @@ CREATE TABLE push_config (
   task INTEGER, id TEXT, config TEXT NOT NULL, PRIMARY KEY (task, id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE idempotency (
-  scope INTEGER, key TEXT, expires INTEGER NOT NULL, message TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
+  scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
   PRIMARY KEY (scope, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_expires ON idempotency (expires);
@@ -78,6 +78,13 @@ const MIGRATIONS = [
   INSERT INTO task_record SELECT (task << 31) | seq, turn, event, history, metadata FROM task_record_2 ORDER BY task, seq;
   DROP TABLE task_record_2;`,
   'ALTER TABLE execution ADD COLUMN hand_overs INTEGER NOT NULL DEFAULT 0;',
+  // Keys are kept for minutes: those of whole messages are forgotten.
+  `DROP TABLE idempotency;
+  CREATE TABLE idempotency (
+    scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
+    PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_expires ON idempotency (expires);`,
 ] as const;
 
 /**

@@ -40,14 +40,7 @@ import { readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { stateOf } from './state-numbers.js';
 import { parseTask, storedOf, type TaskTexts } from './task-texts.js';
-import {
-  acceptOperation,
-  appendOperation,
-  heldFields,
-  newTaskFields,
-  outcomeFields,
-  scopeFields,
-} from './to-operations.js';
+import { acceptOperation, appendOperation, heldFields, newTaskFields, scopeFields } from './to-operations.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
@@ -104,8 +97,8 @@ export class SqliteStorage implements Storage {
         return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
       }
       case 'repeated': {
-        const [, first, taskId, turn, reply] = result;
-        return { kind: 'repeated', first: rememberedOf({ message: first, task: taskId, turn, reply }) };
+        const [, digest, taskId, turn, reply] = result;
+        return { kind: 'repeated', first: rememberedOf({ digest, task: taskId, turn, reply }) };
       }
       case 'terminal':
         return { kind: 'terminal', state: stateOf(result[1]) };
@@ -210,10 +203,10 @@ export class SqliteStorage implements Storage {
     return this.#commits.do(['delete', scopeFields(scope), now, taskId]);
   }
 
-  async remember(scope: Scope, { key, expiresAt }: IdempotencyKey, entry: Remembered): Promise<void> {
+  async remember(scope: Scope, { key, expiresAt, digest }: IdempotencyKey, reply: Message): Promise<void> {
     this.#open();
-    const message = JSON.stringify(entry.message);
-    await this.#commits.do(['remember', scopeFields(scope), key, expiresAt, message, ...outcomeFields(entry)]);
+    const text = JSON.stringify(reply);
+    await this.#commits.do(['remember', scopeFields(scope), key, expiresAt, digest, null, null, text]);
   }
 
   async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {

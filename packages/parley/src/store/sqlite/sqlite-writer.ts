@@ -1,4 +1,4 @@
-import { accept, create, rememberKey } from './accept-task.js';
+import { accept, create } from './accept-task.js';
 import { append } from './append-records.js';
 import { check } from './check-writing.js';
 import { begin, claim, leaveAside, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
@@ -6,6 +6,7 @@ import { DamagedRowError } from './damaged-row-error.js';
 import { fileFault, isLocked } from './file-fault.js';
 import type { Operation, Settled } from './operations.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
+import { rememberKey } from './remembered-keys.js';
 import { deleteTask, sweep } from './remove-tasks.js';
 import { resultOf } from './result-of.js';
 import type { WriteTables } from './write-tables.js';

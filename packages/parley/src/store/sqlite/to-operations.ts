@@ -4,7 +4,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { checkAppend } from '../check-append.js';
-import type { Acceptance, Append, HeldTurn, Remembered, Scope } from '../storage.js';
+import type { Acceptance, Append, HeldTurn, Scope } from '../storage.js';
 import type { AcceptOperation, AppendOperation, HeldFields, NewTaskFields, ScopeFields } from './operations.js';
 import { stateNumber } from './state-numbers.js';
 import { textOf } from './task-texts.js';
@@ -52,7 +52,7 @@ export function acceptOperation(acceptance: Acceptance, now: number): AcceptOper
     JSON.stringify(caller),
     claim === undefined ? null : [claim.node, claim.leaseMs],
     pushConfig === undefined ? null : [pushConfigId, JSON.stringify({ ...pushConfig, id: pushConfigId, taskId })],
-    idempotency === undefined ? null : [idempotency.key, idempotency.expiresAt],
+    idempotency === undefined ? null : [idempotency.key, idempotency.expiresAt, idempotency.digest],
     waitingLimit,
   ];
 }
@@ -82,13 +82,6 @@ export function appendOperation(append: Append, now: number): AppendOperation {
     endsTurn ?? null,
     fields,
   ];
-}
-
-/** What a key led to, spread out. */
-export function outcomeFields({
-  outcome,
-}: Remembered): readonly [taskId: string | null, turn: number | null, reply: string | null] {
-  return 'reply' in outcome ? [null, null, JSON.stringify(outcome.reply)] : [outcome.taskId, outcome.turn, null];
 }
 
 const statusTexts = new WeakMap<TaskStatus, string>();

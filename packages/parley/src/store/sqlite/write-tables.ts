@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { DamagedRowError } from './damaged-row-error.js';
 import { isDamage } from './file-fault.js';
 import type { ScopeFields } from './operations.js';
+import { REMEMBERED } from './remembered-keys.js';
 
 /** A turn that waits or runs. */
 export interface Queued {
@@ -43,6 +44,14 @@ export interface LogLimits {
   readonly logBytes: number;
 }
 
+/** How many idempotency keys there are, and about how many bytes they take. */
+interface RememberedSize {
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+const NO_KEYS: RememberedSize = { keys: 0, bytes: 0 };
+
 type Row = Readonly<Record<string, SQLInputValue>>;
 
 /** Entries kept in each of the caches. */
@@ -64,6 +73,9 @@ export class WriteTables {
   /** About what the records of all finished tasks take, and how that changes with this transaction. */
   #tailBytes: number;
   #tailChange = 0;
+  /** The idempotency keys, and how that changes with this transaction. */
+  #remembered: RememberedSize;
+  #rememberedChange: RememberedSize = NO_KEYS;
   #lastTask: number;
   #lastContext: number;
   #lastPlace: number;
@@ -90,6 +102,7 @@ export class WriteTables {
     this.#lastEnded = Math.max(last('ended', 'task WHERE ended IS NOT NULL'), this.sweptUntil());
     const tails = 'SELECT sum(bytes) AS sum FROM task WHERE ended IS NOT NULL AND ended >= ?';
     this.#tailBytes = this.get<{ sum: number | null }>(tails, this.sweptUntil())?.sum ?? 0;
+    this.#remembered = this.#countRemembered();
   }
 
   run(sql: string, ...values: SQLInputValue[]): number {
@@ -132,12 +145,15 @@ export class WriteTables {
     this.#counts.clear();
     this.#tailBytes += this.#tailChange;
     this.#tailChange = 0;
+    this.#remembered = this.remembered;
+    this.#rememberedChange = NO_KEYS;
   }
 
   /** Undoes the transaction, and forgets what was remembered in it. */
   rollback(): void {
     this.#counts.clear();
     this.#tailChange = 0;
+    this.#rememberedChange = NO_KEYS;
     this.#heads.clear();
     this.#agents.clear();
     this.#scopes.clear();
@@ -205,6 +221,19 @@ export class WriteTables {
   /** The records of a finished task have come to this, or have gone. */
   changeTails(bytes: number): void {
     this.#tailChange += bytes;
+  }
+
+  /** How many idempotency keys there are, and about how many bytes they take. */
+  get remembered(): RememberedSize {
+    const { keys, bytes } = this.#rememberedChange;
+    return { keys: this.#remembered.keys + keys, bytes: this.#remembered.bytes + bytes };
+  }
+
+  /** A key was added, or has gone. */
+  changeRemembered(by: 1 | -1, bytes: number): void {
+    this.wrote = true;
+    const change = this.#rememberedChange;
+    this.#rememberedChange = { keys: change.keys + by, bytes: change.bytes + bytes };
   }
 
   /** No task has ended later than now: what a clock that was ahead has written is put right. */
@@ -308,6 +337,16 @@ export class WriteTables {
       return this.get<{ id: string }>('SELECT id FROM task WHERE pk = ?', pk)?.id;
     } catch {
       return undefined;
+    }
+  }
+
+  /** A damaged table has no size: what can be read of it is still good. */
+  #countRemembered(): RememberedSize {
+    try {
+      return this.get<RememberedSize>(REMEMBERED) ?? NO_KEYS;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return NO_KEYS;
     }
   }
 

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { canonicalJson } from './canonical-json.js';
+import { contentHash } from './content-hash.js';
+import type { JsonValue } from './json.js';
+
+/** As it arrives: JSON has no -0. */
+const values = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
+
+function turned(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(turned) as JsonValue;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, turned(member)]),
+  );
+}
+
+it('is the same for equal values, whatever the order of their members', () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      expect(contentHash(turned(value))).toBe(contentHash(value));
+      expect(contentHash(value)).toMatch(/^[\da-f]{16}$/);
+    }),
+  );
+});
+
+it('differs where the values differ', () => {
+  fc.assert(
+    fc.property(values, values, (one, other) => {
+      expect(contentHash(one) === contentHash(other)).toBe(canonicalJson(one) === canonicalJson(other));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it.each<[JsonValue, JsonValue]>([
+  ['1', 1],
+  ['', []],
+  [[], {}],
+  [null, 'null'],
+  [['a', 'b'], ['ab']],
+  [
+    ['a', ['b']],
+    [['a'], 'b'],
+  ],
+  [{ a: 'b' }, { b: 'a' }],
+  [{ a: { b: 1 } }, { a: {}, b: 1 }],
+  ['\ud800', '\ud801'],
+  ['ab', 'ba'],
+])('tells %j from %j', (one, other) => {
+  expect(contentHash(one)).not.toBe(contentHash(other));
+});

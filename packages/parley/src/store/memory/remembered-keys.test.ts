@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { MemorySpaces } from './memory-space.js';
+import { RememberedKeys } from './remembered-keys.js';
+
+function keys(limits: { readonly keys: number; readonly bytes: number }) {
+  const spaces = new MemorySpaces();
+  const space = spaces.of({ agent: 'a', tenant: '', owner: 'ann' });
+  const kept = new RememberedKeys(spaces, limits);
+  const put = (key: string, outcome: Parameters<RememberedKeys['put']>[2] = { taskId: 't', turn: 1 }) =>
+    kept.put(space, { key, digest: `of ${key}`, expiresAt: 10 }, outcome);
+  const found = (...names: string[]) => names.filter((name) => kept.find(space, name, 0) !== undefined);
+  return { kept, space, put, found };
+}
+
+const reply = (length: number) => ({
+  reply: { messageId: 'r', role: 'ROLE_AGENT' as const, parts: [{ text: 'x'.repeat(length) }] },
+});
+
+it('forgets the oldest key when there is one more than there may be', () => {
+  const { put, found, space } = keys({ keys: 3, bytes: 1e6 });
+  for (const key of ['a', 'b', 'c', 'a', 'd', 'e']) put(key);
+  expect(found('a', 'b', 'c', 'd', 'e')).toEqual(['a', 'd', 'e']);
+  expect(space.keys.size).toBe(3);
+});
+
+it('counts bytes too: replies push the oldest keys out, and one that is too large is not kept', () => {
+  const { put, found } = keys({ keys: 100, bytes: 10_000 });
+  put('a');
+  put('b', reply(1_000));
+  put('c', reply(1_000));
+  expect(found('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
+  put('d', reply(3_000));
+  expect(found('a', 'b', 'c', 'd')).toEqual(['c', 'd']);
+  put('e', reply(50_000));
+  expect(found('a', 'b', 'c', 'd', 'e')).toEqual([]);
+  for (let round = 0; round < 100; round += 1) put('f', reply(1_000));
+  put('g', reply(1_000));
+  expect(found('f', 'g')).toEqual(['f', 'g']);
+});
+
+it('keeps neither a message nor its size', () => {
+  const { kept, space, put } = keys({ keys: 100, bytes: 1e6 });
+  put('a');
+  expect(kept.find(space, 'a', 0)).toEqual({ digest: 'of a', outcome: { taskId: 't', turn: 1 } });
+  expect(kept.find(space, 'a', 10)).toBeUndefined();
+});
