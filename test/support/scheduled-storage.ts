@@ -53,6 +53,8 @@ export class ScheduledStorage {
     return new Proxy(this.#storage, {
       get(target, name) {
         if (name === 'shared') return shared;
+        // Processes hear nothing of each other.
+        if (name === 'watchWrites') return undefined;
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {

@@ -43,6 +43,7 @@ export type {
   TaskQuery,
 } from '../store/storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
+export type { WriteWatcher } from '../store/write-watchers.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';

@@ -73,6 +73,16 @@ describe('a conversation', () => {
     expect(history?.map(({ parts }) => textOf(parts))).toEqual(['hi', 'log in there']);
   });
 
+  it('shows the stream of a message that waits for authorization how the task is canceled', async () => {
+    const { handler, clock } = engine((_context, events) => events.authRequired('log in there'));
+    const stream = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.settle();
+    void handler.cancelTask({ id: idOf(stream) }, call());
+    await clock.settle();
+    expect(stream.error).toBeUndefined();
+    expect(stream.shown).toEqual(['task SUBMITTED', 'WORKING', 'AUTH_REQUIRED', 'CANCELED']);
+  });
+
   it('ends the stream of a message at INPUT_REQUIRED while a subscription goes on to the end (Spec §3.1.2, §3.5.2)', async () => {
     const { handler, clock } = engine(asks);
     const stream = new Seen(handler.sendStreamingMessage({ message: message() }, call()));

@@ -73,6 +73,7 @@ export interface DefaultRequestHandlerOptions {
  */
 export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #around: Surroundings;
+  readonly #unwatch: (() => void) | undefined;
   readonly #executions: Executions;
   readonly #intake: MessageIntake;
   readonly #streams: TaskStreams;
@@ -110,6 +111,14 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       lease,
       lastAttempts: options.lastAttempts ?? new OneAtATime(),
     };
+    this.#unwatch = storage.watchWrites?.({
+      written: (key, records, snapshot) => {
+        if (key.agent === agent) feeds.publish(key.id, records, snapshot);
+      },
+      deleted: (key) => {
+        if (key.agent === agent) feeds.remove(key.id);
+      },
+    });
     this.#executions = new Executions(this.#around);
     this.#intake = new MessageIntake(this.#around, this.#executions, new Idempotency(options.idempotency ?? {}, clock));
     this.#streams = new TaskStreams(this.#around);
@@ -128,7 +137,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   /** Lets running turns finish for `graceMs` (default 0) and hands over the rest; the storage stays open. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#expiry.stop();
-    return this.#executions.close(options.graceMs ?? 0);
+    return this.#executions.close(options.graceMs ?? 0).finally(() => this.#unwatch?.());
   }
 
   /** What runs and who watches now, for metrics and tests. */

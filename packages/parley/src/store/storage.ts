@@ -4,6 +4,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { WriteWatcher } from './write-watchers.js';
 
 /** Whose tasks: every read and write is confined to one scope. */
 export interface Scope {
@@ -337,6 +338,11 @@ export interface Storage {
    * where every call is committed by itself.
    */
   watchCommits?(watcher: (calls: number) => void): () => void;
+  /**
+   * Tells a watcher in this process of every write from outside of a turn, until the function is called that this returns. Where
+   * it is absent, nobody who watches a task hears of what a `ScopedTasks` does to it.
+   */
+  watchWrites?(watcher: WriteWatcher): () => void;
   sweep(retention: Retention): Promise<Swept>;
   close(): Promise<void>;
 }

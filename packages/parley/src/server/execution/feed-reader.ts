@@ -88,6 +88,10 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     this.#notify();
   }
 
+  removed(): void {
+    this.#end(new TaskNotFoundError(this.#options.taskId));
+  }
+
   shutDown(): void {
     this.#end(true);
   }

@@ -9,6 +9,8 @@ export interface FeedListener {
    * one: always at an end and at an interruption.
    */
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
+  /** The task was deleted: there will be no more of it. */
+  removed(): void;
   /** There will be no more from this process. */
   shutDown(): void;
   /** The task waits or has ended, but the storage does not take that in. */
@@ -56,6 +58,14 @@ export class TaskFeeds {
     const present = this.#listeners.get(taskId);
     if (present instanceof Set) for (const listener of [...present]) listener.overdue?.();
     else present?.overdue?.();
+  }
+
+  /** Sends all listeners of a deleted task away. */
+  remove(taskId: string): void {
+    const present = this.#listeners.get(taskId);
+    this.#listeners.delete(taskId);
+    if (present instanceof Set) for (const listener of present) listener.removed();
+    else present?.removed();
   }
 
   /** Sends all listeners away, those that come later at once. */

@@ -140,18 +140,20 @@ export interface StartedTurn {
 class TurnEnd {
   turn = 0;
   readonly #message: Message;
+  /** Whether a record of the turn was seen. */
+  #begun = false;
 
   constructor(message: Message) {
     this.#message = message;
   }
 
   after(record: LogRecord): boolean | Error {
+    this.#begun ||= record.turn >= this.turn;
     const state = stateOf(record);
     if (state === undefined) return false;
+    // A task that waits can be ended from outside, which is of no turn.
     if (isTerminal(state)) {
-      return (
-        record.turn >= this.turn || new UnsupportedOperationError('the task ended before the message was processed')
-      );
+      return this.#begun || new UnsupportedOperationError('the task ended before the message was processed');
     }
     return state === 'TASK_STATE_INPUT_REQUIRED' && this.#reached(record);
   }

@@ -1,3 +1,4 @@
+import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import type { LogRecord } from '../../task/log-record.js';
@@ -60,6 +61,10 @@ export class TurnWaiter implements FeedListener {
         return this.#settle({ reached: true, task: record === records.at(-1) ? snapshot : undefined });
       }
     }
+  }
+
+  removed(): void {
+    this.#fail(new TaskNotFoundError(this.#taskId));
   }
 
   shutDown(): void {

@@ -34,6 +34,7 @@ import type {
   TaskQuery,
   TurnRuns,
 } from '../storage.js';
+import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
 import { type Demand, ExecutionQueue, isClaimable } from './execution-queue.js';
 import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks } from './memory-tasks.js';
@@ -64,6 +65,7 @@ export class MemoryStorage implements Storage {
   readonly #tasks: MemoryTasks;
   readonly #keys = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
   readonly #queue = new ExecutionQueue();
+  readonly #watchers = new WriteWatchers();
   #order = 0;
   #closed = false;
 
@@ -88,7 +90,7 @@ export class MemoryStorage implements Storage {
       if (entry.endedAt !== undefined) return { kind: 'terminal', state: entry.state };
       if (task.contextId !== undefined && task.contextId !== entry.contextId) return { kind: 'other-context' };
       if (entry.executions.length > acceptance.waitingLimit) return { kind: 'full' };
-      this.#tasks.makeRoomFor(message);
+      this.#tasks.makeRoomFor(acceptance.message);
     }
     const execution = this.#enqueue(entry, acceptance);
     const { turn } = execution;
@@ -131,6 +133,7 @@ export class MemoryStorage implements Storage {
     else if (endsTurn !== undefined) entry.dropExecution(endsTurn);
     this.#queue.update(entry);
     this.#tasks.hasGrown(entry);
+    this.#watchers.appended(append);
     return { kind: 'appended', waiting: entry.waiting };
   }
 
@@ -233,6 +236,7 @@ export class MemoryStorage implements Storage {
     entry.dropExecutions();
     this.#queue.update(entry);
     this.#tasks.remove(entry);
+    this.#watchers.deleted({ agent: scope.agent, id: taskId });
     return 'deleted';
   }
 
@@ -287,6 +291,10 @@ export class MemoryStorage implements Storage {
   async check(): Promise<StorageLoad> {
     this.#open();
     return { waiting: this.#queue.waiting };
+  }
+
+  watchWrites(watcher: WriteWatcher): () => void {
+    return this.#watchers.add(watcher);
   }
 
   async sweep(retention: Retention): Promise<Swept> {

@@ -32,6 +32,7 @@ import type {
   TaskQuery,
   TurnRuns,
 } from '../storage.js';
+import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
 import { fileFault } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
 import type { ClaimedTurn } from './operations.js';
@@ -56,6 +57,7 @@ export class SqliteStorage implements Storage {
   readonly #clock: Clock;
   readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
+  readonly #watchers = new WriteWatchers();
   /** What was claimed at the same time as the last claim. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
@@ -110,6 +112,7 @@ export class SqliteStorage implements Storage {
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#open();
     const result = await this.#commits.do(appendOperation(append, now));
+    if (result[0] === 'appended') this.#watchers.appended(append);
     return result[0] === 'appended' ? { kind: 'appended', waiting: result[1] } : { kind: result[0] };
   }
 
@@ -200,7 +203,9 @@ export class SqliteStorage implements Storage {
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     const now = this.#open();
-    return this.#commits.do(['delete', scopeFields(scope), now, taskId]);
+    const outcome = await this.#commits.do(['delete', scopeFields(scope), now, taskId]);
+    if (outcome === 'deleted') this.#watchers.deleted({ agent: scope.agent, id: taskId });
+    return outcome;
   }
 
   async remember(scope: Scope, { key, expiresAt, digest }: IdempotencyKey, reply: Message): Promise<void> {
@@ -252,6 +257,10 @@ export class SqliteStorage implements Storage {
 
   watchCommits(watcher: (calls: number) => void): () => void {
     return this.#commits.watch(watcher);
+  }
+
+  watchWrites(watcher: WriteWatcher): () => void {
+    return this.#watchers.add(watcher);
   }
 
   async sweep(retention: Retention): Promise<Swept> {
