@@ -55,7 +55,7 @@ export function storeBackedStorage(options: StoreBackedStorageOptions): Storage 
     get(target, name: keyof Storage) {
       const value: unknown = (name in replaced ? replaced : target)[name];
       if (typeof value !== 'function') return value;
-      if (name === 'watchCommits') return value.bind(target);
+      if (name === 'watchCommits' || name === 'watchWrites') return value.bind(target);
       if (name === 'close') return async () => tasks.settled().then(() => target.close());
       return (...args: readonly unknown[]) =>
         tasks.inOrder(taskOf(args), async () => Reflect.apply(value, target, args) as unknown);
