@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { call, completes, engine, message, Seen, Sent, send, textOf, tick } from '../../../../test/support/engine.js';
+import {
+  aborted,
+  call,
+  completes,
+  engine,
+  message,
+  Seen,
+  Sent,
+  send,
+  textOf,
+  tick,
+} from '../../../../test/support/engine.js';
 
 describe('idempotent sends', () => {
   const user = { id: 'ann' };
@@ -115,6 +126,18 @@ describe('idempotent sends', () => {
     await clock.settle();
     expect(lost?.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
     expect(kept?.task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('are answered when the server shuts down, but not with a task that is still at work', async () => {
+    const { handler, clock } = engine(async (context) => {
+      await aborted(context);
+      await new Promise(() => {});
+    });
+    const [first, again] = [0, 1].map(() => new Sent(handler.sendMessage({ message: message() }, call({ user }))));
+    await clock.settle();
+    void handler.close();
+    await clock.advance(10_000);
+    expect([first?.error, again?.error]).toMatchObject([{ code: 'UNAVAILABLE' }, { code: 'UNAVAILABLE' }]);
   });
 
   it('are off for anonymous callers unless configured', async () => {

@@ -7,6 +7,7 @@ import type { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { trimTask } from '../../task/trim-task.js';
+import { closingError } from './closing-error.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
 import { stateOf } from './record-state.js';
@@ -68,15 +69,20 @@ export class TaskStreams {
     const { task } = await this.#stored(scope, taskId);
     let builder = TaskBuilder.from(task);
     let seq = 0;
+    let isOver = false;
     const reader = this.#reader(scope, taskId, (record) => {
       if (record.seq <= seq) return false;
       seq = record.seq;
       if (record.turn === SNAPSHOT_TURN && 'task' in record.event) builder = TaskBuilder.from(record.event.task);
       else builder.apply(record);
-      return end.answersAfter(record);
+      const answers = end.answersAfter(record);
+      isOver = answers === true;
+      return answers;
     });
     const stream = reader.begin(0).replay();
     while ((await stream.next()).done !== true);
+    // A server that shuts down ends its readers wherever they are.
+    if (!isOver) throw closingError();
     return builder.view();
   }
 
