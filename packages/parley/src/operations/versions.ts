@@ -2,9 +2,6 @@ import { VersionNotSupportedError } from '../errors/spec-errors.js';
 
 const WITH_PATCH = /^(\d{1,5}\.\d{1,5})\.[\w.+-]*$/;
 
-/** Some implementations call their build of 0.3 so; the specification has no such version. */
-const SPOKEN_AS: ReadonlyMap<string, string> = new Map([['0.4', '0.3']]);
-
 /** The version a call without one asks for (spec §3.6.2). */
 export const VERSION_WHEN_ABSENT = '0.3';
 
@@ -30,7 +27,8 @@ export function chooseVersion<T>(
 ): T {
   const named = asked?.trim();
   const asWritten = named || whenAbsent;
-  const wish = SPOKEN_AS.get(majorMinor(asWritten)) ?? asWritten;
+  // Some implementations call their build of 0.3 so; the specification has no such version.
+  const wish = majorMinor(asWritten) === '0.4' ? '0.3' : asWritten;
   const chosen =
     offered.get(wish) ?? offered.get(majorMinor(wish)) ?? (named ? undefined : newestLegacy(wish, offered));
   if (chosen === undefined) {

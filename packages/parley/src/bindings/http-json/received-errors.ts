@@ -1,6 +1,6 @@
-import { type A2AError, ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
+import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
-import { codeOfNumber } from '../http/error-numbers.js';
+import { codeOfNumber, isErrorCode } from '../http/error-numbers.js';
 import { answeredError, COMMON_STATUSES, saidDetails } from '../http/received-answer.js';
 
 /** Statuses that say which error it is where no reason does, in this version of the protocol or an earlier one. */
@@ -52,5 +52,5 @@ function reasonOfType(type: unknown): ErrorCode | undefined {
     .slice(type.lastIndexOf('/') + 1)
     .replaceAll('-', '_')
     .toUpperCase();
-  return ERROR_CODES.find((code) => code === reason);
+  return isErrorCode(reason) ? reason : undefined;
 }

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../../errors/a2a-error.js';
+import type { ErrorCode } from '../../errors/a2a-error.js';
 
 /** The number of every error (spec §5.4, §9.5): the code of JSON-RPC, and before 1.0 that of HTTP+JSON too. */
 export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
@@ -31,9 +31,14 @@ export function errorNumber(code: ErrorCode): number {
 
 /** Of the codes that share a number, the one that says least; what broke is the last to be thought of. */
 const BY_NUMBER = new Map<unknown, ErrorCode>();
-for (const code of ERROR_CODES) {
-  const number = ERROR_NUMBERS[code];
+for (const [name, number] of Object.entries(ERROR_NUMBERS)) {
+  const code = name as ErrorCode;
   if (!BY_NUMBER.has(number) || code === 'INTERNAL_ERROR') BY_NUMBER.set(number, code);
+}
+
+/** Whether a received reason is a code of the protocol. */
+export function isErrorCode(reason: unknown): reason is ErrorCode {
+  return typeof reason === 'string' && Object.hasOwn(ERROR_NUMBERS, reason);
 }
 
 /** The code that a received number stands for. */

@@ -1,7 +1,8 @@
 import { receivedChallenges } from '../../auth/challenge.js';
-import { type A2AError, ERROR_CODES, type ErrorCode, type ErrorDetails } from '../../errors/a2a-error.js';
+import type { A2AError, ErrorCode, ErrorDetails } from '../../errors/a2a-error.js';
 import { receivedError } from '../../errors/received-error.js';
 import { isObject } from '../../model/json.js';
+import { isErrorCode } from './error-numbers.js';
 import { essence } from './media-type.js';
 
 /** What an error body says in the details that all bindings share (spec §3.3.2). */
@@ -11,8 +12,6 @@ export interface SaidDetails {
   readonly details: ErrorDetails;
 }
 
-const CODES: ReadonlySet<unknown> = new Set(ERROR_CODES);
-
 /** Reads a list of details: ErrorInfo, BadRequest, RetryInfo; anything else says nothing. */
 export function saidDetails(list: unknown): SaidDetails {
   let code: ErrorCode | undefined;
@@ -20,7 +19,7 @@ export function saidDetails(list: unknown): SaidDetails {
   for (const item of Array.isArray(list) ? (list as unknown[]) : []) {
     if (!isObject(item)) continue;
     const { reason, domain, metadata, fieldViolations, retryDelay } = item;
-    if (domain === 'a2a-protocol.org' && CODES.has(reason)) code = reason as ErrorCode;
+    if (domain === 'a2a-protocol.org' && isErrorCode(reason)) code = reason;
     if (isObject(metadata) && Object.keys(metadata).length > 0)
       details = { ...details, metadata: metadata as Record<string, string> };
     if (Array.isArray(fieldViolations)) details = { ...details, violations: fieldViolations };

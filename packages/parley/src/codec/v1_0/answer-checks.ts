@@ -59,16 +59,12 @@ export function checkText(owner: Members, name: string, path: string): void {
   if (typeof value !== 'string' || value === '') throw wrong(`${path}.${name}`, value, 'a text');
 }
 
-const LONGEST_ADDRESS = 2048;
+/** More than 2 kB, content or a file, or a character that readers of urls drop. */
+const NO_ADDRESS = /^.{2049}|^(data|file|blob):|[\0- ]/is;
 
-/**
- * The url of an interface, which may be a bare host for some bindings, but neither content nor a file. It is read as a url, because that drops
- * line breaks inside of a scheme.
- */
+/** The url of an interface, which may be a bare host for some bindings. */
 export function checkAddress({ url }: Members, path: string): void {
-  const text = String(url);
-  if (text.length > LONGEST_ADDRESS || /^(data|file|blob):/.test(URL.parse(text)?.protocol ?? ''))
-    throw wrong(path, url, 'an address');
+  if (NO_ADDRESS.test(String(url))) throw wrong(path, url, 'an address');
 }
 
 /** Writers that leave out defaults leave out a list without items. */

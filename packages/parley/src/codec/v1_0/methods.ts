@@ -9,8 +9,6 @@ export const METHODS: ReadonlyMap<string, OperationName> = new Map<string, Opera
   ['CancelTask', 'cancelTask'],
   ['SubscribeToTask', 'subscribeToTask'],
   ['CreateTaskPushNotificationConfig', 'createTaskPushNotificationConfig'],
-  // The name that some clients keep from before 1.0.
-  ['SetPushNotificationConfig', 'createTaskPushNotificationConfig'],
   ['GetTaskPushNotificationConfig', 'getTaskPushNotificationConfig'],
   ['ListTaskPushNotificationConfigs', 'listTaskPushNotificationConfigs'],
   ['DeleteTaskPushNotificationConfig', 'deleteTaskPushNotificationConfig'],

@@ -13,7 +13,8 @@ import { ROUTES } from './routes.js';
 /** Version 1.0: the model is its JSON form, so nothing is converted that already has it. */
 export const v1_0: WireCodec = {
   version: '1.0',
-  methods: METHODS,
+  // The second name is one that some clients keep from before 1.0.
+  methods: new Map([...METHODS, ['SetPushNotificationConfig', 'createTaskPushNotificationConfig']]),
   routes: ROUTES,
   decode: decodeRequest,
   encode,
