@@ -376,15 +376,19 @@ describe('of several interfaces', () => {
 
   it('one with another scheme than http and https is not called', async () => {
     await using stub = await agent();
-    const data = { url: 'data:application/json,{}', protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
-    const file = { ...data, url: 'file:///etc/hostname', protocolBinding: 'HTTP+JSON' };
-    await expect(connect(stub.card({ supportedInterfaces: [data, file] }))).rejects.toMatchObject({
+    const ftp = { url: 'ftp://a.example/rpc', protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
+    const ws = { ...ftp, url: 'ws://a.example/rpc', protocolBinding: 'HTTP+JSON' };
+    await expect(connect(stub.card({ supportedInterfaces: [ftp, ws] }))).rejects.toMatchObject({
       code: 'UNSUPPORTED_OPERATION',
-      message: expect.stringContaining('JSONRPC 1.0 (data: is not http or https)'),
+      message: expect.stringContaining('JSONRPC 1.0 (ftp: is not http or https)'),
     });
-    const good = { ...data, url: `${stub.url}/rpc` };
-    const client = await connect(stub.card({ supportedInterfaces: [data, file, good] }));
+    const good = { ...ftp, url: `${stub.url}/rpc` };
+    const client = await connect(stub.card({ supportedInterfaces: [ftp, ws, good] }));
     expect(client.agentInterface.url).toBe(good.url);
+    const content = { ...ftp, url: 'data:application/json,{}' };
+    await expect(connect(stub.card({ supportedInterfaces: [content, good] }))).rejects.toMatchObject({
+      code: 'INVALID_AGENT_RESPONSE',
+    });
   });
 
   it('the next one is tried where one does not speak its version after all, but not where the caller has pinned it', async () => {

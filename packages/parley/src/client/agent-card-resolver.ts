@@ -26,8 +26,6 @@ export interface AgentCardResolverOptions {
 
 const CARD = '/.well-known/agent-card.json';
 const LEGACY_CARD = '/.well-known/agent.json';
-/** The pages of nginx, Go and Apache for plain HTTP at a port of TLS. */
-const EXPECTS_TLS = /plain HTTP|HTTP request to an HTTPS server/;
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 /** Catalogs may name any number of others. */
 const MOST_DOCUMENTS = 20;
@@ -115,7 +113,7 @@ export class AgentCardResolver {
       throw new A2AError(code, `The agent card is not for everybody: the server answered ${status}`);
     }
     if (status < 200 || status > 299) {
-      const scheme = status === 400 && EXPECTS_TLS.test(text) ? '; it wants https instead of http' : '';
+      const scheme = status === 400 ? (await import('./other-places.js')).schemeHint(text) : '';
       throw new A2AError(
         status >= 500 ? 'UNAVAILABLE' : 'INVALID_REQUEST',
         `Asked for the agent card, the server answered ${status}${scheme}`,

@@ -62,3 +62,11 @@ export function baseServerEndpoint(document: object, url: string): AgentInterfac
   if (!isCard || url.includes('/.well-known/')) return undefined;
   return { url: new URL('communicate', url).href, protocolBinding: 'JSONRPC', protocolVersion: '0.2' };
 }
+
+/** The pages of nginx, Go and Apache for plain HTTP at a port of TLS. */
+const EXPECTS_TLS = /plain HTTP|HTTP request to an HTTPS server/;
+
+/** The end of an error for a server that expects TLS, as the page says that it answers with. */
+export function schemeHint(page: string): string {
+  return EXPECTS_TLS.test(page) ? '; it wants https instead of http' : '';
+}

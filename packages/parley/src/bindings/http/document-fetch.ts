@@ -45,8 +45,5 @@ function documentUrl(url: string, base?: string): string {
   const target = webUrl(url, base);
   if (target !== undefined) return target.href;
   const scheme = URL.parse(url, base)?.protocol ?? 'broken';
-  throw new AgentCardError(
-    'invalid',
-    `The agent card is said to be at a ${scheme} address; only http and https urls are asked`,
-  );
+  throw new AgentCardError('invalid', `The agent card is at a ${scheme} address, which is not asked`);
 }

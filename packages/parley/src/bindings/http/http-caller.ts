@@ -56,7 +56,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
     signal?.throwIfAborted();
     // Platforms show a value that they refuse, which may be a credential.
     if (Object.values(headers).some((value) => UNSENDABLE.test(value)))
-      throw new ConnectionError(`${placeOf(url)} is not called: a header holds a character that HTTP cannot carry`, {
+      throw new ConnectionError(`${placeOf(url)} is not called: a header cannot be sent`, {
         sent: false,
       });
     const { reason, sent } = await connectionFault(cause);
