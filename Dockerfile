@@ -1,7 +1,7 @@
 # The example agents as an image: docs/docker.md. For agents of your own, the last stage is what to copy.
 
-# docs/docker.md says how to pin the base by its digest.
-ARG BASE_IMAGE=node:24-bookworm-slim
+# The digest is that of the index over all platforms; docs/docker.md says how to renew it.
+ARG BASE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 FROM ${BASE_IMAGE} AS build
 WORKDIR /app

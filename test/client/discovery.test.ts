@@ -200,6 +200,10 @@ describe('in an AI catalog', () => {
     await expect(connect(`${stub.url}/broken.json`, alone())).rejects.toMatchObject({ fault: 'not-found' });
   });
 
+  it('named by a fragment that is broken, nothing is asked for', async () => {
+    await expect(connect('http://127.0.0.1:9#%')).rejects.toMatchObject({ fault: 'invalid' });
+  });
+
   it('of a later kind, nothing is guessed', async () => {
     await using stub = await serving(() => ({ [CATALOG]: { body: { specVersion: '2.0', entries: [] } } }));
     await expect(connect(stub.url, alone())).rejects.toMatchObject({ fault: 'invalid' });

@@ -72,6 +72,7 @@ describe('credentials of an agent', () => {
     await client.sendMessage('hello');
     expect(other.requests).toHaveLength(1);
     expect(told(other)).not.toContain('s3cret');
+    expect(other.requests.at(-1)?.headers['x-region']).toBe('north');
     const trusting = await connect(home.url, {
       credentials: bearerToken('s3cret'),
       trustedOrigins: [other.url],
@@ -146,6 +147,7 @@ describe('a catalog that names a card on another origin', () => {
     const options = {
       credentials: bearerToken('s3cret'),
       cardHeaders: { 'x-card-key': 's3cret' },
+      headers: { 'X-API-Key': 's3cret', 'x-region': 'north' },
       cardCache: memoryCardCache(),
     };
     const client = await connect(home.url, options);
@@ -153,9 +155,10 @@ describe('a catalog that names a card on another origin', () => {
     expect(home.requests.at(-1)?.headers['x-card-key']).toBe('s3cret');
     expect(other.requests.at(-1)?.url).toBe('/message:send');
     expect(told(other)).not.toContain('s3cret');
+    expect(other.requests.at(-1)?.headers['x-region']).toBe('north');
     const trusting = await connect(home.url, { ...options, trustedOrigins: [other.url] });
     await trusting.sendMessage('hello');
-    expect(other.requests.at(-1)?.headers.authorization).toBe('Bearer s3cret');
+    expect(other.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer s3cret', 'x-api-key': 's3cret' });
   });
 });
 

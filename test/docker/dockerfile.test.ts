@@ -14,19 +14,14 @@ it('the Dockerfile is well-formed', () => {
   expect(validate('FROM x\nCPY a b').map(({ message }) => message)).not.toEqual([]);
 });
 
-it('takes its base from one argument, which may be a digest', () => {
+it('takes its base from one argument, pinned by digest', () => {
   const lines = dockerfile.split('\n');
   expect(lines.filter((line) => line.startsWith('ARG '))).toEqual([
-    expect.stringMatching(/^ARG BASE_IMAGE=node:\d+-[\w-]+(?:@sha256:[0-9a-f]{64})?$/),
+    expect.stringMatching(/^ARG BASE_IMAGE=node:[\d.]+-[\w-]+@sha256:[0-9a-f]{64}$/),
   ]);
   const bases = lines.filter((line) => line.startsWith('FROM '));
   expect(bases).toHaveLength(3);
   expect(bases.filter((line) => !/^FROM \$\{BASE_IMAGE\}(?: AS \w+)?$/.test(line))).toEqual([]);
-  const pinned = dockerfile.replace(
-    /^ARG BASE_IMAGE=.*$/m,
-    `ARG BASE_IMAGE=node:24-bookworm-slim@sha256:${'0'.repeat(64)}`,
-  );
-  expect(validate(pinned).map(({ message }) => message)).toEqual([]);
 });
 
 it('the build is sent no more than it needs', () => {

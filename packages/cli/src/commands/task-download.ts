@@ -1,8 +1,9 @@
+import { joinedParts } from 'parley-a2a/client';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
-import { fileLine, joinedTexts } from '../output/part-text.js';
+import { fileLine } from '../output/part-text.js';
 import { writeHead } from '../output/task-text.js';
 import { SavedFiles, tellSaved } from '../task/saved-files.js';
 
@@ -25,7 +26,7 @@ export function run(invocation: Invocation): Promise<number> {
       const saved = new SavedFiles(settings.text('dir') ?? '.', settings.isOn('force'));
       const references: string[] = [];
       for (const artifact of artifacts) {
-        for (const part of joinedTexts(artifact.parts)) {
+        for (const part of joinedParts(artifact.parts)) {
           saved.save(part, artifact);
           if ('url' in part) references.push(output.json ? part.url : fileLine(part));
         }

@@ -100,11 +100,12 @@ export class AgentCalls {
     { headers, query }: RequestCredentials,
   ): TransportCall<Name> {
     const { signal, extensions, lastEventId } = context;
+    const own = this.#options.guard.allowed(transport.agentInterface.url, context.headers);
     return {
       operation,
       request: this.#withTenant(request, transport),
       extensions,
-      headers: headers === undefined ? context.headers : { ...context.headers, ...headers },
+      headers: headers === undefined ? own : { ...own, ...headers },
       query,
       signal,
       lastEventId,

@@ -51,7 +51,7 @@ export class AgentCardResolver {
     if (typeof reference !== 'string') return this.#decoded(reference, undefined);
     const url = httpUrl(reference);
     this.#origin = originOf(url.href);
-    const identifier = url.hash === '' ? undefined : decodeURIComponent(url.hash.slice(1));
+    const identifier = identifierOf(url.hash);
     url.hash = '';
     if (url.pathname.endsWith('.json')) {
       const found = await this.#at(url.href, { identifier, signal });
@@ -136,4 +136,14 @@ function httpUrl(reference: string): URL {
     'invalid',
     `An agent is named by an http or https url or by its card, not by ${JSON.stringify(reference)}`,
   );
+}
+
+/** The entry of a catalog that a fragment names. */
+function identifierOf(hash: string): string | undefined {
+  if (hash === '') return undefined;
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    throw new AgentCardError('invalid', `${hash} is not percent-encoded text`);
+  }
 }

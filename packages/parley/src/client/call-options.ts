@@ -10,7 +10,7 @@ export interface CallOptions {
   readonly metadata?: JsonObject;
   /** URIs of extensions to declare beside those of the client (Spec §3.2.6). */
   readonly extensions?: readonly string[];
-  /** Further service parameters, sent as headers. */
+  /** Further service parameters, sent as headers. Those with the name of a credential go to trusted origins only. */
   readonly headers?: Readonly<Record<string, string>>;
   /** W3C trace context to pass on, such as the `traceparent` of the request being worked on. */
   readonly traceparent?: string;

@@ -25,6 +25,9 @@ export interface RefusedRequest {
   readonly credentials: RequestCredentials;
 }
 
+/** Names of headers that carry credentials: `authorization`, `cookie`, `x-api-key` and their like. */
+const CREDENTIAL_NAME = /auth|cookie|token|secret|api-?key|credential|session|password/;
+
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Gives credentials to calls, to trusted origins only. */
@@ -49,6 +52,17 @@ export class CredentialGuard {
     if (this.#isTrusted(url)) return provider.credentials(this.#target(url, signal));
     logger.warn('no credentials are sent to an origin that is not trusted', { origin: originOf(url) });
     return NO_CREDENTIALS;
+  }
+
+  /** The caller's own headers for a url. Those with the name of a credential go to trusted origins only. */
+  allowed(url: string, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const names = Object.keys(headers);
+    const kept = names.filter((name) => !CREDENTIAL_NAME.test(name));
+    if (kept.length === names.length || this.#isTrusted(url)) return headers;
+    this.#options.logger.warn('no headers with credentials are sent to an origin that is not trusted', {
+      origin: originOf(url),
+    });
+    return Object.fromEntries(kept.map((name) => [name, headers[name] as string]));
   }
 
   /** Whether a request that was refused is worth another try: the provider has other credentials now. */
