@@ -95,7 +95,7 @@ export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { na
     [['serve', '--echo', '--port', '70000'], /--port is 0 to 65535/],
     [['serve', '--proxy', 'nowhere'], /--proxy takes an http or https URL/],
     [['serve', 'gone.ts'], /there is no module gone\.ts/],
-    [['serve', '--echo', '--database', 'mysql://x'], /must be memory:, sqlite:/],
+    [['serve', '--echo', '--database', 'mysql://x'], /must be memory:, .*sqlite:/],
   ])('%j is a mistake that is explained', async (args, problem) => {
     const { code, stderr } = await parley(args);
     expect(stderr).toMatch(problem);
