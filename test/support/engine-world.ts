@@ -416,6 +416,8 @@ export class World {
     void this.#handler.close({ graceMs }).then(() => {
       process.closed = true;
       if (process.dead) return;
+      // What it had asked for has happened before the next process looks at its tasks.
+      this.storage.settle(process);
       this.#process = { dead: false, closing: false, closed: false };
       this.#handler = this.#boot();
       this.#start(this.#handler);

@@ -5,8 +5,15 @@ import { settled } from './manual-clock.js';
 /** `late`: it happens, but its caller hears of it only when it is picked once more. */
 type Fate = 'run' | 'late' | 'fail';
 
+/** A process as its storage sees it: killed, or shut down in order. */
+interface StorageUser {
+  readonly dead: boolean;
+  readonly closed?: boolean;
+}
+
 interface Operation {
   readonly name: string;
+  readonly user: StorageUser;
   readonly run: (fate: Fate) => void;
   readonly fail: (error: Error) => void;
 }
@@ -14,7 +21,7 @@ interface Operation {
 /**
  * Storage operations that wait until they are picked, in any order: every interleaving of commits a real store could
  * give. `view` is how one process sees it, alone or with others; a dead process can only go on with appends, as a zombie
- * would.
+ * would. A closed process has closed its view: its calls fail.
  */
 export class ScheduledStorage {
   readonly #storage: Storage;
@@ -46,7 +53,14 @@ export class ScheduledStorage {
     await settled();
   }
 
-  view(process: { readonly dead: boolean }): Storage {
+  /** Everything that a process has asked for happens. */
+  settle(user: StorageUser): void {
+    const own = this.#operations.filter((operation) => operation.user === user);
+    this.#operations = this.#operations.filter((operation) => operation.user !== user);
+    for (const operation of own) operation.run('run');
+  }
+
+  view(user: StorageUser): Storage {
     const shared = this.#shared;
     const operations = () => this.#operations;
     const observed = this.#observed.bind(this);
@@ -58,15 +72,17 @@ export class ScheduledStorage {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {
-          if (process.dead && name !== 'append') return new Promise(() => {});
+          if (user.dead && name !== 'append') return new Promise(() => {});
+          if (user.closed) return Promise.reject(new StorageError('The storage is closed'));
           return new Promise((resolve, reject) => {
             const run = (fate: Fate) => {
               const outcome = observed(name, args, Reflect.apply(member, target, args));
               const tell = () => resolve(outcome);
-              if (fate === 'late') operations().push({ name: `answer of ${String(name)}`, run: tell, fail: tell });
+              if (fate === 'late')
+                operations().push({ name: `answer of ${String(name)}`, user, run: tell, fail: tell });
               else tell();
             };
-            operations().push({ name: String(name), run, fail: reject });
+            operations().push({ name: String(name), user, run, fail: reject });
           });
         };
       },
