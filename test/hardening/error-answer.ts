@@ -4,7 +4,7 @@ import { assertNoInternals } from '../support/no-internals.js';
 import type { HttpAnswer } from './http-answer.js';
 
 /** The status codes a caller can bring about. */
-const STATUSES = [400, 404, 405, 408, 413, 429, 431, 501, 505];
+const STATUSES = [400, 404, 405, 408, 413, 421, 429, 431, 501, 505];
 /** Members with which a caller gets back what it wrote. */
 const ECHOES = ['id', 'metadata', 'field'];
 const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';

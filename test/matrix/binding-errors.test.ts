@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_NUMBERS } from '../../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_STATUS } from '../../packages/parley/src/bindings/http-json/errors.js';
+import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import { A2AError, ERROR_CODES, type ErrorCode } from '../../packages/parley/src/errors/a2a-error.js';
 import { InvalidParamsError, UnauthenticatedError } from '../../packages/parley/src/errors/standard-errors.js';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
 import { jsonOf, textOf } from '../support/exchange-request.js';
 import { assertNoInternals } from '../support/no-internals.js';
 import { BoundAgent, HELLO } from './bound-agent.js';
+import { oldCodec } from './old-codec.js';
 import { EVENTS, streamOf } from './recording-handler.js';
 
 /** §3.1 and §3.2: code, JSON-RPC code and HTTP status there, HTTP status and name over HTTP+JSON. */
@@ -378,6 +380,18 @@ describe('a stream that fails before its first event (§7.3)', () => {
     const answer = await refusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
     expect(answer.headers['content-type']).toBe('application/json');
     expect(await jsonOf(answer)).toMatchObject({ id: 1, error: { code: -32001 } });
+  });
+
+  it.each([
+    ['text/event-stream', 'text/event-stream'],
+    ['application/json, text/event-stream', 'text/event-stream'],
+    ['*/*', 'application/json'],
+  ])('is for clients of a version that reads frames only, which accept %s, %s', async (accept, type) => {
+    const old = { url: 'http://x.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' };
+    const agent = new BoundAgent({ codecs: [v1_0, { ...oldCodec, framesErrors: true }], interfaces: [old] });
+    agent.handler.behaviours.sendStreamingMessage = () => streamOf([], notFound);
+    const answer = await agent.rpc('message/stream', HELLO, { headers: { accept, 'a2a-version': '0.3' } });
+    expect(answer.headers['content-type']).toBe(type);
   });
 
   it('is a frame for the Go client before the handler, too, and for streaming methods only', async () => {

@@ -17,10 +17,6 @@ REFUSED = {
 }
 
 
-# This client answers a plain JSON error in place of a stream with a status of its own, whatever the error.
-REFUSED_STREAM = 400
-
-
 @pytest.fixture(params=BINDINGS, scope='session')
 def binding(request) -> str:
     return request.param
@@ -122,8 +118,8 @@ async def test_unknown_tasks_are_not_found(peer: Peer03, binding: str) -> None:
     assert await refusal_of(peer.send(text('x', taskId=unknown))) == not_found
     # This client tells a stream that is refused from one that breaks over JSON-RPC only.
     if binding == 'JSONRPC':
-        assert await refusal_of(peer.stream(text('x', taskId=unknown))) == REFUSED_STREAM
-        assert await refusal_of(peer.subscribe(unknown)) == REFUSED_STREAM
+        assert await refusal_of(peer.stream(text('x', taskId=unknown))) == not_found
+        assert await refusal_of(peer.subscribe(unknown)) == not_found
 
 
 async def test_a_finished_task_takes_nothing_more(peer: Peer03, binding: str) -> None:
@@ -131,7 +127,7 @@ async def test_a_finished_task_takes_nothing_more(peer: Peer03, binding: str) ->
     unsupported = REFUSED['unsupported operation'][binding]
     assert await refusal_of(peer.send(text('more', taskId=task_id))) == unsupported
     if binding == 'JSONRPC':
-        assert await refusal_of(peer.subscribe(task_id)) == REFUSED_STREAM
+        assert await refusal_of(peer.subscribe(task_id)) == unsupported
 
 
 async def test_a_message_without_parts_is_refused(peer: Peer03, binding: str) -> None:

@@ -1,11 +1,15 @@
+import type { WireCodec } from '../../codec/wire-codec.js';
 import type { ExchangeRequest } from '../http/exchange.js';
+import { EVENT_STREAM_TYPE, names } from '../http/media-type.js';
 
 /**
- * Whether an error before the first event of a stream is an event stream with one error frame for this client. All others get a plain JSON
- * answer: the official JavaScript client makes typed errors of nothing else, and the official compatibility kit refuses an event stream. The
- * client of the Go SDK reads an answer to a streaming call as an event stream only, and drops a plain one without a word.
+ * Whether an error before the first event of a stream is an event stream with one error frame for this client. The rule is a plain JSON
+ * answer: the official JavaScript client makes typed errors of nothing else, and the official compatibility kit refuses an event stream.
+ * Two kinds of clients show nothing of a plain answer: that of the Go SDK, and the official ones of versions before 1.0, which ask for
+ * an event stream in `Accept`.
  */
-export function readsOnlyStreams(request: ExchangeRequest): boolean {
+export function readsOnlyStreams(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
   const agent = request.header('user-agent') ?? '';
-  return agent.startsWith('Go-http-client') || agent.includes('a2a-go');
+  if (agent.startsWith('Go-http-client') || agent.includes('a2a-go')) return true;
+  return codec?.framesErrors === true && names(request.header('accept'), EVENT_STREAM_TYPE);
 }

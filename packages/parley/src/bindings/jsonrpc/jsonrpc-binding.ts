@@ -165,7 +165,7 @@ function failure({ error, endpoint, dialect, request, progress, streaming }: Fai
   const status = dialect.httpStatus(error.code);
   const body = errorResponse(id, error, { codec, data: dialect.errorData?.(error, record.taskId) });
   const retry = retryHeaders(error);
-  if (status === 200 && streaming && readsOnlyStreams(request)) {
+  if (status === 200 && streaming && readsOnlyStreams(request, codec)) {
     return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: record };
   }
   const allow = error.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;

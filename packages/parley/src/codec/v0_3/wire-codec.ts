@@ -62,6 +62,7 @@ export function oldCodec({ protocolVersion, version, dialect, methods, routes }:
     encode: (operation, response) => JSON.stringify(encode(operation, response)),
     encodeEvent: (item) => JSON.stringify(writeStreamResponse(dialect, item)),
     encodeCard: (card) => JSON.stringify(writeAgentCard(protocolVersion, card)),
+    framesErrors: true,
     wordsOf,
   };
 
