@@ -39,7 +39,7 @@ describe('the media types of parts', () => {
 describe('accepted output modes', () => {
   const output = ['text/plain', 'application/json'];
 
-  it.each([[[]], [['text/plain']], [['image/png', 'application/json']], [['text/*']], [['*/*']], [['text']]])(
+  it.each([[[]], [['text/plain']], [['image/png', 'application/json']], [['text/*']], [['*/*']], [['text']], [['']]])(
     '%j overlap with what the agent gives',
     (accepted) => {
       expect(() => requireContentTypes(asked([{ text: 'x' }], accepted), { output })).not.toThrow();

@@ -22,7 +22,8 @@ export function requireContentTypes(request: SendMessageRequest, { input, output
       }
     }
   }
-  const wanted = request.configuration?.acceptedOutputModes ?? [];
+  // An empty name is no type: a list of nothing else restricts nothing.
+  const wanted = (request.configuration?.acceptedOutputModes ?? []).filter((type) => type.trim() !== '');
   if (output === undefined || wanted.length === 0) return;
   if (!wanted.some((type) => output.some((mode) => overlap(mode, type)))) {
     const types = wanted.join(', ');
