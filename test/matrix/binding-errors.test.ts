@@ -394,6 +394,16 @@ describe('a stream that fails before its first event (§7.3)', () => {
     expect(answer.headers['content-type']).toBe(type);
   });
 
+  it('has an object as data for the Go client of an older version, which reads no array', async () => {
+    const old = { url: 'http://x.example', protocolBinding: 'JSONRPC', protocolVersion: '0.3' };
+    const agent = new BoundAgent({ codecs: [v1_0, { ...oldCodec, framesErrors: true }], interfaces: [old] });
+    agent.handler.behaviours.sendStreamingMessage = () => streamOf([], notFound);
+    const headers = { 'user-agent': 'Go-http-client/1.1', 'a2a-version': '0.3' };
+    const text = await textOf(await agent.rpc('message/stream', HELLO, { headers }));
+    const details = [expect.objectContaining({ reason: 'TASK_NOT_FOUND' })];
+    expect(JSON.parse(text.slice(6))).toMatchObject({ error: { code: -32001, data: { details } } });
+  });
+
   it('is a frame for the Go client before the handler, too, and for streaming methods only', async () => {
     const headers = { accept: 'text/event-stream', 'user-agent': 'Go-http-client/1.1' };
     const agent = new BoundAgent();

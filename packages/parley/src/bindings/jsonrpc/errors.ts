@@ -28,15 +28,18 @@ export interface ErrorResponseParts {
   readonly codec?: WireCodec | undefined;
   /** What goes with the error; default: the details of the specification. */
   readonly data?: unknown;
+  /** The details are a member of an object. Default: they are an array. */
+  readonly isObject?: boolean;
 }
 
 /** The error response to the request with this id, which is given as JSON, in the words of the version that is spoken. */
-export function errorResponse(id: string, error: A2AError, { codec, data }: ErrorResponseParts): string {
+export function errorResponse(id: string, error: A2AError, { codec, data, isObject }: ErrorResponseParts): string {
   const { reason, message } = errorWords(error, codec);
+  const details = errorDetails(error, reason);
   const body = JSON.stringify({
     code: errorNumber(error.code),
     message,
-    data: data ?? errorDetails(error, reason),
+    data: data ?? (isObject ? { details } : details),
   });
   return `{"jsonrpc":"2.0","id":${id},"error":${body}}`;
 }

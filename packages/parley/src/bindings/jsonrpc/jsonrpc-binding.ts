@@ -14,9 +14,9 @@ import { parseJson, readText } from '../http/json-body.js';
 import { essence, JSON_TYPE } from '../http/media-type.js';
 import { type Offer, offerOf } from '../http/offer.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
+import { readsObjectData, readsOnlyStreams } from './client-habits.js';
 import { idOf, readEnvelope, refuseNotification } from './envelope.js';
 import { errorResponse } from './errors.js';
-import { readsOnlyStreams } from './failed-stream.js';
 import { type JsonRpcDialect, SPECIFIED } from './jsonrpc-dialect.js';
 
 const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'content-type': JSON_TYPE });
@@ -92,7 +92,8 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
           const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
           endpoint.streamBroke?.(error.code);
           const data = dialect.errorData?.(error, record.taskId);
-          return eventFrame(errorResponse(id, error, { codec, data }));
+          const isObject = readsObjectData(request, codec);
+          return eventFrame(errorResponse(id, error, { codec, data, isObject }));
         },
       },
       clock: endpoint.clock,
@@ -163,7 +164,11 @@ interface FailureParts {
 function failure({ error, endpoint, dialect, request, progress, streaming }: FailureParts): ExchangeResponse {
   const { id, codec, record } = progress;
   const status = dialect.httpStatus(error.code);
-  const body = errorResponse(id, error, { codec, data: dialect.errorData?.(error, record.taskId) });
+  const body = errorResponse(id, error, {
+    codec,
+    data: dialect.errorData?.(error, record.taskId),
+    isObject: readsObjectData(request, codec),
+  });
   const retry = retryHeaders(error);
   if (status === 200 && streaming && readsOnlyStreams(request, codec)) {
     return { status, headers: { ...EVENT_STREAM_HEADERS, ...retry }, body: eventFrame(body), call: record };

@@ -9,7 +9,19 @@ import { EVENT_STREAM_TYPE, names } from '../http/media-type.js';
  * an event stream in `Accept`.
  */
 export function readsOnlyStreams(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
-  const agent = request.header('user-agent') ?? '';
-  if (agent.startsWith('Go-http-client') || agent.includes('a2a-go')) return true;
+  if (isGoClient(request)) return true;
   return codec?.framesErrors === true && names(request.header('accept'), EVENT_STREAM_TYPE);
+}
+
+/**
+ * Whether the `data` of an error is an object for this client, with the details as its member. The client of the Go SDK for
+ * versions before 1.0 drops an error whose `data` is an array.
+ */
+export function readsObjectData(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
+  return codec?.framesErrors === true && isGoClient(request);
+}
+
+function isGoClient(request: ExchangeRequest): boolean {
+  const agent = request.header('user-agent') ?? '';
+  return agent.startsWith('Go-http-client') || agent.includes('a2a-go');
 }
