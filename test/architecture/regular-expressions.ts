@@ -47,8 +47,9 @@ const MOST_WAYS = 20_000;
 const UNBOUNDED = 1000;
 
 /**
- * Two quantifiers that can take the same characters, with nothing between them that one of them cannot take; `undefined` if there
- * are none. A search counts as a quantifier over everything in front of an expression that is not anchored.
+ * Two quantifiers that can take the same characters, with nothing between them that one of them cannot take;
+ * `undefined` if there are none. A search counts as a quantifier over everything in front of an expression that is not
+ * anchored.
  */
 export function slowPart(source: string, flags: string): string | undefined {
   try {
@@ -134,7 +135,10 @@ function repeatedSteps(node: Node, min: number, max: number): Step[][] {
   return [...absent, ...once, ...joined(once, once)];
 }
 
-/** The characters of a repetition that is one quantifier: those of a class, or of a group without quantifiers of its own. */
+/**
+ * The characters of a repetition that is one quantifier: those of a class, or of a group without quantifiers of its
+ * own.
+ */
 function singleCharacters(ways: readonly (readonly Step[])[]): Characters | undefined {
   if (ways.some((way) => way.some(({ is }) => is === 'loop'))) return undefined;
   const firsts = ways.map((way) => way.find((step) => step.is === 'one')?.set ?? new Set<string>());

@@ -12,8 +12,8 @@ export interface RoomRule {
 const VALUES = ['runtime', 'model', 'errors', 'telemetry'];
 
 /**
- * The rooms of the library from left to right, and what each may import. An entry such as `store/sqlite` overrides that of
- * its room for the files below it.
+ * The rooms of the library from left to right, and what each may import. An entry such as `store/sqlite` overrides that
+ * of its room for the files below it.
  */
 export const ROOMS: Readonly<Record<string, RoomRule>> = {
   runtime: { rooms: [] },

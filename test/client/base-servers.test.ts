@@ -16,7 +16,10 @@ const unknownMethod: StubAnswer = {
   body: { jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'Method not found' } },
 };
 
-/** A server of the base-server interface by somebody else, as strict as can be: each endpoint takes its own methods only. */
+/**
+ * A server of the base-server interface by somebody else, as strict as can be: each endpoint takes its own methods
+ * only.
+ */
 function foreign(paths: readonly string[], prefix = ''): Promise<StubAgent> {
   const task = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'completed' }, history: [], artifacts: [] };
   const answers: Readonly<Record<string, object>> = {

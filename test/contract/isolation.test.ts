@@ -25,7 +25,7 @@ afterAll(() => files.remove());
 const USER = { id: 'ann', name: 'Ann' };
 const SCOPE = { agent: 'test', tenant: '', owner: USER.id };
 
-/** What an agent does in a turn. All of it hands objects over that it changes afterwards. */
+/** The work of an agent in a turn. It changes each object after it has handed it over. */
 const STEPS = ['progress', 'artifact', 'chunk', 'raw status', 'raw artifact', 'authorization'] as const;
 type Step = (typeof STEPS)[number];
 interface Script {

@@ -27,9 +27,9 @@ export class SqliteFiles {
   }
 
   /**
-   * The same worker, but its thread ends before or after it has done what it was asked, and never answers, when a condition
-   * over `request`, `again` and `count` (its requests so far) says "now". It ends before it is ready when `atStart` holds, a
-   * condition over `workerData`.
+   * The same worker, but its thread ends before or after it has done what it was asked, and never answers, when a
+   * condition over `request`, `again` and `count` (its requests so far) says "now". It ends before it is ready when
+   * `atStart` holds, a condition over `workerData`.
    */
   dyingWorker(moment: 'before' | 'after', condition: string, atStart = 'false'): URL {
     const text = readFileSync(this.worker, 'utf8');

@@ -29,9 +29,9 @@ export interface ContainerOptions {
 }
 
 /**
- * The image that the Dockerfile describes, in a folder: every instruction is carried out as far as that can be done without
- * containers. The base image is stood in for by the repository's Node.js and the npm of the machine; the build finds the
- * packages installed and the sources built as they are in the checkout.
+ * The image that the Dockerfile describes, in a folder: every instruction is carried out as far as that can be done
+ * without containers. The base image is stood in for by the repository's Node.js and the npm of the machine; the build
+ * finds the packages installed and the sources built as they are in the checkout.
  */
 export class StagedImage implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'parley-image-'));

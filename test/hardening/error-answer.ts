@@ -43,8 +43,9 @@ interface Detail {
 }
 
 /**
- * Checks the form of an error answer of either binding, or of none: JSON of the right type, a code that fits the status, the
- * ErrorInfo, and nothing of the server's inside (protocol §3.3.2, §9.5, §11.6). `echoes`: what the caller wrote may look like anything.
+ * Checks the form of an error answer of either binding, or of none: JSON of the right type, a code that fits the
+ * status, the ErrorInfo, and nothing of the server's inside (protocol §3.3.2, §9.5, §11.6). `echoes`: what the caller
+ * wrote may look like anything.
  */
 export function readError(answer: HttpAnswer, { echoes = false } = {}): ErrorSaid {
   const { status, text, headers } = answer;

@@ -10,7 +10,7 @@ import { ExampleServer } from './example-server.js';
 const BUILD_MS = 300_000;
 const run = promisify(execFile);
 
-/** Whether this machine has the Go that the official SDK needs. Without it these tests are skipped. */
+/** True if this machine has the Go that the official SDK needs. Without it these tests are skipped. */
 function hasGo(): boolean {
   try {
     const [, minor] = /go1\.(\d+)/.exec(execFileSync('go', ['version'], { encoding: 'utf8' })) ?? [];

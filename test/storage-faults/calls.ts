@@ -73,7 +73,7 @@ export class Caller {
     return this.get(`/tasks/${id}`);
   }
 
-  /** What HTTP+JSON answers at a path. */
+  /** The answer of HTTP+JSON at a path. */
   get(path: string): Promise<Answer> {
     return answerOf(fetch(`${this.#addresses.rest}${path}`, { headers: HEADERS }));
   }

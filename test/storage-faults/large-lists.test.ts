@@ -48,7 +48,7 @@ it.each(['SQLite', 'memory'])(
     const path = kind === 'memory' ? 'memory:' : join(folder, 'tasks.db');
     try {
       const made = kind === 'memory' ? [] : [...(await filledFile(path))];
-      // What is left over of one page must not be needed for the next: with a large heap it is collected late.
+      // The next page must not need the remains of the one before: with a large heap they are collected late.
       await using server = await ServerProcess.start(path, { heapMiB: kind === 'memory' ? 256 : 64 });
       const caller = new Caller(server.addresses);
       while (made.length < 10) made.unshift(taskOf(await caller.send(`large ${CHARACTERS}`)).id);

@@ -184,7 +184,7 @@ export class World {
     return handler;
   }
 
-  /** What the processes run that have not been killed. */
+  /** Turns that run in the processes that have not been killed. */
   get runningTurns(): number {
     return this.#handlers.reduce((sum, handler) => sum + handler.load.runningTurns, 0);
   }
@@ -416,7 +416,7 @@ export class World {
     void this.#handler.close({ graceMs }).then(() => {
       process.closed = true;
       if (process.dead) return;
-      // What it had asked for has happened before the next process looks at its tasks.
+      // Its calls to the storage have happened before the next process looks at its tasks.
       this.storage.settle(process);
       this.#process = { dead: false, closing: false, closed: false };
       this.#handler = this.#boot();

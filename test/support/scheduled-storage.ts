@@ -20,8 +20,8 @@ interface Operation {
 
 /**
  * Storage operations that wait until they are picked, in any order: every interleaving of commits a real store could
- * give. `view` is how one process sees it, alone or with others; a dead process can only go on with appends, as a zombie
- * would. A closed process has closed its view: its calls fail.
+ * give. `view` is how one process sees it, alone or with others; a dead process can only go on with appends, as a
+ * zombie would. A closed process has closed its view: its calls fail.
  */
 export class ScheduledStorage {
   readonly #storage: Storage;

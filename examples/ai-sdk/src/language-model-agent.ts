@@ -8,8 +8,8 @@ export interface LanguageModelAgentOptions {
 }
 
 /**
- * Answers with the text of a language model. The answer is an artifact that grows with every delta. A cancel stops the model. An
- * error of the model fails the task, and the caller learns no more than that.
+ * Answers with the text of a language model. The answer is an artifact that grows with every delta. A cancel stops the
+ * model. An error of the model fails the task, and the caller learns no more than that.
  */
 export function languageModelAgent({ model, instructions }: LanguageModelAgentOptions): AgentExecutor {
   return agent((prompt, { signal }) =>

@@ -12,7 +12,7 @@ export const VERSION: string = version;
 /** The versions of Node.js that the packages run on, as npm writes ranges. */
 export const NODE_RANGE: string = engines.node;
 
-/** Whether the packages can be installed from npm: false until the first release. */
+/** True if the packages can be installed from npm: false until the first release. */
 export const IS_PUBLISHED: boolean = false;
 
 /** The version of the specification of command line clients that it follows. */

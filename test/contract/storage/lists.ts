@@ -195,7 +195,7 @@ export function listsContract(open: OpenStorage): void {
           else expect(Math.max(...pages)).toBeLessThanOrEqual(maxBytes > 1_000_000 ? 5 : 4);
           expect(pages.every((size) => size > 0)).toBe(true);
         }
-        // What is not shown does not count.
+        // Members that are not shown do not count.
         expect((await list(tested, { orderBy, limit: 5, maxBytes: 10_000 })).tasks).toHaveLength(5);
       }
     });

@@ -123,7 +123,7 @@ export const endings = {
     },
     state: 'INPUT_REQUIRED',
     says: 'and?',
-    // What it throws after its question changes nothing, and is logged.
+    // An error after its question changes nothing, and is logged.
     lines: 1,
   },
   'is a generator that yields garbage': {

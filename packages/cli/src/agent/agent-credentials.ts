@@ -11,10 +11,10 @@ import type { Setting, Settings } from '../settings/settings.js';
 
 const NAMES = ['auth', 'bearer', 'api-key'] as const;
 
-/** What the credentials of an agent are made of. */
+/** Sources of the credentials of an agent. */
 export interface AgentCredentialsOptions {
   readonly settings: Settings;
-  /** What the connections show by themselves. */
+  /** Credentials that connections send by themselves. */
   readonly certificate?: SchemeCredentials | undefined;
   /** Tells the user what is done with credentials. */
   readonly tell: (text: string) => void;
@@ -26,7 +26,7 @@ export class AgentCredentials implements CredentialProvider {
   readonly #certificate: SchemeCredentials | undefined;
   readonly #tell: (text: string) => void;
   #provider: Promise<CredentialProvider> | undefined;
-  /** What went out, such as a token of a login. */
+  /** Credentials that were sent, such as the token of a login. */
   readonly #given = new Set<string>();
   /** Whether any went out. */
   sent = false;

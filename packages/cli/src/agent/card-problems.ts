@@ -1,4 +1,4 @@
-/** What is wrong with a card. */
+/** Problems of a card. */
 export interface CardProblems {
   /** Everything that breaks the schema, such as `name is required`. */
   readonly wrong: readonly string[];

@@ -13,9 +13,9 @@ export interface CardReference {
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/]|$)/i;
 
 /**
- * Reads a reference: a host or origin, a full URL, a `file://` URL or a path; `#…` picks an entry of a catalog. Without a scheme
- * a host of this machine is asked by http, any other by https. A path begins with `./`, `../` or `/`: a file of the working
- * directory must not stand in for a host of its name.
+ * Reads a reference: a host or origin, a full URL, a `file://` URL or a path; `#…` picks an entry of a catalog. Without
+ * a scheme a host of this machine is asked by http, any other by https. A path begins with `./`, `../` or `/`: a file
+ * of the working directory must not stand in for a host of its name.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCardReference(reference: string): CardReference {
@@ -25,7 +25,7 @@ export function parseCardReference(reference: string): CardReference {
   return { url: urlOf(address, reference), entry };
 }
 
-/** Whether a reference that is read as a host is the name of a file as well. */
+/** True if a reference that is read as a host is the name of a file as well. */
 export function namesFile(reference: string): boolean {
   return existsSync(reference) && !/^[a-z][a-z0-9+.-]*:/i.test(reference);
 }

@@ -1,7 +1,9 @@
 import { A2AError } from 'parley-a2a/client';
 import { CliError } from '../failure/cli-error.js';
 
-/** The result of a search for a card. A card that is malformed is an error of its own, not a bad answer of the agent. */
+/**
+ * The result of a search for a card. A card that is malformed is an error of its own, not a bad answer of the agent.
+ */
 export async function readCard<T>(search: Promise<T>): Promise<T> {
   try {
     return await search;

@@ -20,7 +20,7 @@ export interface CalledAgent {
   readonly credentials: AgentCredentials;
   /** Undefined where signatures are not looked at. */
   readonly signatures: CardSignatures | undefined;
-  /** What to report of an error of a call. */
+  /** The report of an error of a call. */
   readonly failure: (error: unknown) => Failure;
 }
 

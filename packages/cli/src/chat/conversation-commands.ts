@@ -1,4 +1,4 @@
-/** What a line that begins with a slash asks for. */
+/** The command of a line that begins with a slash. */
 export type ConversationCommand =
   | { readonly name: 'help' | 'cancel' | 'task' | 'exit' }
   | { readonly name: 'file'; readonly place: string }

@@ -3,13 +3,13 @@ import type { Artifact, Part, StreamResponse, Task } from 'parley-a2a';
 interface Shown {
   /** All text of the artifact so far. */
   text: string;
-  /** How many of its parts are no text. */
+  /** Count of its parts that are not text. */
   others: number;
 }
 
 /**
- * Leaves of each event only what the conversation has not shown yet. A task event repeats the whole task: what earlier turns
- * and earlier connections have brought is taken out of it.
+ * Leaves of each event only what the conversation has not shown yet. A task event repeats the whole task: what earlier
+ * turns and earlier connections have brought is taken out of it.
  */
 export class ConversationNews {
   readonly #artifacts = new Map<string, Shown>();

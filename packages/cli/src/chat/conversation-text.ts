@@ -7,11 +7,14 @@ import { writeParts } from '../output/part-text.js';
 /** States in which a status message is progress, not an answer. */
 const PROGRESS: ReadonlySet<TaskState> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
 
-/** Shows a turn to a person: what the agent says, as it comes, without ids. Markdown becomes styles where colours are on. */
+/**
+ * Shows a turn to a person: what the agent says, as it comes, without ids. Markdown becomes styles where colours are
+ * on.
+ */
 export class ConversationText {
   readonly #output: Output;
   readonly #markdown: MarkdownPrinter | undefined;
-  /** Whether text of a part stands without the end of its line. */
+  /** True if text of a part stands without the end of its line. */
   #isOpen = false;
   #artifactId: string | undefined;
 

@@ -13,7 +13,9 @@ import { Turn } from './turn.js';
 /** Failures of a message to a task after which the next message begins a new task. */
 const TASK_IS_GONE: ReadonlySet<string> = new Set(['TaskNotFoundError', 'UnsupportedOperationError']);
 
-/** Talks to an agent line by line. Commands, prompts and Ctrl-C as described in the help are for a person at a terminal. */
+/**
+ * Talks to an agent line by line. Commands, prompts and Ctrl-C as described in the help are for a person at a terminal.
+ */
 export class Conversation {
   readonly #invocation: Invocation;
   readonly #agent: CalledAgent;
@@ -125,7 +127,9 @@ export class Conversation {
     }
   }
 
-  /** An error is the answer to one message, not the end of the conversation. A pipe learns of it by the exit code, too. */
+  /**
+   * An error is the answer to one message, not the end of the conversation. A pipe learns of it by the exit code, too.
+   */
   #goOnAfter({ code, exit }: Failure): void {
     if (TASK_IS_GONE.has(code)) this.#taskId = undefined;
     if (!this.#isPerson) this.#exitCode = exit;

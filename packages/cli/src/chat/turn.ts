@@ -25,7 +25,7 @@ export class Turn {
     this.#news = news;
   }
 
-  /** Whether it was asked to cancel already. */
+  /** True if it was asked to cancel already. */
   get isCanceling(): boolean {
     return this.#canceling !== undefined;
   }

@@ -10,7 +10,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return near[0]?.candidate;
 }
 
-/** Whether two adjacent letters change places, the most frequent mistake. */
+/** True if two adjacent letters change places, the most frequent mistake. */
 function isSwapped(word: string, candidate: string): boolean {
   const at = Array.from(word).findIndex((letter, index) => letter !== candidate[index]);
   return at >= 0 && candidate === `${word.slice(0, at)}${word[at + 1] ?? ''}${word[at]}${word.slice(at + 2)}`;

@@ -103,7 +103,9 @@ async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promi
   return { ...login, scopes };
 }
 
-/** An issuer that the caller names, with the endpoints of its discovery document, or those of the card at its origin. */
+/**
+ * An issuer that the caller names, with the endpoints of its discovery document, or those of the card at its origin.
+ */
 async function issuerNamed(
   issuer: string,
   ofCard: OAuthEndpoints | undefined,

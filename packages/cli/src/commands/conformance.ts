@@ -28,8 +28,8 @@ interface Report {
 }
 
 /**
- * Checks from outside that an agent does what its card says, over every interface that this tool speaks; with `--tck` also that it plays
- * the scenarios of the compatibility kit.
+ * Checks from outside that an agent does what its card says, over every interface that this tool speaks; with `--tck`
+ * also that it plays the scenarios of the compatibility kit.
  */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;

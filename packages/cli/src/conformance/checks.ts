@@ -22,7 +22,7 @@ export interface Check {
   /** The section of the specification. */
   readonly spec: string;
   readonly requirement: string;
-  /** Whether only 1.x asks for it, not 0.3. */
+  /** True if only 1.x asks for it, not 0.3. */
   readonly sinceV1?: boolean;
   readonly run: (agent: CheckedAgent) => Promise<Finding>;
 }

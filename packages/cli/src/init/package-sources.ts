@@ -6,15 +6,18 @@ import { IS_PUBLISHED, VERSION } from '../version.js';
 /** The packages that a new project depends on. */
 export const PACKAGES = ['parley-a2a', 'parley-a2a-cli'] as const;
 
-/** Where a new project gets the packages from. */
+/** The sources of the packages for a new project. */
 export interface PackageSources {
-  /** What `package.json` says of each: a range of versions, or the file of a packed package. */
+  /** The value in `package.json` for each: a range of versions, or the file of a packed package. */
   readonly dependencies: Readonly<Record<string, string>>;
   /** The clone in which the packages must be packed first. */
   readonly unpacked: string | undefined;
 }
 
-/** npm once there is a release; before that the files of the clone that this tool runs from, or those that it was installed from. */
+/**
+ * npm once there is a release; before that the files of the clone that this tool runs from, or those that it was
+ * installed from.
+ */
 export function packageSources(): PackageSources {
   const released = Object.fromEntries(PACKAGES.map((name) => [name, `^${VERSION}`]));
   if (IS_PUBLISHED) return { dependencies: released, unpacked: undefined };

@@ -26,7 +26,7 @@ export async function discoveredEndpoints(issuer: string): Promise<OAuthEndpoint
   return undefined;
 }
 
-/** Whether every endpoint has the origin of an issuer. */
+/** True if every endpoint has the origin of an issuer. */
 export function shareOrigin(issuer: string, endpoints: OAuthEndpoints): boolean {
   return Object.values(endpoints).every((endpoint) => URL.parse(endpoint)?.origin === new URL(issuer).origin);
 }

@@ -20,7 +20,7 @@ export interface StepUp {
 export interface LoginMeans {
   readonly store: TokenStore;
   readonly clientSecret: string | undefined;
-  /** What becomes of a token that an agent refuses for lack of scope. */
+  /** The handling of a token that an agent refuses for lack of scope. */
   readonly stepUp: StepUp;
   /** Shows a person what to do; absent where nobody is asked. */
   readonly show?: (prompt: DeviceCodePrompt) => void;
@@ -29,8 +29,8 @@ export interface LoginMeans {
 const BEARER = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
 
 /**
- * The tokens of a login, renewed without asking a person. They are for the scheme that the login names, wherever the card
- * says that tokens come from: the login has settled that.
+ * The tokens of a login, renewed without asking a person. They are for the scheme that the login names, wherever the
+ * card says that tokens come from: the login has settled that.
  */
 export function loginCredentials(login: Login, means: LoginMeans): CredentialProvider {
   const tokens = tokensOf(login, means);
@@ -70,7 +70,10 @@ function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMean
   });
 }
 
-/** Of the scopes that an agent names, those that the user allows. Says who gives them, and who gets the token, before it is asked for. */
+/**
+ * Of the scopes that an agent names, those that the user allows. Says who gives them, and who gets the token, before it
+ * is asked for.
+ */
 function allowedScopes({ issuer, scopes, agent }: StepUpRequest, { scopes: allowed, tell }: StepUp): readonly string[] {
   const granted = scopes.filter((scope) => allowed.includes(scope));
   if (granted.length === scopes.length)

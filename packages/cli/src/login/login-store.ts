@@ -16,7 +16,7 @@ export interface Login {
 
 interface Entry extends Login {
   readonly tokens?: Tokens;
-  /** What these tokens are for; absent in files of earlier versions. */
+  /** The purpose of these tokens; absent in files of earlier versions. */
   readonly key?: string;
   /** Tokens for more scopes, by what they are for. */
   readonly widened?: Readonly<Record<string, Tokens>>;
@@ -40,7 +40,7 @@ export class LoginStore {
     this.#write({ ...this.#read(), [originOf(cardUrl)]: login });
   }
 
-  /** Where the tokens of a login are. The first key is that of the login; others are for more scopes. */
+  /** The places of the tokens of a login. The first key is that of the login; others are for more scopes. */
   tokensOf(cardUrl: string): TokenStore {
     const origin = originOf(cardUrl);
     let first: string | undefined;

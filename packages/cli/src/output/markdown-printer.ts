@@ -11,8 +11,8 @@ const FENCE = /^\s{0,3}```/;
 const RESET = '\x1b[0m';
 
 /**
- * Turns Markdown into coloured text for a terminal while it arrives. The result does not depend on the chunks that the text
- * comes in. Text that is no Markdown passes unchanged; the caller removes control characters first.
+ * Turns Markdown into coloured text for a terminal while it arrives. The result does not depend on the chunks that the
+ * text comes in. Text that is no Markdown passes unchanged; the caller removes control characters first.
  */
 export class MarkdownPrinter {
   readonly #style: Style = { bold: false, italic: false, code: 0 };

@@ -15,7 +15,7 @@ export interface OutputSinks {
   readonly stderr: TextSink;
   /** Whether stderr may be coloured. */
   readonly colors: boolean;
-  /** Whether stdout is a terminal that may be coloured. */
+  /** True if stdout is a terminal that may be coloured. */
   readonly styled?: boolean;
 }
 
@@ -35,7 +35,7 @@ export class Output {
   #drawn = false;
   /** The last value of labels that need not be shown twice. */
   readonly #shown = new Map<string, string>();
-  /** Whether the terminal's cursor stands behind text of stdout. */
+  /** True if the terminal's cursor stands behind text of stdout. */
   #isMidLine = false;
 
   constructor(sinks: OutputSinks, { format = 'text', verbose = false }: OutputOptions = {}) {
@@ -53,12 +53,12 @@ export class Output {
     return this.#sinks.stderr.isTTY === true;
   }
 
-  /** Whether a person reads stdout as it is written. */
+  /** True if a person reads stdout as it is written. */
   get isRead(): boolean {
     return this.#sinks.stdout.isTTY === true && !this.json;
   }
 
-  /** Whether stdout may be coloured. */
+  /** True if stdout may be coloured. */
   get styled(): boolean {
     return this.#sinks.styled === true && !this.json;
   }
@@ -123,7 +123,9 @@ export class Output {
     this.#tell(`${this.#colored('error:', 31)} ${harmless(text)}\n`);
   }
 
-  /** A line that the next output replaces. Only a terminal shows it, and not behind text that waits for its line to end. */
+  /**
+   * A line that the next output replaces. Only a terminal shows it, and not behind text that waits for its line to end.
+   */
   progress(text: string): void {
     if (!this.watched || this.#isMidLine) return;
     this.#drawn = true;

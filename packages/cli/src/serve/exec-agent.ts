@@ -27,9 +27,9 @@ const SECRET_VARIABLES: ReadonlySet<string> = new Set(
 
 /**
  * Makes an agent of any program: each message runs it once, with the text on its stdin and ids in its environment
- * (`A2A_TASK_ID`, `A2A_CONTEXT_ID`, `A2A_MESSAGE`); what it prints is the answer, and an exit code other than 0 fails the
- * task. A message of more than 64 kB is in the file that `A2A_MESSAGE_FILE` names instead. A canceled task ends the program
- * and what it has started.
+ * (`A2A_TASK_ID`, `A2A_CONTEXT_ID`, `A2A_MESSAGE`); what it prints is the answer, and an exit code other than 0 fails
+ * the task. A message of more than 64 kB is in the file that `A2A_MESSAGE_FILE` names instead. A canceled task ends the
+ * program and what it has started.
  */
 export function execAgent(options: ExecAgentOptions): AgentExecutor {
   return {

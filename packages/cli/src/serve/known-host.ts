@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 
-/** Whether a host, with or without a port, is a name or an address of this machine. */
+/** True if a host, with or without a port, is a name or an address of this machine. */
 export function isLocalHost(host: string): boolean {
   const name = hostnameOf(host);
   if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true;
   return isIP(name) === 4 && name.startsWith('127.');
 }
 
-/** Whether a `Host` header names this machine or the public url. A request without one comes from no browser. */
+/** True if a `Host` header names this machine or the public url. A request without one comes from no browser. */
 export function isKnownHost(host: string | undefined, publicUrl: string): boolean {
   return host === undefined || isLocalHost(host) || host === URL.parse(publicUrl)?.host;
 }

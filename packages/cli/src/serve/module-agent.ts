@@ -12,8 +12,8 @@ export type ModuleAgent =
   | { readonly agent: AgentOptions };
 
 /**
- * Loads what a module exports, as `default` or as `agent`: a function, an executor, an object with `run`, the options of an
- * agent, or `{ agents }` for several.
+ * Loads what a module exports, as `default` or as `agent`: a function, an executor, an object with `run`, the options
+ * of an agent, or `{ agents }` for several.
  * @throws CliError
  */
 export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
@@ -47,8 +47,9 @@ async function imported(path: string, file: string): Promise<{ readonly default?
 }
 
 /**
- * The file and line of an error of loading: in front of the stack for TypeScript, else the first place in the stack that belongs to
- * neither Node.js nor a package. Syntax errors of JavaScript name none: there Node.js is asked to check the file.
+ * The file and line of an error of loading: in front of the stack for TypeScript, else the first place in the stack
+ * that belongs to neither Node.js nor a package. Syntax errors of JavaScript name none: there Node.js is asked to check
+ * the file.
  */
 function placeOf({ name, stack = '' }: Error, file: string): string {
   const urls = stack.split('\n').filter((line) => line.includes('file://'));

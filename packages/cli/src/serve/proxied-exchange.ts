@@ -153,7 +153,7 @@ function pathIn(target = '/'): string {
   return named === null || !/^https?:$/.test(named.protocol) ? '/' : `${named.pathname}${named.search}`;
 }
 
-/** Where a card expects API keys, in the forms of 1.0 and of 0.3. */
+/** The places where a card expects API keys, in the forms of 1.0 and of 0.3. */
 function keyNamesIn({ securitySchemes }: Record<string, unknown>): readonly string[] {
   return Object.values(securitySchemes ?? {}).flatMap((scheme: { apiKeySecurityScheme?: unknown; name?: unknown }) => {
     const { name } = (scheme?.apiKeySecurityScheme ?? scheme ?? {}) as { readonly name?: unknown };

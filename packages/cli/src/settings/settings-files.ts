@@ -23,7 +23,7 @@ export function trustedFiles(env: Environment): TrustedFiles {
   return new TrustedFiles(join(globalFolder(env), 'trusted.json'));
 }
 
-/** Where settings are looked for. */
+/** The places of settings. */
 export interface SettingsPlaces {
   readonly env: Environment;
   /** The file of `--config`, in place of the local one. */
@@ -54,11 +54,14 @@ export interface SettingsFile {
   readonly path: string;
   readonly content: Buffer;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** Whether the file, and the link that leads to it, belong to the user. */
+  /** True if the file, and the link that leads to it, belong to the user. */
   readonly isOwn: boolean;
 }
 
-/** The nearest `.env`, here or in a folder above, as git finds its folder. Files of other users are passed over, with a warning. */
+/**
+ * The nearest `.env`, here or in a folder above, as git finds its folder. Files of other users are passed over, with a
+ * warning.
+ */
 export function nearestSettingsFile(folder: string, warn: (text: string) => void): SettingsFile | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const file = readSettingsFile(join(at, '.env'));

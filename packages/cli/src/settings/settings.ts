@@ -34,7 +34,9 @@ export class Settings {
     this.#layers = layers;
   }
 
-  /** Where a setting comes from; `undefined` where nobody has set it. To show it only: to act on it, ask for its value. */
+  /**
+   * The source of a setting; `undefined` if it is not set. For display only: to act on a setting, ask for its value.
+   */
   setting(name: FlagName): Setting | undefined {
     const given = this.#given.filter((flag) => flag.name === name);
     if (given.length > 0) return { values: given.map(({ value }) => String(value)), source: 'flag' };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Whether a person has trusted a file: with the content that it has, with other content, or never. */
+/** True if a person has trusted a file: with the content that it has, with other content, or never. */
 export type FileTrust = 'trusted' | 'changed' | 'unknown';
 
 /** The files that a person has trusted, each with a hash of its content, in a file that only its owner reads. */
@@ -18,7 +18,7 @@ export class TrustedFiles {
     return Object.keys(this.#read()).sort();
   }
 
-  /** Whether a file is trusted with this content. */
+  /** True if a file is trusted with this content. */
   trustOf(file: string, content: Uint8Array): FileTrust {
     const known = this.#read()[file];
     if (known === undefined) return 'unknown';

@@ -80,7 +80,9 @@ function replaceFile(path: string, content: Uint8Array): void {
   renameSync(draft, path);
 }
 
-/** A name that ends in an extension already, such as `main.py`, keeps it. A number behind a dot, as in `v1.2`, is none. */
+/**
+ * A name that ends in an extension already, such as `main.py`, keeps it. A number behind a dot, as in `v1.2`, is none.
+ */
 function withExtension(name: string, extension: string): string {
   return /\.[a-z][a-z0-9]{0,7}$/i.test(name) ? name : `${name}.${extension}`;
 }

@@ -16,8 +16,8 @@ export interface Wait {
 }
 
 /**
- * Runs something that waits for a task. Ctrl-C ends the waiting and not the task, and tells how to get back to it; the same goes
- * for `--timeout`, as an error.
+ * Runs something that waits for a task. Ctrl-C ends the waiting and not the task, and tells how to get back to it; the
+ * same goes for `--timeout`, as an error.
  */
 export async function waiting(
   { settings, output }: Invocation,
@@ -73,8 +73,8 @@ export interface Progress {
 const NO_PROGRESS: Progress = { end: () => {} };
 
 /**
- * Shows the state of a task, the agent's last status text and the time, while a person waits. In a pipe it shows nothing. `leave`
- * says what Ctrl-C does.
+ * Shows the state of a task, the agent's last status text and the time, while a person waits. In a pipe it shows
+ * nothing. `leave` says what Ctrl-C does.
  */
 export function showProgress(output: Output, thread: TaskThread, leave: string): Progress {
   if (!output.watched) return NO_PROGRESS;

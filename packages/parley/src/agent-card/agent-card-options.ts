@@ -27,7 +27,10 @@ export interface AgentCardOptions {
   readonly extensions?: readonly AgentExtension[];
   /** How to authenticate, by name of the scheme; default: what the authenticator says of itself. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
-  /** What a caller needs: one of these sets of schemes with their scopes (Spec §4.5). Clients of 0.3 read it as `security`. */
+  /**
+   * Requirements of a caller: one of these sets of schemes with their scopes (Spec §4.5). Clients of 0.3 read it as
+   * `security`.
+   */
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
 

@@ -2,8 +2,8 @@ import type { ContentModes } from '../operations/content-types.js';
 import type { AgentCardOptions } from './agent-card-options.js';
 
 /**
- * The media types that an author declares: the defaults and those of all skills. Without a default, types are limited only if every skill
- * declares its own. `undefined` if nothing is limited.
+ * The media types that an author declares: the defaults and those of all skills. Without a default, types are limited
+ * only if every skill declares its own. `undefined` if nothing is limited.
  */
 export function declaredModes(options: AgentCardOptions): ContentModes | undefined {
   const { defaultInputModes, defaultOutputModes, skills = [] } = options;

@@ -39,7 +39,7 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   readonly agents: HostedAgents;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
-  /** How that url is learnt from proxies, if it is. */
+  /** The rule by which proxies tell that url, if they may. */
   readonly forwarding?: Forwarding | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;
@@ -110,7 +110,7 @@ export class AgentHost {
     this.exchange = options.forwarding === undefined ? exchange : withForwardedCaching(exchange, options.forwarding);
   }
 
-  /** Whether an agent asks nobody for a credential. */
+  /** True if an agent asks nobody for a credential. */
   get isOpen(): boolean {
     return this.#agents.some(({ isOpen }) => isOpen);
   }

@@ -41,8 +41,8 @@ interface View {
 }
 
 /**
- * One agent under a path: the card, JSON-RPC on the path itself, HTTP+JSON below it. At the root the bindings have paths of
- * their own, so that no tenant route meets another agent.
+ * One agent under a path: the card, JSON-RPC on the path itself, HTTP+JSON below it. At the root the bindings have
+ * paths of their own, so that no tenant route meets another agent.
  */
 export class AgentMount {
   readonly path: string;

@@ -23,9 +23,9 @@ export interface BoundBase {
 }
 
 /**
- * The origin (and prefix) to build public addresses on, without a trailing slash; "" while nothing is known. In this order: the
- * configured url as it is, the forwarded headers of a trusted proxy, the address really bound. The latter two are followed by
- * the path under which a host has mounted what is served. A Host header is never believed.
+ * The origin (and prefix) to build public addresses on, without a trailing slash; "" while nothing is known. In this
+ * order: the configured url as it is, the forwarded headers of a trusted proxy, the address really bound. The latter
+ * two are followed by the path under which a host has mounted what is served. A Host header is never believed.
  */
 export function baseUrlOf({
   publicUrl,
@@ -49,7 +49,7 @@ export function baseUrlOf({
   };
 }
 
-/** How a rule learns from proxies; `undefined` if it does not. */
+/** The part of a rule that concerns proxies; `undefined` if it has none. */
 export function forwardingOf({ publicUrl, isTrustedProxy, isPublicHost }: BaseUrlRule): Forwarding | undefined {
   if (publicUrl !== undefined || isTrustedProxy === undefined) return undefined;
   return { listed: isPublicHost !== undefined };

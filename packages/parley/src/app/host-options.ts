@@ -24,9 +24,9 @@ export interface HostOptions {
   /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
   readonly trustProxy?: readonly string[];
   /**
-   * The hosts that the server goes by, such as `agents.example.com` or `agents.example.com:8443`. Forwarded headers may name no other, and
-   * a server on loopback without authentication takes these beside the names of its machine. Default: forwarded headers may name any
-   * host, and no shared cache may keep the card.
+   * The hosts that the server goes by, such as `agents.example.com` or `agents.example.com:8443`. Forwarded headers may
+   * name no other, and a server on loopback without authentication takes these beside the names of its machine.
+   * Default: forwarded headers may name any host, and no shared cache may keep the card.
    */
   readonly publicHosts?: readonly string[];
   /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
@@ -47,18 +47,18 @@ export interface HostOptions {
   /** Whether answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
   readonly nosniff?: boolean;
   /**
-   * Whether longer answers are compressed for whoever accepts that, and how. Default: by a server with a socket of its own, not
-   * where an agent is put behind another host, which may do that itself.
+   * Whether longer answers are compressed for whoever accepts that, and how. Default: by a server with a socket of its
+   * own, not where an agent is put behind another host, which may do that itself.
    */
   readonly compression?: boolean | CompressionOptions;
   /**
-   * Whether `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not where
-   * an agent is put behind another host.
+   * Whether `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not
+   * where an agent is put behind another host.
    */
   readonly health?: boolean;
   /**
-   * What is measured and who gets to see it. Default: everything, at `/metrics`, by a server with a socket of its own; nothing
-   * where an agent is put behind another host.
+   * What is measured and who gets to see it. Default: everything, at `/metrics`, by a server with a socket of its own;
+   * nothing where an agent is put behind another host.
    */
   readonly metrics?: boolean | MetricsOptions;
   /**

@@ -10,13 +10,13 @@ import { STYLE } from './openapi/page/style.js';
 export interface LandingPage {
   readonly mounts: readonly AgentMount[];
   readonly base: string;
-  /** Whether the server describes itself at `/docs`. */
+  /** True if the server describes itself at `/docs`. */
   readonly documented: boolean;
-  /** Whether the page shows one of several agents, and leads to all of them. */
+  /** True if the page shows one of several agents, and leads to all of them. */
   readonly partial: boolean;
 }
 
-/** Whether a request comes from a browser: it reads, and prefers a page to JSON. */
+/** True if a request comes from a browser: it reads, and prefers a page to JSON. */
 export function prefersPage(request: ExchangeRequest): boolean {
   if (request.method !== 'GET' && request.method !== 'HEAD') return false;
   return accepted(request.header('accept'), ['application/json', 'text/html']) === 'text/html';

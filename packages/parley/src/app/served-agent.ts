@@ -47,7 +47,7 @@ export interface SharedPorts extends AgentPorts {
   readonly streamBroke: (code: ErrorCode) => void;
 }
 
-/** Whose tasks of an agent; default: those of anonymous callers without a tenant. */
+/** The owner of tasks of an agent. Default: anonymous callers without a tenant. */
 export interface TaskOwner {
   readonly tenant?: string;
   /** The id of a user; `null` for anonymous callers. */
@@ -87,7 +87,7 @@ export class ServedAgent {
     }
   }
 
-  /** Whether callers need no credential. */
+  /** True if callers need no credential. */
   get isOpen(): boolean {
     return this.#options.authenticator === undefined;
   }
@@ -128,7 +128,7 @@ export class ServedAgent {
     const handler = this.#capabilities.extendedAgentCard
       ? handlerAt(supportedInterfaces, this.#handler)
       : this.#handler;
-    // What a handler of the author's own gives to interceptors is the author's business.
+    // A custom handler decides itself what it gives to interceptors.
     const around = this.#engine ? [...interceptors, isolation] : interceptors;
     const called = interceptors.length === 0 ? handler : interceptedHandler(handler, around);
     if (this.#engine === undefined) return validatedHandler(called);

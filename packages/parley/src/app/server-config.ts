@@ -50,9 +50,9 @@ const NAMES = [
 ] as const;
 
 /**
- * Reads the settings of a ready-made server from environment variables; an empty one counts as not set. `known` are names
- * beginning with `A2A_` or `PARLEY_` that the application reads itself. Other tools use the prefix `A2A_` too: an unknown
- * name with it becomes a warning.
+ * Reads the settings of a ready-made server from environment variables; an empty one counts as not set. `known` are
+ * names beginning with `A2A_` or `PARLEY_` that the application reads itself. Other tools use the prefix `A2A_` too: an
+ * unknown name with it becomes a warning.
  * @throws OptionsError naming every wrong variable and every unknown `PARLEY_` variable, with what would be right.
  */
 export function readServerConfig(env: Environment, known: readonly string[] = []): ServerConfig {

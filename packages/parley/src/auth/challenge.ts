@@ -8,8 +8,8 @@ export const CHALLENGE_HEADER = 'WWW-Authenticate';
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * The response headers that tell a refused caller how to authenticate (Spec §3.3.2): the error's own challenges, or, where nobody
- * valid called, those of the endpoint's authenticator. None for any other error.
+ * The response headers that tell a refused caller how to authenticate (Spec §3.3.2): the error's own challenges, or,
+ * where nobody valid called, those of the endpoint's authenticator. None for any other error.
  */
 export function challengeHeaders(error: A2AError, authenticator?: Authenticator): Readonly<Record<string, string>> {
   const own = error instanceof UnauthenticatedError || error instanceof PermissionDeniedError ? error.challenges : [];

@@ -13,7 +13,7 @@ export interface ResolvedCard {
   readonly document: object;
   /** Undefined for one that was given. */
   readonly url: string | undefined;
-  /** Where the server of the card takes calls, of which the card itself says nothing: that of the base-server interface. */
+  /** The base-server interface of the server. The card itself does not name it. */
   readonly endpoint?: AgentInterface | undefined;
 }
 
@@ -31,8 +31,9 @@ const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 const MOST_DOCUMENTS = 20;
 
 /**
- * Finds the card of an agent (spec §8.2): by its own url, by the agent's base url with the well-known paths of all versions, or in an AI
- * catalog, by its only entry or the one that `#identifier` names. A resolver is used once, and asks for at most 20 documents.
+ * Finds the card of an agent (spec §8.2): by its own url, by the agent's base url with the well-known paths of all
+ * versions, or in an AI catalog, by its only entry or the one that `#identifier` names. A resolver is used once, and
+ * asks for at most 20 documents.
  */
 export class AgentCardResolver {
   readonly #options: AgentCardResolverOptions;

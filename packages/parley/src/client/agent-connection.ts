@@ -13,8 +13,8 @@ export interface AgentConnectionOptions {
 }
 
 /**
- * The interface in use. Where it cannot be reached, or does not speak its version after all, the next one takes its place for all
- * further calls (Spec §5.2, §4.1); after the last one comes the first again.
+ * The interface in use. Where it cannot be reached, or does not speak its version after all, the next one takes its
+ * place for all further calls (Spec §5.2, §4.1); after the last one comes the first again.
  */
 export class AgentConnection {
   readonly #options: AgentConnectionOptions;
@@ -43,8 +43,8 @@ export class AgentConnection {
   }
 
   /**
-   * Takes leave of an interface that failed, where the failure is its own and the call has done nothing. Whether there is another one
-   * that the call, which has come to `tried` of them, may go to.
+   * Takes leave of an interface that failed, where the failure is its own and the call has done nothing. Whether there
+   * is another one that the call, which has come to `tried` of them, may go to.
    */
   leave(failed: ClientTransport | undefined, error: unknown, tried: number): boolean {
     const { interfaces, logger } = this.#options;

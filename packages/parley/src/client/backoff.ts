@@ -22,7 +22,10 @@ export function backoffMs(number: number, options: BackoffOptions, random: Clien
 /** The longest `Retry-After` of an agent that is waited for, unless the caller says otherwise. */
 export const LONGEST_RETRY_AFTER_MS = 60_000;
 
-/** The wait before the next attempt after an error: the client's own, or longer where the agent asks for that, up to a limit. */
+/**
+ * The wait before the next attempt after an error: the client's own, or longer where the agent asks for that, up to a
+ * limit.
+ */
 export function waitAfter({ details: { retryAfterMs = 0 } }: A2AError, ownMs: number, longestMs: number): number {
   const asked = retryAfterMs > 0 ? Math.min(retryAfterMs, longestMs) : 0;
   return Math.round(Math.max(ownMs, asked));

@@ -8,11 +8,14 @@ export interface CachedDocumentsOptions {
   readonly source: DocumentSource;
   readonly cache: CardCache;
   readonly clock: Clock;
-  /** Sent to the caller's own origin, by lower-case name. Documents fetched with some are not cached: they may be for this caller only. */
+  /**
+   * Sent to the caller's own origin, by lower-case name. Documents fetched with some are not cached: they may be for
+   * this caller only.
+   */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How a document is asked for. */
+/** The conditions of a request for a document. */
 export interface DocumentQuery {
   /** Its origin is the one that the caller gave, which may see the caller's headers. */
   readonly isOwn: boolean;

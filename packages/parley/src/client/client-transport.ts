@@ -51,8 +51,8 @@ export interface ClientTransport {
    */
   call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']>;
   /**
-   * Opens a stream and gives it with what it brought first. Pulls from the connection only while it is pulled. Ends when the agent closes
-   * the stream, whatever the last event was; throws as `call` does.
+   * Opens a stream and gives it with what it brought first. Pulls from the connection only while it is pulled. Ends
+   * when the agent closes the stream, whatever the last event was; throws as `call` does.
    */
   stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream>;
 }

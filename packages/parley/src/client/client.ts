@@ -52,9 +52,9 @@ export interface ClientParts {
 }
 
 /**
- * An agent to be called: every operation of the protocol, whatever the binding and version. Throws `A2AError` for what the agent
- * answers, `ConnectionError` where there is no answer, and the reason of the signal where that ends a call. Holds no connection open
- * between calls; there is nothing to close.
+ * An agent to be called: every operation of the protocol, whatever the binding and version. Throws `A2AError` for what
+ * the agent answers, `ConnectionError` where there is no answer, and the reason of the signal where that ends a call.
+ * Holds no connection open between calls; there is nothing to close.
  */
 export class Client {
   readonly #parts: ClientParts;
@@ -83,8 +83,8 @@ export class Client {
   }
 
   /**
-   * Sends a message and shows what comes of it, until its turn is over (spec §3.1.2). Nothing is sent before the first event is asked
-   * for. An agent without streams is asked in one call, whose answer is then the only event.
+   * Sends a message and shows what comes of it, until its turn is over (spec §3.1.2). Nothing is sent before the first
+   * event is asked for. An agent without streams is asked in one call, whose answer is then the only event.
    */
   sendStreamingMessage(input: SendInput, options: CallOptions = {}): TaskStream {
     const request = this.#sendRequest(input, options);
@@ -92,8 +92,8 @@ export class Client {
   }
 
   /**
-   * Sends a message and waits until its task has ended or needs its caller, over as many connections as it takes; gives the task, or the
-   * message with which the agent answered.
+   * Sends a message and waits until its task has ended or needs its caller, over as many connections as it takes; gives
+   * the task, or the message with which the agent answered.
    */
   async sendAndWait(input: SendInput, options: CallOptions & WaitOptions = {}): Promise<SendMessageResponse> {
     return this.#limited(options, async (limited) => {
@@ -143,8 +143,8 @@ export class Client {
   }
 
   /**
-   * Shows a task as it is and what becomes of it, until it has ended (spec §3.1.6). With the id of the last event seen, an agent that can
-   * goes on after that one instead.
+   * Shows a task as it is and what becomes of it, until it has ended (spec §3.1.6). With the id of the last event seen,
+   * an agent that can goes on after that one instead.
    */
   subscribeToTask(
     request: string | Wanted<SubscribeToTaskRequest>,

@@ -1,8 +1,8 @@
 import type { A2AError } from '../errors/a2a-error.js';
 
 /**
- * News of the connection to an agent, for people who wait. `interrupted`: it was lost, could not be made, or the agent asked to come back
- * later, and the next attempt follows after `waitMs`. `restored`: that attempt was answered.
+ * News of the connection to an agent, for people who wait. `interrupted`: it was lost, could not be made, or the agent
+ * asked to come back later, and the next attempt follows after `waitMs`. `restored`: that attempt was answered.
  */
 export type ConnectionEvent =
   | {

@@ -89,7 +89,10 @@ function challengesOf(error: unknown): readonly string[] | undefined {
   return error.challenges.some((challenge) => challenge.includes('insufficient_scope')) ? error.challenges : undefined;
 }
 
-/** The origin of a url. The names of this machine for itself are one. An address that is no url, such as one of gRPC, stands for itself. */
+/**
+ * The origin of a url. The names of this machine for itself are one. An address that is no url, such as one of gRPC,
+ * stands for itself.
+ */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return url;
   const { origin, protocol, hostname, port } = new URL(url);

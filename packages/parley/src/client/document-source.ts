@@ -17,7 +17,10 @@ export interface FetchedDocument {
 /** Fetches a document, over redirects. Throws ConnectionError, or the reason of the signal. */
 export type DocumentSource = (request: DocumentRequest) => Promise<FetchedDocument>;
 
-/** A url that documents and calls may go to. Platforms also fetch `data:`, `blob:` and, some of them, `file:`; those are undefined here. */
+/**
+ * A url that documents and calls may go to. Platforms also fetch `data:`, `blob:` and, some of them, `file:`; those are
+ * undefined here.
+ */
 export function webUrl(url: string, base?: string): URL | undefined {
   const parsed = URL.parse(url, base);
   return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed : undefined;

@@ -9,7 +9,10 @@ export interface MissingInterface {
   readonly majorMinor: (version: string) => string;
 }
 
-/** Says which interfaces a card has in place of what is wanted. VERSION_NOT_SUPPORTED: none has the version that is wanted. */
+/**
+ * Says which interfaces a card has in place of what is wanted. VERSION_NOT_SUPPORTED: none has the version that is
+ * wanted.
+ */
 export function missingInterface({ card, wishes, majorMinor }: MissingInterface): Pick<A2AError, 'code' | 'message'> {
   const { name, supportedInterfaces: all } = card;
   const { binding, version } = wishes;

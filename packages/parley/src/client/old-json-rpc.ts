@@ -12,7 +12,10 @@ export interface OldJsonRpc {
   readonly routesAt: (url: string) => ClientTransport;
 }
 
-/** Calls an interface by its methods, and by routes of its folder. Servers of the base-server interface have two urls for their methods. */
+/**
+ * Calls an interface by its methods, and by routes of its folder. Servers of the base-server interface have two urls
+ * for their methods.
+ */
 export function oldJsonRpc({ agentInterface: { url }, codec, methodsAt, routesAt }: OldJsonRpc): ClientTransport {
   const isBaseServer = url.endsWith('/communicate');
   const methods = isBaseServer
@@ -31,7 +34,9 @@ function baseServerMethods(communicate: ClientTransport, delegate: ClientTranspo
   };
 }
 
-/** An error after which the next interface of the card is called: the document was only named like one of a base server. */
+/**
+ * An error after which the next interface of the card is called: the document was only named like one of a base server.
+ */
 function noEndpoint(error: unknown): never {
   if (!(error instanceof A2AError) || error.code !== 'METHOD_NOT_FOUND') throw error;
   const message = `The server has no endpoint of the base-server interface: ${error.message}`;

@@ -53,8 +53,8 @@ async function ofBaseServer({ read, decoded }: FurtherSearch, url: string): Prom
 }
 
 /**
- * The interface of a server of the base-server interface, beside the document with its card; undefined if the document is another one. Such cards
- * are of 0.2.
+ * The interface of a server of the base-server interface, beside the document with its card; undefined if the document
+ * is another one. Such cards are of 0.2.
  */
 export function baseServerEndpoint(document: object, url: string): AgentInterface | undefined {
   const { name, url: address, protocolVersion = '0.2' } = document as Readonly<Record<string, unknown>>;

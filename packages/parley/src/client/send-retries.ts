@@ -12,8 +12,8 @@ export interface RetryOptions {
   /** The longest wait, also where the agent asks for a longer one, whose answer is then final; default 30 s. */
   readonly longestMs?: number;
   /**
-   * Whether a message that may have arrived is sent again although the agent does not promise to notice that. Where its card declares the
-   * extension for it, that is done anyway.
+   * Whether a message that may have arrived is sent again although the agent does not promise to notice that. Where its
+   * card declares the extension for it, that is done anyway.
    */
   readonly mayRepeat?: boolean;
 }
@@ -31,8 +31,9 @@ export interface FailedSend {
 }
 
 /**
- * How long to wait before a message is sent again, in ms; undefined where it is not. It is where that is safe: nothing of it was sent, or
- * the agent asked to come back later (429 and 503 with Retry-After); where repeating is safe too, after every failure on the way.
+ * How long to wait before a message is sent again, in ms; undefined where it is not. It is where that is safe: nothing
+ * of it was sent, or the agent asked to come back later (429 and 503 with Retry-After); where repeating is safe too,
+ * after every failure on the way.
  */
 export function waitBeforeResend(
   { error, attempts, isIdempotent }: FailedSend,

@@ -3,7 +3,7 @@ import type { TaskStatus } from '../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
 import type { ReceivedEvent } from './client-transport.js';
 
-/** Where a stream ends: that of a message with its turn, that of a task with the task (Spec §3.1.2). */
+/** The end of a stream: that of a message with its turn, that of a task with the task (Spec §3.1.2). */
 export type StreamSpan = 'turn' | 'task';
 
 /** How far a stream has come, by what has arrived of it. */

@@ -22,8 +22,8 @@ export interface ResumeOptions {
   /** The longest `Retry-After` of the agent that is waited for, instead of a shorter wait; default 60 s. */
   readonly longestRetryAfterMs?: number;
   /**
-   * After this time without a sign of life a connection counts as broken. Default: 60 s with agents that declare the extension for
-   * resumable streams, which give such signs; none with others, of whom that is not known.
+   * After this time without a sign of life a connection counts as broken. Default: 60 s with agents that declare the
+   * extension for resumable streams, which give such signs; none with others, of whom that is not known.
    */
   readonly silenceMs?: number;
 }
@@ -43,8 +43,8 @@ export interface StreamSource {
   /** The time limit of the whole stream; asked for once, when it begins. */
   deadline(): CallDeadline;
   /**
-   * Whether a task that asks for input has had the turn of the message. Undefined where that goes without saying: where the message began
-   * the task, or the agent is not known to keep all messages.
+   * Whether a task that asks for input has had the turn of the message. Undefined where that goes without saying: where
+   * the message began the task, or the agent is not known to keep all messages.
    */
   readonly hasTaken: ((task: Task) => boolean) | undefined;
   /** Puts what stands around calls around the events. */
@@ -77,10 +77,10 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * The events of a message's turn or of a task, over as many connections as it takes. Iterate it once; leaving the loop lets the
- * connection go, and the task goes on. With an agent that numbers its events, each of them comes once, in order; with any other, a `task`
- * event after a break stands for what was missed: a task event always means that the task now is as it says. Between events it tells
- * how far it has come.
+ * The events of a message's turn or of a task, over as many connections as it takes. Iterate it once; leaving the loop
+ * lets the connection go, and the task goes on. With an agent that numbers its events, each of them comes once, in
+ * order; with any other, a `task` event after a break stands for what was missed: a task event always means that the
+ * task now is as it says. Between events it tells how far it has come.
  */
 export class TaskStream implements AsyncIterableIterator<StreamResponse, undefined> {
   readonly #source: StreamSource;
@@ -277,7 +277,9 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return this.#faults > 0 && !this.#source.resumable;
   }
 
-  /** Whether a stream that the agent has closed is whole (Spec §3.1.2): agents differ in what they close at a question. */
+  /**
+   * True if a stream that the agent has closed is whole (Spec §3.1.2): agents differ in what they close at a question.
+   */
   async #endsByClosing(): Promise<boolean> {
     if (this.#progress.isOver) return true;
     if (!this.#progress.isWaiting) return false;

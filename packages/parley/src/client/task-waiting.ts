@@ -9,8 +9,8 @@ import type { TaskStream } from './task-stream.js';
 /** When a task has been waited for long enough. */
 export interface WaitOptions {
   /**
-   * `answer` (default): when it has ended or needs its caller; `input`: the same, but not where it needs authorization, which the caller
-   * sees to elsewhere; `end`: only when it has ended.
+   * `answer` (default): when it has ended or needs its caller; `input`: the same, but not where it needs authorization,
+   * which the caller sees to elsewhere; `end`: only when it has ended.
    */
   readonly until?: 'answer' | 'input' | 'end';
   /** Where there are no streams: the first wait between two looks, which grows by half each time; default 500 ms. */

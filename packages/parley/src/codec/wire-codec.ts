@@ -48,8 +48,8 @@ export interface WireCodec {
   /** An agent card as JSON. */
   encodeCard(card: AgentCard): string;
   /**
-   * Clients of this version read the answer to a streaming call as an event stream only: an error before its first event
-   * is a frame of one.
+   * Clients of this version read the answer to a streaming call as an event stream only: an error before its first
+   * event is a frame of one.
    */
   readonly framesErrors?: boolean;
   /** The words of an error in a version that has others; absent: those of the error itself. */

@@ -1,4 +1,7 @@
-/** Why a write is refused: the id is taken, the task has ended, a turn of its agent runs, or others kept changing it meanwhile. */
+/**
+ * Why a write is refused: the id is taken, the task has ended, a turn of its agent runs, or others kept changing it
+ * meanwhile.
+ */
 export type TaskStoreRefusal = 'taken' | 'ended' | 'running' | 'changing';
 
 const MESSAGES: { readonly [Refusal in TaskStoreRefusal]: string } = {

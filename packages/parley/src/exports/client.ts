@@ -69,21 +69,21 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly retry?: RetryOptions;
   readonly resume?: ResumeOptions;
   /**
-   * Hears when the connection of a stream, a message or a wait is interrupted and when it is restored, for example to show it to a person.
-   * What it throws ends the call.
+   * Hears when the connection of a stream, a message or a wait is interrupted and when it is restored, for example to
+   * show it to a person. What it throws ends the call.
    */
   readonly onConnection?: (event: ConnectionEvent) => void;
   readonly interceptors?: readonly Interceptor<ClientCallContext>[];
   /** Where cards are kept; default: in memory, for all clients of the process. */
   readonly cardCache?: CardCache;
   /**
-   * Sent to the origin of the url given to `connect` when the card is asked for, for cards that not everybody may see. Such cards are not
-   * cached. A catalog on that origin may name a card elsewhere, which is asked for without them.
+   * Sent to the origin of the url given to `connect` when the card is asked for, for cards that not everybody may see.
+   * Such cards are not cached. A catalog on that origin may name a card elsewhere, which is asked for without them.
    */
   readonly cardHeaders?: Readonly<Record<string, string>>;
   /**
-   * With this the card, and the extended one, must be signed by a key that is trusted, and what no signature covers is left out of it. It needs
-   * the package `jose`. Absent: signatures are not looked at.
+   * With this the card, and the extended one, must be signed by a key that is trusted, and what no signature covers is
+   * left out of it. It needs the package `jose`. Absent: signatures are not looked at.
    */
   readonly signatures?: SignatureOptions;
   readonly logger?: Logger;
@@ -107,8 +107,8 @@ const ignored = (): void => {};
 const closing = new EqualTimers(systemClock, 1_000, { lingers: true });
 
 /**
- * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is fetched; the
- * agent is called by the first operation.
+ * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is
+ * fetched; the agent is called by the first operation.
  * @throws AgentCardError where that leads to no card, or to one that is not signed as `signatures` asks; A2AError
  * UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
  */

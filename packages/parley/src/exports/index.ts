@@ -1,4 +1,6 @@
-/** Everything for ordinary servers and clients on Node.js, Deno and Bun. Other hosts get `web.ts` under the same name. */
+/**
+ * Everything for ordinary servers and clients on Node.js, Deno and Bun. Other hosts get `web.ts` under the same name.
+ */
 export * from './everywhere.js';
 export {
   type A2AHost,

@@ -71,8 +71,8 @@ export interface A2AHost {
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   /**
    * Says at `/readyz` that no more requests should come, goes on answering for `drainMs` (default 0), accepts no more
-   * connections then, lets calls finish and turns end for a grace (default 5 s each), and cuts what is left. The storage
-   * stays open.
+   * connections then, lets calls finish and turns end for a grace (default 5 s each), and cuts what is left. The
+   * storage stays open.
    */
   close(options?: CloseOptions): Promise<void>;
   /** The same server without a socket. */
@@ -89,7 +89,8 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf'> {
 }
 
 /**
- * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage given.
+ * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage
+ * given.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AServer(given: A2AServerOptions = {}): A2AServer {

@@ -78,8 +78,9 @@ export type {
 export { systemClock, systemIds } from './runtime.js';
 
 /**
- * One agent without a server of its own. `url` is where the outside reaches what is handed to the host, a mount path included.
- * Without it Express and Fastify tell callers the address their request arrived at; `fetch` cannot do without.
+ * One agent without a server of its own. `url` is where the outside reaches what is handed to the host, a mount path
+ * included. Without it Express and Fastify tell callers the address their request arrived at; `fetch` cannot do
+ * without.
  */
 export type AgentHandlerOptions = AgentOptions & PlacedAgentOptions & HostOptions;
 

@@ -49,7 +49,8 @@ export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';
 
 /**
- * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or `sqlite:path?durability=process`.
+ * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or
+ * `sqlite:path?durability=process`.
  * @throws OptionsError for any other url, StorageError when the storage cannot be used.
  */
 export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<Storage> {

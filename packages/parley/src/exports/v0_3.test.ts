@@ -4,7 +4,7 @@ import { createA2AServer, silentLogger } from './index.js';
 import type * as v0_3 from './v0_3.js';
 import { ERROR_CODES, TASK_STATES } from './v0_3.js';
 
-/** Whether values of the official types are values of ours: the compiler refuses the call where they are not. */
+/** True if values of the official types are values of ours: the compiler refuses the call where they are not. */
 function take<Ours>(...values: readonly Ours[]): number {
   return values.length;
 }

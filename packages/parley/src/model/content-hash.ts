@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from './json.js';
 
 /**
- * A 64-bit hash of a JSON value as 16 hex digits. Equal values have the same one, whatever the order of their members. It tells
- * two values apart by accident; it is no protection against somebody who looks for two values with the same hash.
+ * A 64-bit hash of a JSON value as 16 hex digits. Equal values have the same one, whatever the order of their members.
+ * It tells two values apart by accident; it is no protection against somebody who looks for two values with the same
+ * hash.
  */
 export function contentHash(value: JsonValue): string {
   const hash = new Hash();
@@ -39,7 +40,9 @@ class Hash {
     return [left, right].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /** The kind and the length come first, so that no value can pass for another one that is put together in another way. */
+  /**
+   * The kind and the length come first, so that no value can pass for another one that is put together in another way.
+   */
   #text(kind: string, text: string): void {
     this.#characters(`${kind}${text.length}:`);
     this.#characters(text);

@@ -12,7 +12,7 @@ export const TASK_STATES = [
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** Whether a task in this state never changes again (Spec §4.1.3, §3.1.1). */
+/** True if a task in this state never changes again (Spec §4.1.3, §3.1.1). */
 export function isTerminal(state: TaskState): boolean {
   return (
     state === 'TASK_STATE_COMPLETED' ||
@@ -22,7 +22,7 @@ export function isTerminal(state: TaskState): boolean {
   );
 }
 
-/** Whether a task in this state waits for its caller (Spec §4.1.3). */
+/** True if a task in this state waits for its caller (Spec §4.1.3). */
 export function isInterrupted(state: TaskState): boolean {
   return state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }

@@ -28,7 +28,7 @@ export function hostnameOf(authority: string): string {
   return (end <= 0 ? authority : authority.slice(0, end)).toLowerCase();
 }
 
-/** Whether a `Host` header names this machine in a way that no page of another origin can take over. */
+/** True if a `Host` header names this machine in a way that no page of another origin can take over. */
 export function isLocalHost(authority: string): boolean {
   const host = hostnameOf(authority);
   // Browsers resolve every name under `localhost` themselves (RFC 6761 §6.3).

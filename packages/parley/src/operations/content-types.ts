@@ -9,8 +9,8 @@ export interface ContentModes {
 }
 
 /**
- * Refuses a message with a part that the agent does not take, or for a caller who takes nothing that the agent gives (Spec §3.1.1). A text without
- * a media type is `text/plain`, data is `application/json`; a file without one is taken.
+ * Refuses a message with a part that the agent does not take, or for a caller who takes nothing that the agent gives
+ * (Spec §3.1.1). A text without a media type is `text/plain`, data is `application/json`; a file without one is taken.
  * @throws ContentTypeNotSupportedError naming the type.
  */
 export function requireContentTypes(request: SendMessageRequest, { input, output }: ContentModes): void {
@@ -37,7 +37,7 @@ function typeOf(part: Part): string | undefined {
   return 'text' in part ? 'text/plain' : 'data' in part ? 'application/json' : undefined;
 }
 
-/** Whether two types or ranges such as `image/*` have a type in common; parameters do not count. */
+/** True if two types or ranges such as `image/*` have a type in common; parameters do not count. */
 function overlap(one: string, other: string): boolean {
   const [type = '', subtype = '*'] = essenceOf(one);
   const [otherType = '', otherSubtype = '*'] = essenceOf(other);

@@ -6,7 +6,7 @@ export interface RequestAddress {
   readonly contextId: string | undefined;
 }
 
-/** What a request is about, by its own words. */
+/** The task and the context that a request names. */
 export function addressOf(request: OperationTypes[OperationName]['request']): RequestAddress {
   if ('message' in request) return { taskId: request.message.taskId, contextId: request.message.contextId };
   if ('taskId' in request) return { taskId: request.taskId, contextId: undefined };

@@ -22,8 +22,9 @@ export interface PromptRunner {
 }
 
 /**
- * Makes an agent of a function, an async generator function or an object with `run(prompt)`. The task works, its answer becomes
- * an artifact, and the task completes. An answer in pieces is streamed. The task fails if the function or its model throws.
+ * Makes an agent of a function, an async generator function or an object with `run(prompt)`. The task works, its answer
+ * becomes an artifact, and the task completes. An answer in pieces is streamed. The task fails if the function or its
+ * model throws.
  */
 export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
   const run: PromptFunction = typeof source === 'function' ? source : (prompt, context) => source.run(prompt, context);

@@ -63,7 +63,9 @@ export interface DefaultRequestHandlerOptions {
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
   readonly idempotency?: IdempotencyOptions;
-  /** Shared by all engines of a process, so that turns in their last attempt run one at a time. Default: one of its own. */
+  /**
+   * Shared by all engines of a process, so that turns in their last attempt run one at a time. Default: one of its own.
+   */
   readonly lastAttempts?: OneAtATime;
 }
 

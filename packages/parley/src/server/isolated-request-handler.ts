@@ -15,7 +15,10 @@ import { DefaultRequestHandler } from './default-request-handler.js';
 import { handed, handedStream, takenOver } from './isolation.js';
 import type { ServerCallContext } from './server-call-context.js';
 
-/** The engine for code outside of it, which may change what it gives and gets: nothing that is stored changes, and nothing others see. */
+/**
+ * The engine for code outside of it, which may change what it gives and gets: nothing that is stored changes, and
+ * nothing others see.
+ */
 export class IsolatedRequestHandler extends DefaultRequestHandler {
   override sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse> {
     return super.sendMessage(takenOver(request), context).then(handed);

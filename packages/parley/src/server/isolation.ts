@@ -7,8 +7,8 @@ import type { StreamItem } from '../task/stream-item.js';
 import type { ServerInterceptor } from './intercepted-handler.js';
 
 /**
- * Stands between the engine and code that may change what it gives and gets: the engine keeps a copy of the request, and whatever
- * is changed of an answer or an event changes nothing that is stored or that others see.
+ * Stands between the engine and code that may change what it gives and gets: the engine keeps a copy of the request,
+ * and whatever is changed of an answer or an event changes nothing that is stored or that others see.
  */
 export const isolation: ServerInterceptor = (call, next) => {
   const outcome = next({ ...call, request: takenOver(call.request) });
@@ -54,7 +54,8 @@ class HandedItem implements StreamItem {
 
   constructor(item: StreamItem) {
     this.#item = item;
-    // An accessor of the object itself, so that `{ ...item }` has it. A copy made so has no text: its event may be another one.
+    // An accessor of the object itself, so that `{ ...item }` has it. A copy made so has no text: its event may be
+    // another one.
     Object.defineProperty(this, 'event', {
       enumerable: true,
       configurable: true,

@@ -135,7 +135,7 @@ describe('a checkpoint that cannot be saved', () => {
   it('is told to the log once, and to no task, if its promise is forgotten in another one', async () => {
     const reasons: unknown[] = [];
     const world = storageFails(async (context) => {
-      // What a host hears of a promise that was forgotten.
+      // The event by which a host reports a forgotten promise.
       await context.saveCheckpoint(1).then(undefined, (error: unknown) => {
         reasons.push(error);
         world.strayErrors.stray(error);

@@ -17,8 +17,8 @@ export interface RequestContext {
   /** The messages before this one. */
   readonly history: readonly Message[];
   /**
-   * The tasks that the message refers to, as far as the caller may see them (Spec §3.4.3). Those that together exceed the limit
-   * `referenceBytes` are left out.
+   * The tasks that the message refers to, as far as the caller may see them (Spec §3.4.3). Those that together exceed
+   * the limit `referenceBytes` are left out.
    */
   referenceTasks(): Promise<readonly Task[]>;
   readonly user: User | undefined;

@@ -23,8 +23,8 @@ export class ServedTasks extends ScopedTasks {
   }
 
   /**
-   * The task as it stands, then each of its events until it ends. With a callback it returns a function that stops the watching, and
-   * failures go to the log. Without one it returns the events as an async iterable.
+   * The task as it stands, then each of its events until it ends. With a callback it returns a function that stops the
+   * watching, and failures go to the log. Without one it returns the events as an async iterable.
    * @throws TaskNotFoundError from the iterable.
    */
   watch(id: string): AsyncIterable<StreamResponse>;

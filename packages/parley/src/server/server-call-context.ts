@@ -10,7 +10,9 @@ export interface ServerCallContext {
   readonly contextId?: string;
   /** The protocol version of the call, `Major.Minor`. */
   readonly version: string;
-  /** URIs of the extensions this call activates: asked for by the client and offered by the card (Spec §3.2.6, §4.6.3). */
+  /**
+   * URIs of the extensions this call activates: asked for by the client and offered by the card (Spec §3.2.6, §4.6.3).
+   */
   readonly extensions: readonly string[];
   /** Last sequence number the caller has seen of the stream it asks for again, as sent. */
   readonly lastEventId?: string;

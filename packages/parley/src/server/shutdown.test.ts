@@ -149,7 +149,7 @@ describe('what is on its way into the storage when the server closes', () => {
     expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
     const turns = await claims();
     expect(turns).toHaveLength(1);
-    // What it had published is committed where that was possible.
+    // Events that the agent had published are committed if that was possible.
     expect(turns[0]?.began).toBe(stallMs === 0);
     expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
   });

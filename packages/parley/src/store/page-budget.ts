@@ -1,4 +1,7 @@
-/** How many bytes of JSON the tasks of one page may have. The first task goes in whatever its size, so that a list goes on. */
+/**
+ * The budget for the JSON of the tasks on one page, in bytes. The first task goes in at any size, so that a list goes
+ * on.
+ */
 export class PageBudget {
   readonly #max: number;
   #bytes: number | undefined;

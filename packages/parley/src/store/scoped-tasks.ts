@@ -40,11 +40,11 @@ export interface TaskFilter {
   readonly createdBefore?: Date;
   /** Default 50. */
   readonly limit?: number;
-  /** How many to pass over. Default 0. */
+  /** Count of tasks to pass over. Default: 0. */
   readonly offset?: number;
   /** Newest first by this time. Default `created`. */
   readonly orderBy?: 'created' | 'status';
-  /** Whether tasks come with their artifacts and history. Default true. */
+  /** True if tasks come with their artifacts and history. Default true. */
   readonly artifacts?: boolean;
   readonly history?: boolean;
 }
@@ -54,7 +54,7 @@ export interface TaskList {
   readonly tasks: readonly Task[];
   /** Tasks that match, before paging. */
   readonly total: number;
-  /** Whether there are tasks behind this page. */
+  /** True if there are tasks behind this page. */
   readonly hasMore: boolean;
 }
 
@@ -101,8 +101,8 @@ export class ScopedTasks {
   }
 
   /**
-   * Changes a task while no turn of its agent runs. Without a change, the given task replaces the stored one. A function sees the
-   * task as it stands, and is called again if that has changed before the write.
+   * Changes a task while no turn of its agent runs. Without a change, the given task replaces the stored one. A
+   * function sees the task as it stands, and is called again if that has changed before the write.
    * @throws TaskNotFoundError; TaskStoreError `ended`, `running`, or `changing`
    */
   update(task: Task, change?: TaskChange | ((task: Task) => TaskChange)): Promise<Task>;
@@ -159,7 +159,10 @@ export class ScopedTasks {
     return (await this.list({ ...filter, limit: 1, artifacts: false, history: false })).total;
   }
 
-  /** Deletes the tasks that a filter selects, but for those that an agent works on. Resolves to the number of deleted tasks. */
+  /**
+   * Deletes the tasks that a filter selects, but for those that an agent works on. Resolves to the number of deleted
+   * tasks.
+   */
   async clear(filter: Omit<TaskFilter, 'limit' | 'offset'> = {}): Promise<number> {
     let deleted = 0;
     let kept = 0;

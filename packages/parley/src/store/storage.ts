@@ -56,7 +56,7 @@ export interface Claim {
   readonly turn: number;
   /** 1 for the first attempt of the turn; counts the attempts in which its agent began, and this one. */
   readonly attempt: number;
-  /** How many of the attempts before this one ended in an orderly hand-over. */
+  /** Count of attempts before this one that ended in an orderly hand-over. */
   readonly handOvers: number;
   readonly message: Message;
   readonly caller: CallerContext;
@@ -86,7 +86,10 @@ export interface Acceptance {
   readonly caller: CallerContext;
   /** The new task in SUBMITTED with the message in its history (becomes record 1), or the id of the one meant. */
   readonly task: { readonly create: Task } | { readonly id: string; readonly contextId?: string };
-  /** Claims the turn in the same commit if no other turn of the task runs or waits, and counts that as its first attempt. */
+  /**
+   * Claims the turn in the same commit if no other turn of the task runs or waits, and counts that as its first
+   * attempt.
+   */
   readonly claim?: Lease;
   /** Kept under its id, or that of the task if it has none. */
   readonly pushConfig?: TaskPushNotificationConfig;
@@ -162,7 +165,7 @@ export interface HeldTurn {
   readonly epoch: number;
 }
 
-/** How often the agent of a turn has begun it, and how often it was stopped in order to hand the turn over. */
+/** Counts of starts of the agent of a turn, and of stops in order to hand the turn over. */
 export interface TurnRuns {
   readonly attempts: number;
   readonly handOvers: number;
@@ -282,8 +285,8 @@ export interface Storage {
   begin(turn: HeldTurn, attempt: number): Promise<Renewal>;
   renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]>;
   /**
-   * Gives a turn up: `done` removes it, `again` leaves it to be claimed, and so do `TurnRuns`, which replace its counts.
-   * Resolves to the executions still waiting.
+   * Gives a turn up: `done` removes it, `again` leaves it to be claimed, and so do `TurnRuns`, which replace its
+   * counts. Resolves to the executions still waiting.
    */
   release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }>;
   /** Keeps what the agent wants to find after a takeover; refused (false) once overtaken. */
@@ -329,18 +332,18 @@ export interface Storage {
   deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
 
   /**
-   * Writes something of no meaning the way all else is written, so that a storage that resolves would have taken a message
-   * in just now.
+   * Writes something of no meaning the way all else is written, so that a storage that resolves would have taken a
+   * message in just now.
    */
   check(): Promise<StorageLoad>;
   /**
-   * Tells a watcher how many calls shared a commit, after each one, until the function is called that this returns. Absent
-   * where every call is committed by itself.
+   * Tells a watcher how many calls shared a commit, after each one, until the function is called that this returns.
+   * Absent where every call is committed by itself.
    */
   watchCommits?(watcher: (calls: number) => void): () => void;
   /**
-   * Tells a watcher in this process of every write from outside of a turn, until the function is called that this returns. Where
-   * it is absent, nobody who watches a task hears of what a `ScopedTasks` does to it.
+   * Tells a watcher in this process of every write from outside of a turn, until the function is called that this
+   * returns. Where it is absent, nobody who watches a task hears of what a `ScopedTasks` does to it.
    */
   watchWrites?(watcher: WriteWatcher): () => void;
   sweep(retention: Retention): Promise<Swept>;

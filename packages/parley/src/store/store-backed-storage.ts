@@ -37,8 +37,9 @@ const SCOPE = 'parley:scope';
 const RESTARTED = 'The server was restarted before the task had ended';
 
 /**
- * A storage whose tasks are written through to a task store. At the first call it reads them back and ends those that had not ended.
- * Events, waiting messages and push configurations are only in the working storage. So is retention: the store keeps what it has.
+ * A storage whose tasks are written through to a task store. At the first call it reads them back and ends those that
+ * had not ended. Events, waiting messages and push configurations are only in the working storage. So is retention: the
+ * store keeps what it has.
  */
 export function storeBackedStorage(options: StoreBackedStorageOptions): Storage {
   const { working } = options;

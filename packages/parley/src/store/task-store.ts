@@ -13,8 +13,9 @@ export interface TaskStoreFilter {
 }
 
 /**
- * A place for tasks that an application implements. The server writes each change of a task before any caller sees it, and reads all
- * tasks when it starts. A rejected promise means that nothing was written; the server tries again. A task is plain JSON.
+ * A place for tasks that an application implements. The server writes each change of a task before any caller sees it,
+ * and reads all tasks when it starts. A rejected promise means that nothing was written; the server tries again. A task
+ * is plain JSON.
  */
 export interface TaskStore {
   /** Keeps a new task. */

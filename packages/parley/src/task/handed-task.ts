@@ -6,8 +6,8 @@ const ACCESSOR = { enumerable: true, configurable: true } as const;
 const PLAIN = { ...ACCESSOR, writable: true } as const;
 
 /**
- * A task for code that may change what it gets. Each large member is copied when it is first read, so that a member nobody reads
- * costs nothing. The task behind it never changes.
+ * A task for code that may change what it gets. Each large member is copied when it is first read, so that a member
+ * nobody reads costs nothing. The task behind it never changes.
  */
 export class HandedTask implements Task {
   declare readonly id: string;

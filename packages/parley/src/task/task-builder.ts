@@ -21,8 +21,8 @@ interface Slot {
 }
 
 /**
- * The fold of a log into a task (Spec §4.2.2). Belongs to one writer; a record costs the same however large the task has
- * become. Parts and messages are shared with the records and never changed.
+ * The fold of a log into a task (Spec §4.2.2). Belongs to one writer; a record costs the same however large the task
+ * has become. Parts and messages are shared with the records and never changed.
  */
 export class TaskBuilder {
   #task: Task;

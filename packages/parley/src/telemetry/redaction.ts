@@ -27,19 +27,19 @@ export function withoutSecrets(text: string): string {
   });
 }
 
-/** How a text goes over the wire: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
+/** The forms of a secret on the wire: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
 const MEMBER = /"([\w. -]{1,64})"\s*:\s*/g;
 const PAIR = /(^|[?&;\s])([\w.%+-]{1,64})=([^\s&;#"']+)/g;
-/** What stands before the secret in a header such as `Authorization`. */
+/** The word before the secret in a header such as `Authorization`. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key) +/i;
 /** Names that are those of secrets in a url only. */
 const SECRET_PARAMETERS = /^(?:(?:.*[-_])?key|code|sig)$/i;
 
 /**
- * Makes a function that shows what goes over the wire without credentials: requests, headers, bodies, events, errors. It blanks out members of
- * JSON, pairs of queries and forms by their names, credentials of HTTP by their scheme, and `secrets` wherever they stand, also as they are
- * encoded in urls, JSON and base64. `names` are secret beside the usual ones, in lower case. Texts may be cut anywhere; the time grows with
- * their length.
+ * Makes a function that shows what goes over the wire without credentials: requests, headers, bodies, events, errors.
+ * It blanks out members of JSON, pairs of queries and forms by their names, credentials of HTTP by their scheme, and
+ * `secrets` wherever they stand, also as they are encoded in urls, JSON and base64. `names` are secret beside the usual
+ * ones, in lower case. Texts may be cut anywhere; the time grows with their length.
  */
 export function redactor(
   secrets: readonly string[] = [],
@@ -102,7 +102,7 @@ function withoutSecretMembers(text: string, isSecret: (name: string) => boolean)
   return at === 0 ? text : shown + text.slice(at);
 }
 
-/** Where a value of JSON ends that begins at `start`, or the text, if that is cut. */
+/** The end of the JSON value that begins at `start`, or of the text if it is cut. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   let at = start;

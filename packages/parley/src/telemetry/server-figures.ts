@@ -7,8 +7,8 @@ export interface RequestFigures {
 }
 
 /**
- * Errors by their code. The groups overlap: one answer may be an HTTP error and a JSON-RPC error. `http` has answers with a
- * status of 400 or more, `jsonRpc` error responses, `stream` errors that ended a stream after its start.
+ * Errors by their code. The groups overlap: one answer may be an HTTP error and a JSON-RPC error. `http` has answers
+ * with a status of 400 or more, `jsonRpc` error responses, `stream` errors that ended a stream after its start.
  */
 export type ErrorFigures = Readonly<Record<'http' | 'jsonRpc' | 'stream', Readonly<Record<string, number>>>>;
 

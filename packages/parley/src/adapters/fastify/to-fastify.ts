@@ -10,8 +10,9 @@ import { Responder, type ResponderOptions } from '../node/responder.js';
 const BODY_ERROR = 'FST_ERR_CTP_';
 
 /**
- * An exchange as a plugin of Fastify, which answers everything below its `prefix`. Content type parsers and error handlers
- * of its own are encapsulated; hooks of the application run, but for `onSend`: the exchange writes its answers itself.
+ * An exchange as a plugin of Fastify, which answers everything below its `prefix`. Content type parsers and error
+ * handlers of its own are encapsulated; hooks of the application run, but for `onSend`: the exchange writes its answers
+ * itself.
  */
 export function toFastify(options: ResponderOptions): FastifyPluginCallback {
   const responder = new Responder(options);

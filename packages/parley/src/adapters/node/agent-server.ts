@@ -94,8 +94,8 @@ export class AgentServer {
   }
 
   /**
-   * Is no longer ready from now on; after `drainMs` accepts nothing more, lets turns end for `graceMs` and with them their
-   * calls and streams, then cuts what is left.
+   * Is no longer ready from now on; after `drainMs` accepts nothing more, lets turns end for `graceMs` and with them
+   * their calls and streams, then cuts what is left.
    */
   close(times: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
     this.#closing ??= this.#drain(times);

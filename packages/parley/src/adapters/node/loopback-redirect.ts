@@ -28,8 +28,8 @@ const HEADERS = {
 };
 
 /**
- * Listens on this machine for browsers that come back from an authorization server (RFC 8252). It keeps the process alive only while somebody
- * is asked, and hears nobody but browsers that bring back the state they were sent with.
+ * Listens on this machine for browsers that come back from an authorization server (RFC 8252). It keeps the process
+ * alive only while somebody is asked, and hears nobody but browsers that bring back the state they were sent with.
  */
 export async function loopbackRedirect({
   open,

@@ -1,9 +1,9 @@
 import type { Exchange } from '../../bindings/http/exchange.js';
 import { varying } from './answer-headers.js';
 
-/** How a server learns its base url from proxies. */
+/** The rule by which proxies tell a server its base url. */
 export interface Forwarding {
-  /** Whether the operator lists the hosts. If not, a client may have chosen the host that an answer names. */
+  /** True if the operator lists the hosts. If not, a client may have chosen the host that an answer names. */
   readonly listed: boolean;
 }
 

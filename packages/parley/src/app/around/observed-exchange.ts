@@ -20,8 +20,8 @@ export interface Observers {
 }
 
 /**
- * The same exchange, its requests counted and logged. Every request has an id: the one that it brings, in `X-Request-Id` or as
- * the trace of its `traceparent`, or one made here; answers and log lines name it.
+ * The same exchange, its requests counted and logged. Every request has an id: the one that it brings, in
+ * `X-Request-Id` or as the trace of its `traceparent`, or one made here; answers and log lines name it.
  */
 export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
   return (request) => {

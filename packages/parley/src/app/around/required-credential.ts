@@ -7,8 +7,8 @@ import { UnauthenticatedError } from '../../errors/standard-errors.js';
 import { errorAnswer } from '../json-answer.js';
 
 /**
- * Refuses a caller without a valid credential, telling how to authenticate (Spec §3.3.2); `undefined` for one whom the authenticator
- * knows. An `A2AError` that it throws is the answer; whatever else it throws rejects.
+ * Refuses a caller without a valid credential, telling how to authenticate (Spec §3.3.2); `undefined` for one whom the
+ * authenticator knows. An `A2AError` that it throws is the answer; whatever else it throws rejects.
  */
 export async function refuseWithoutCredential(
   request: ExchangeRequest,

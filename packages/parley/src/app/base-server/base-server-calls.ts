@@ -34,8 +34,8 @@ type CallPath = keyof typeof TAKEN;
 const CALL_PATHS = Object.keys(TAKEN) as readonly CallPath[];
 
 /**
- * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for another
- * version, by whatever header.
+ * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for
+ * another version, by whatever header.
  */
 export function baseServerCalls(endpoint: AgentEndpoint): Readonly<Record<CallPath, Exchange>> {
   const codec = BASE_SERVER_VERSION;

@@ -15,8 +15,8 @@ export interface HealthParts {
 }
 
 /**
- * The answers of `/health`: kept for a while, but never beyond a change in the health of storage or cache, which is looked at each
- * time. What is not healthy is not kept.
+ * The answers of `/health`: kept for a while, but never beyond a change in the health of storage or cache, which is
+ * looked at each time. What is not healthy is not kept.
  */
 export class BaseServerHealth {
   readonly #parts: HealthParts;

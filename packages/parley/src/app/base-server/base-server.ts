@@ -36,9 +36,9 @@ export interface BaseServerParts {
   readonly texts: ReadThrough;
   /** Absent: no pages of other origins. */
   readonly cors: CorsOrigins | CorsOptions | undefined;
-  /** Whether callers may change the cache. */
+  /** True if callers may change the cache. */
   readonly cacheChanges: boolean;
-  /** How the base url is learnt from proxies, if it is. */
+  /** The rule by which proxies tell the base url, if they may. */
   readonly forwarding?: Forwarding | undefined;
   readonly clock: Clock;
   readonly logger: Logger;

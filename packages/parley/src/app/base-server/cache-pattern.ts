@@ -5,8 +5,8 @@ const SYNONYMS: readonly (readonly [name: string, words: RegExp])[] = [
 ];
 
 /**
- * The patterns of the cache that a caller's pattern means. A pattern without `*` means every key that contains it. An endpoint's
- * name and its path mean the same.
+ * The patterns of the cache that a caller's pattern means. A pattern without `*` means every key that contains it. An
+ * endpoint's name and its path mean the same.
  */
 export function cachePatterns(pattern: string): readonly string[] {
   const named = SYNONYMS.reduce((text, [name, words]) => text.replace(words, name), pattern);

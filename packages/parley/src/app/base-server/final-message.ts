@@ -5,8 +5,8 @@ import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 
 /**
- * Shows the last message of a finished task in its history too: clients of base servers read answers there. Streams stay as they
- * are, because their last event carries the message.
+ * Shows the last message of a finished task in its history too: clients of base servers read answers there. Streams
+ * stay as they are, because their last event carries the message.
  */
 export const finalMessageInHistory: ServerInterceptor = (call, next) => {
   const outcome = next(call);

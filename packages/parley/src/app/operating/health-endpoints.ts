@@ -10,8 +10,8 @@ const FRESH = { 'cache-control': 'no-store' };
 const ALIVE = jsonAnswer({ status: 200, value: { status: 'alive' }, headers: FRESH });
 
 /**
- * What probes ask, by path: `/healthz`, whether the process answers at all, and `/readyz`, whether requests should be sent
- * to it (503 where not, naming what is not ready).
+ * What probes ask, by path: `/healthz`, whether the process answers at all, and `/readyz`, whether requests should be
+ * sent to it (503 where not, naming what is not ready).
  */
 export function healthEndpoints(readiness: Readiness): ReadonlyMap<string, Exchange> {
   return new Map([

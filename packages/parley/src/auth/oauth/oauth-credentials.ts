@@ -35,9 +35,9 @@ export class OAuthCredentials implements CredentialKind {
   readonly #server: AuthorizationServer;
   /** By their target, as JSON. */
   readonly #keepers = new Map<string, TokenKeeper>();
-  /** What an agent turned out to need instead of what its card requires, by both, as JSON. */
+  /** Scopes that an agent needs instead of those that its card requires, by both, as JSON. */
   readonly #widened = new Map<string, TokenTarget>();
-  /** What the caller is being asked to allow, as JSON. */
+  /** The scopes that the caller is asked to allow, as JSON. */
   readonly #asked = new Map<string, Promise<readonly string[]>>();
 
   /** @throws OptionsError where the issuer is no url. */
@@ -86,7 +86,7 @@ export class OAuthCredentials implements CredentialKind {
     return true;
   }
 
-  /** What a token is asked for. */
+  /** The scopes and the resource of a token. */
   #target(need: SchemeNeed): TokenTarget {
     const { scopes = need.scopes, resource } = this.#options;
     return this.#widened.get(this.#keyOf(need)) ?? { scope: scopeOf(scopes), resource };
@@ -97,7 +97,7 @@ export class OAuthCredentials implements CredentialKind {
     return JSON.stringify([scopeOf(this.#options.scopes ?? scopes), agentOf(url)]);
   }
 
-  /** What the caller allows of the scopes that an agent names, asked once for all who wait. */
+  /** The scopes that the caller allows of those that an agent names. All waiting calls share one question. */
   #allowed(wanted: StepUpRequest): Promise<readonly string[]> {
     const { stepUp = [] } = this.#options;
     if (typeof stepUp !== 'function') return Promise.resolve(stepUp);

@@ -34,13 +34,13 @@ export interface StepUpRequest {
 /** A client that an authorization server knows. */
 export interface OAuthClientOptions {
   /**
-   * The authorization server, by its issuer. Secrets, codes and refresh tokens go to it and nowhere else, whatever a card says: a scheme
-   * whose urls have another origin is not served.
+   * The authorization server, by its issuer. Secrets, codes and refresh tokens go to it and nowhere else, whatever a
+   * card says: a scheme whose urls have another origin is not served.
    */
   readonly issuer: string;
   /**
-   * Its endpoints, if they cannot be discovered (RFC 8414, OpenID Connect). They have the origin of the issuer or one of `endpointOrigins`, or
-   * the discovery document of the issuer names them too; else nothing is sent to them.
+   * Its endpoints, if they cannot be discovered (RFC 8414, OpenID Connect). They have the origin of the issuer or one
+   * of `endpointOrigins`, or the discovery document of the issuer names them too; else nothing is sent to them.
    */
   readonly endpoints?: OAuthEndpoints;
   /** Other origins at which the authorization server has endpoints. */
@@ -52,9 +52,10 @@ export interface OAuthClientOptions {
   /** What to ask for; absent: what the card requires. */
   readonly scopes?: readonly string[];
   /**
-   * Scopes that a token may be widened to when an agent refuses it for lack of scope (RFC 6750 §3.1). Of the scopes that the agent names,
-   * these are asked for, for that agent alone (RFC 8707). A function is asked once for all calls that wait, for example to show the request to a
-   * person, and gives the scopes that it allows. Absent: none, and the refusal stands.
+   * Scopes that a token may be widened to when an agent refuses it for lack of scope (RFC 6750 §3.1). Of the scopes
+   * that the agent names, these are asked for, for that agent alone (RFC 8707). A function is asked once for all calls
+   * that wait, for example to show the request to a person, and gives the scopes that it allows. Absent: none, and the
+   * refusal stands.
    */
   readonly stepUp?: readonly string[] | ((wanted: StepUpRequest) => readonly string[] | Promise<readonly string[]>);
   /** The agent as the authorization server knows it, so that the token is good for nothing else (RFC 8707). */

@@ -28,8 +28,9 @@ const BY_NAME = new Map<unknown, ErrorCode>([
 ]);
 
 /**
- * The body of a failed call as an error, recognised by its reason, then by its status (spec §11.6). Three shapes are in use: the
- * protocol's `{error: {…}}`, problem details, and a bare `{code, message}` with the number that JSON-RPC has for it.
+ * The body of a failed call as an error, recognised by its reason, then by its status (spec §11.6). Three shapes are in
+ * use: the protocol's `{error: {…}}`, problem details, and a bare `{code, message}` with the number that JSON-RPC has
+ * for it.
  */
 export function errorOf(response: Response, body: Readonly<Record<string, unknown>>): A2AError {
   const error = isObject(body.error) ? body.error : body;

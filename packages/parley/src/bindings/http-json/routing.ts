@@ -18,9 +18,10 @@ export class Routing {
   }
 
   /**
-   * The routes of a path in the version asked for, or else in a later one offered: paths tell the versions apart. Where the
-   * version asked for is not offered, those of any version. Empty where there is no such path.
-   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for one of an older version only.
+   * The routes of a path in the version asked for, or else in a later one offered: paths tell the versions apart. Where
+   * the version asked for is not offered, those of any version. Empty where there is no such path.
+   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for one of an older
+   * version only.
    */
   find(path: string, offer: Offer, asked: WireCodec | undefined): readonly RouteMatch[] {
     if (!path.startsWith(`${this.#base}/`)) return [];

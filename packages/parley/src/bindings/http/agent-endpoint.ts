@@ -34,8 +34,8 @@ export const DEFAULT_HEARTBEAT_MS = 15_000;
 export interface AgentEndpoint {
   readonly handler: RequestHandler;
   /**
-   * The public card: capabilities, extensions, and per binding the versions offered. Give the same object for as long as
-   * nothing in it changes; what follows from it is worked out once per object.
+   * The public card: capabilities, extensions, and per binding the versions offered. Give the same object for as long
+   * as nothing in it changes; what follows from it is worked out once per object.
    */
   card(): AgentCard;
   /** The media types that its author declares; absent: none are refused. */

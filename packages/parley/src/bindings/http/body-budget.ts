@@ -21,8 +21,8 @@ interface Share {
 }
 
 /**
- * Bounds the memory of large bodies that are being read, decoded and stored at the same time. When it is used up, all but
- * the oldest of these requests pause, which slows their senders down.
+ * Bounds the memory of large bodies that are being read, decoded and stored at the same time. When it is used up, all
+ * but the oldest of these requests pause, which slows their senders down.
  */
 export class BodyBudget {
   readonly #maxBytes: number;
@@ -43,7 +43,7 @@ export class BodyBudget {
     return (total) => (total <= SMALL ? undefined : this.#take(request, total));
   }
 
-  /** Whether the body of a request is counted now. */
+  /** True if the body of a request is counted now. */
   holds(request: ExchangeRequest): boolean {
     return this.#shares.size > 0 && this.#shares.has(request);
   }

@@ -102,7 +102,10 @@ function askedExtensions(request: ExchangeRequest): readonly string[] {
   return parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
 }
 
-/** These headers of an answer and the one that names the activated extensions, in the spelling of the version (Spec §4.6, §3.2.6). */
+/**
+ * These headers of an answer and the one that names the activated extensions, in the spelling of the version (Spec
+ * §4.6, §3.2.6).
+ */
 export function withExtensions(
   headers: Readonly<Record<string, string>>,
   { version, extensions }: ServerCallContext,

@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
 };
 
-/** How a TLS alert begins, which a parser of HTTP has met in place of an answer. */
+/** The beginning of a TLS alert, as an HTTP parser reports it. */
 const TLS_ALERT = '\x15\x03';
 
 /** Errors of a certificate, which only a server has that speaks TLS. */
@@ -42,8 +42,8 @@ export function reasonOf(error: Error): string {
 }
 
 /**
- * Whether an http url that was answered by nothing is to be asked by https: the server closed the connection without a byte, and speaks TLS
- * at the same port. Sends nothing of the caller.
+ * Whether an http url that was answered by nothing is to be asked by https: the server closed the connection without a
+ * byte, and speaks TLS at the same port. Sends nothing of the caller.
  */
 export async function wantsTls(url: string, { cause, request, signal }: UnansweredRequest): Promise<boolean> {
   const { socket } = (causeOf(cause) ?? {}) as { socket?: { bytesRead?: unknown } };

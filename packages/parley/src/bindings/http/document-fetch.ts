@@ -7,8 +7,8 @@ import { CARD_BYTES, discard, type HttpCaller, type HttpRequest, readAnswer, sen
 const MOST_REDIRECTS = 3;
 
 /**
- * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only. The headers of a request go to the origin
- * of its url, and not where that redirects to.
+ * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only. The headers of a
+ * request go to the origin of its url, and not where that redirects to.
  */
 export function documentSource(caller: HttpCaller): DocumentSource {
   return async ({ url, headers, signal }) => {

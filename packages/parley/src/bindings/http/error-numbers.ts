@@ -36,7 +36,7 @@ for (const [name, number] of Object.entries(ERROR_NUMBERS)) {
   if (!BY_NUMBER.has(number) || code === 'INTERNAL_ERROR') BY_NUMBER.set(number, code);
 }
 
-/** Whether a received reason is a code of the protocol. */
+/** True if a received reason is a code of the protocol. */
 export function isErrorCode(reason: unknown): reason is ErrorCode {
   return typeof reason === 'string' && Object.hasOwn(ERROR_NUMBERS, reason);
 }

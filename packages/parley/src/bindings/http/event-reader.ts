@@ -17,10 +17,10 @@ export interface EventReaderOptions<Event> {
 const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 
 /**
- * The events of an event stream, those of one chunk in one list; a chunk without a whole frame, such as a comment, gives an empty one,
- * as a sign of life. Reads the next chunk only when it is asked for more, and is asked for one at a time. A last frame whose empty line
- * is missing counts if it holds JSON. `next` throws ConnectionError where the stream breaks off, A2AError where an event is too long, or the
- * reason of the signal.
+ * The events of an event stream, those of one chunk in one list; a chunk without a whole frame, such as a comment,
+ * gives an empty one, as a sign of life. Reads the next chunk only when it is asked for more, and is asked for one at a
+ * time. A last frame whose empty line is missing counts if it holds JSON. `next` throws ConnectionError where the
+ * stream breaks off, A2AError where an event is too long, or the reason of the signal.
  */
 export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
   readonly #options: EventReaderOptions<Event>;

@@ -42,8 +42,9 @@ export interface EventStreamParts {
 }
 
 /**
- * The body of a stream: pulls its items only while it is pulled itself, hands out what is ready in one string, and shows
- * by comments that it lives while nothing happens. `return` reaches the source at once, even while an item is awaited.
+ * The body of a stream: pulls its items only while it is pulled itself, hands out what is ready in one string, and
+ * shows by comments that it lives while nothing happens. `return` reaches the source at once, even while an item is
+ * awaited.
  */
 export class EventStream implements AsyncIterableIterator<string> {
   readonly #parts: EventStreamParts;

@@ -33,8 +33,8 @@ export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * A stream is pulled one string at a time and no faster than the peer reads; its iterator's `return` is called when the peer
-   * has gone. Each string is a whole number of frames.
+   * A stream is pulled one string at a time and no faster than the peer reads; its iterator's `return` is called when
+   * the peer has gone. Each string is a whole number of frames.
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
   /** Goes out as it is and is never compressed: gateways rewrite agent cards. */

@@ -39,8 +39,8 @@ export interface HttpRequest {
 const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
 /**
- * Sends a request and resolves once the head of the answer is there, whatever it says. Of calls, redirects are not followed: an agent's
- * address is what its card says, and credentials go nowhere else.
+ * Sends a request and resolves once the head of the answer is there, whatever it says. Of calls, redirects are not
+ * followed: an agent's address is what its card says, and credentials go nowhere else.
  * @throws ConnectionError, the reason of the signal, or A2AError for a redirect that is not wanted.
  */
 export async function sendRequest(caller: HttpCaller, request: HttpRequest): Promise<Response> {
@@ -75,7 +75,8 @@ function redirected(response: Response, url: string): A2AError {
 const UTF_8 = new TextDecoder();
 
 /**
- * The whole body of an answer as text. Reading it by its chunks costs less than `text()`, and needs no header to keep to the limit.
+ * The whole body of an answer as text. Reading it by its chunks costs less than `text()`, and needs no header to keep
+ * to the limit.
  * @throws ConnectionError where it breaks off, A2AError where it is too long, or the reason of the signal.
  */
 export async function readAnswer(

@@ -106,7 +106,7 @@ function retryAfter(headers: Headers): number | undefined {
   return asked(Math.max(0, Date.parse(value) - Date.parse(headers.get('date') ?? '')));
 }
 
-/** What timers of every platform can count: 24.8 days. Longer ones fire at once. */
+/** The longest time of a timer on every platform: 24.8 days. Longer timers fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** A wait that an agent asks for, within what can be waited for; undefined for what is none. */

@@ -1,7 +1,10 @@
 import type { TransportCall } from '../../client/client-transport.js';
 import { isLegacy } from '../../operations/versions.js';
 
-/** The headers of a call in a version: the version itself, the extensions in its spelling (Spec §3.2.6), what the caller adds. */
+/**
+ * The headers of a call in a version: the version itself, the extensions in its spelling (Spec §3.2.6), what the caller
+ * adds.
+ */
 export function serviceHeaders(
   version: string,
   { extensions, headers, lastEventId }: TransportCall,

@@ -9,7 +9,7 @@ import type { LogFields, Logger } from '../../telemetry/logger.js';
 /** Errors that are not the caller's doing: what is behind them must not get lost. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
 
-/** Whether an error is the server's doing, not the caller's. */
+/** True if an error is the server's doing, not the caller's. */
 export function isFault(code: ErrorCode): boolean {
   return FAULTS.has(code);
 }
@@ -18,8 +18,8 @@ const RETRY_STORAGE_MS = 1000;
 const TYPE = 'type.googleapis.com/google.rpc.';
 
 /**
- * The error as the caller may know it. Anything but an `A2AError` goes to the log, with these fields, and becomes one without
- * a trace of itself.
+ * The error as the caller may know it. Anything but an `A2AError` goes to the log, with these fields, and becomes one
+ * without a trace of itself.
  */
 export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A2AError {
   if (error instanceof A2AError) {

@@ -7,7 +7,7 @@ export interface Envelope {
   readonly method: string;
   /** An object; `{}` where the request has none. */
   readonly params: object;
-  /** Whether the request has no `id`, so that it asks for no answer. */
+  /** True if the request has no `id`, so that it asks for no answer. */
   readonly isNotification: boolean;
 }
 

@@ -27,7 +27,7 @@ interface Method {
 
 /** What an interface older than the specification answers otherwise, for a document. */
 export interface DescribedDialect {
-  /** What goes with an error. The schemas of such an interface have names of their own: `JSONRPCRequest` and so on. */
+  /** The `data` of an error. The schemas of such an interface have names of their own: `JSONRPCRequest` and so on. */
   readonly errorData: Schema;
   /** The headers of every answer. */
   readonly headers: Readonly<Record<string, Header>>;

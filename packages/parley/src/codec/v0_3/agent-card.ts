@@ -6,8 +6,8 @@ import { listReader, type Members, objectReader } from './members.js';
 import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
 /**
- * A card as clients of a version before 1.0 read it, with the addresses of that version. `protocolVersion` is written with its patch
- * number, as was the custom. Signatures are left out: they are over the card of 1.0.
+ * A card as clients of a version before 1.0 read it, with the addresses of that version. `protocolVersion` is written
+ * with its patch number, as was the custom. Signatures are left out: they are over the card of 1.0.
  */
 export function writeAgentCard(protocolVersion: string, card: AgentCard): object {
   const { capabilities, securitySchemes = {} } = card;
@@ -67,8 +67,8 @@ export function writeProtoCard(protocolVersion: string, card: AgentCard): object
 }
 
 /**
- * Reads a card of a version before 1.0: the main address first, then the others, each once. Signatures are dropped: they are over the form
- * that was read.
+ * Reads a card of a version before 1.0: the main address first, then the others, each once. Signatures are dropped:
+ * they are over the form that was read.
  */
 export function readAgentCard(value: Members): object {
   const { protocolVersion, url, preferredTransport, additionalInterfaces, security, signatures: _, ...card } = value;

@@ -5,8 +5,8 @@ import type { Members } from './members.js';
 const CONTENTS = ['text', 'file', 'data'];
 
 /**
- * What the message of a request says of its kind that is wrong. Samples of 0.3 leave `kind` out, and versions before it called that of a part
- * `type`; either must be right if it is there.
+ * What the message of a request says of its kind that is wrong. Samples of 0.3 leave `kind` out, and versions before it
+ * called that of a part `type`; either must be right if it is there.
  */
 export function kindViolations(request: unknown): readonly FieldViolation[] {
   if (!isObject(request)) return [];

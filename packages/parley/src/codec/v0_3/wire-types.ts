@@ -100,7 +100,7 @@ export interface TaskStatusUpdateEvent {
   readonly taskId: string;
   readonly contextId: string;
   readonly status: TaskStatus;
-  /** Whether it is the last event of the stream. */
+  /** True if it is the last event of the stream. */
   readonly final: boolean;
   readonly metadata?: FreeObject;
 }

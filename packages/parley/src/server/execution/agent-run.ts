@@ -18,8 +18,8 @@ export interface AgentRunOptions {
 }
 
 /**
- * The agent's code in one turn: whatever it throws, at once, later or where nobody waits for it, ends here. Outlives the
- * turn as long as something of the agent does.
+ * The agent's code in one turn: whatever it throws, at once, later or where nobody waits for it, ends here. Outlives
+ * the turn as long as something of the agent does.
  */
 export class AgentRun implements StrayScope {
   readonly #taskId: string;
@@ -103,7 +103,7 @@ export class AgentRun implements StrayScope {
     }
   }
 
-  /** Whether an agent that was told to stop says that it did. */
+  /** True if an agent that was told to stop says that it did. */
   #isAbort(error: unknown): boolean {
     if (this.#abortReason === undefined) return false;
     try {

@@ -41,7 +41,10 @@ export class Arrivals {
     return arrival;
   }
 
-  /** Resolves when every call has ended that may bring a turn of this task, of any task without one; undefined if there is none. */
+  /**
+   * Resolves when every call has ended that may bring a turn of this task, of any task without one; undefined if there
+   * is none.
+   */
   over(taskId?: string): Promise<unknown> | undefined {
     const concerned = this.#underWay
       .values()

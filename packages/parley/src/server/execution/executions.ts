@@ -11,7 +11,7 @@ import type { Surroundings } from './turn-host.js';
 
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
-/** How long a turn in its last attempt keeps the next one from beginning. */
+/** The time for which a turn in its last attempt keeps the next one from beginning. */
 const ALONE_MS = 30_000;
 
 const SAYS = {
@@ -101,9 +101,9 @@ export class Executions implements TurnOwner {
   }
 
   /**
-   * Takes over the turns that no process runs, now and, if other processes share the storage, from time to time. Resolves
-   * when the tasks that end with that have ended, so that no caller sees them at work. Waits for a storage that stalls as
-   * long as for an agent; the rest then happens while calls are answered.
+   * Takes over the turns that no process runs, now and, if other processes share the storage, from time to time.
+   * Resolves when the tasks that end with that have ended, so that no caller sees them at work. Waits for a storage
+   * that stalls as long as for an agent; the rest then happens while calls are answered.
    * @throws StorageError if the storage fails before that: no agent can be served yet.
    */
   async recover(): Promise<void> {
@@ -130,7 +130,9 @@ export class Executions implements TurnOwner {
     });
   }
 
-  /** Lets running turns finish for a while, then hands the rest over; no agent starts. Ends whatever the storage does. */
+  /**
+   * Lets running turns finish for a while, then hands the rest over; no agent starts. Ends whatever the storage does.
+   */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#stopBeat?.();
@@ -239,7 +241,10 @@ export class Executions implements TurnOwner {
     }
   }
 
-  /** Does with a claimed turn what is to be done. The promise is there for a turn that does not run: its end is committed then. */
+  /**
+   * Does with a claimed turn what is to be done. The promise is there for a turn that does not run: its end is
+   * committed then.
+   */
   #takeOver(claim: Claim, atOnce: boolean): Promise<void> | undefined {
     const turn = this.admit(claim);
     const { executor, limits } = this.#around;

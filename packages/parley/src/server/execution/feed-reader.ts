@@ -18,8 +18,8 @@ export interface FeedReaderOptions {
   /** ms without a read, while behind, until the reader is dropped. */
   readonly stallMs: number;
   /**
-   * Called with each record, with some of them twice: whether the stream ends after it, ends in an error, or goes on. Where the
-   * log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
+   * Called with each record, with some of them twice: whether the stream ends after it, ends in an error, or goes on.
+   * Where the log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
    */
   readonly endsAfter: (record: LogRecord) => boolean | Error;
 }
@@ -30,9 +30,9 @@ export const SNAPSHOT_TURN = Number.MAX_SAFE_INTEGER;
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
 /**
- * One stream of a task: the records after a sequence number, in order, without gap or repetition (Spec §3.1.6, §3.5.2). It
- * listens from the moment it is made; `begin` tells where to start. While its consumer keeps up, it is fed from memory.
- * When the buffer is full, it drops the records that it does not hold and reads the log instead.
+ * One stream of a task: the records after a sequence number, in order, without gap or repetition (Spec §3.1.6, §3.5.2).
+ * It listens from the moment it is made; `begin` tells where to start. While its consumer keeps up, it is fed from
+ * memory. When the buffer is full, it drops the records that it does not hold and reads the log instead.
  */
 export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undefined>, AsyncIterable<StreamItem> {
   readonly #options: FeedReaderOptions;

@@ -2,7 +2,10 @@ import { A2AError } from '../../errors/a2a-error.js';
 
 const RETRY_MS = 2_000;
 
-/** The answer to callers who have waited long enough for the storage. Their message or cancel may take effect all the same. */
+/**
+ * The answer to callers who have waited long enough for the storage. Their message or cancel may take effect all the
+ * same.
+ */
 export function storageStalledError(): A2AError {
   return new A2AError('UNAVAILABLE', 'The server cannot store anything at present', { retryAfterMs: RETRY_MS });
 }

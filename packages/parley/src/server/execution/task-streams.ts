@@ -16,7 +16,9 @@ import type { Surroundings } from './turn-host.js';
 /** A stream of events, as an iterator. */
 export type EventStream = AsyncIterator<StreamItem, undefined>;
 
-/** Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (Spec §3.1.2). */
+/**
+ * Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (Spec §3.1.2).
+ */
 export class TaskStreams {
   readonly #around: Surroundings;
 
@@ -146,7 +148,7 @@ export interface StartedTurn {
 class TurnEnd {
   turn = 0;
   readonly #message: Message;
-  /** Whether a record of the turn was seen. */
+  /** True if a record of the turn was seen. */
   #begun = false;
 
   constructor(message: Message) {
@@ -164,7 +166,10 @@ class TurnEnd {
     return state === 'TASK_STATE_INPUT_REQUIRED' && this.#reached(record);
   }
 
-  /** The same for a blocking answer, which waits neither for authorization nor for what came after the turn (Spec §3.2.2). */
+  /**
+   * The same for a blocking answer, which waits neither for authorization nor for what came after the turn (Spec
+   * §3.2.2).
+   */
   answersAfter(record: LogRecord): boolean | Error {
     if (record.turn === SNAPSHOT_TURN && this.#sentSince(record) > 0) {
       return new UnsupportedOperationError('What the message led to is no longer kept: the task has gone on since');
@@ -177,7 +182,7 @@ class TurnEnd {
     return record.turn === SNAPSHOT_TURN ? this.#sentSince(record) >= 0 : record.turn >= this.turn;
   }
 
-  /** How many messages the callers have sent after the one of the turn; -1 where that is not in the task yet. */
+  /** Count of messages that callers have sent after the message of the turn; -1 if that is not in the task yet. */
   #sentSince({ event }: LogRecord): number {
     const history = 'task' in event ? (event.task.history ?? []) : [];
     const sent = history.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId);

@@ -34,7 +34,8 @@ export interface TurnContextOptions {
 type Copied = Pick<RequestContext, 'message' | 'task' | 'history' | 'metadata' | 'checkpoint'>;
 
 /**
- * The context of one turn. Agents may change what they get: each member is a copy, made when it is first read. So is the signal.
+ * The context of one turn. Agents may change what they get: each member is a copy, made when it is first read. So is
+ * the signal.
  */
 export class TurnContext implements RequestContext {
   readonly taskId: string;
@@ -155,7 +156,9 @@ export class TurnContext implements RequestContext {
     this.#controller?.abort(reason);
   }
 
-  /** The messages before this one; last of all the question that it answers, which enters the history just before it. */
+  /**
+   * The messages before this one; last of all the question that it answers, which enters the history just before it.
+   */
   #before(): readonly Message[] {
     const { claim, message } = this.#options;
     if (!claim) return NONE;

@@ -2,9 +2,9 @@ import { isInterrupted } from '../../model/task-state.js';
 import type { Claim } from '../../store/storage.js';
 
 /**
- * The next step for a claimed turn: `run` it, run it while no other turn of its kind runs (`run-alone`), `cancel` its task,
- * or fail its task because the agent cannot resume it (`interrupted`) or has used up its attempts (`exhausted`). `wait`:
- * the task goes on waiting for its caller.
+ * The next step for a claimed turn: `run` it, run it while no other turn of its kind runs (`run-alone`), `cancel` its
+ * task, or fail its task because the agent cannot resume it (`interrupted`) or has used up its attempts (`exhausted`).
+ * `wait`: the task goes on waiting for its caller.
  */
 export type TurnFate = 'run' | 'run-alone' | 'cancel' | 'wait' | 'interrupted' | 'exhausted';
 

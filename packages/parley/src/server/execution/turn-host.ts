@@ -22,9 +22,9 @@ export interface Surroundings {
   readonly deadlines: EqualTimers;
   /** How long an agent that is to end may take to do so. */
   readonly graces: EqualTimers;
-  /** How long a task may wait for its caller while its agent runs. */
+  /** Timers of tasks that wait for their caller while their agent runs. */
   readonly expiries: EqualTimers;
-  /** How long callers wait for the storage. */
+  /** Timers of callers that wait for the storage. */
   readonly patience: EqualTimers;
   readonly ids: IdSource;
   readonly strayErrors: StrayErrors;

@@ -46,14 +46,14 @@ interface EarlyEvent {
 }
 
 /**
- * How far a log has come: of a `draft` nothing is stored, while `opening` its task is being stored, `open` it has no record
- * of this turn yet, `begun` it has.
+ * How far a log has come: of a `draft` nothing is stored, while `opening` its task is being stored, `open` it has no
+ * record of this turn yet, `begun` it has.
  */
 export type LogPhase = 'draft' | 'opening' | 'open' | 'begun';
 
 /**
- * The log of one turn: takes the events that the turn has accepted, and makes records of them in their order. Stores the task of
- * a draft first, and says what a turn begins with.
+ * The log of one turn: takes the events that the turn has accepted, and makes records of them in their order. Stores
+ * the task of a draft first, and says what a turn begins with.
  */
 export class TurnLog {
   readonly #around: Surroundings;

@@ -3,7 +3,7 @@ import type { Surroundings } from './turn-host.js';
 
 type Timers = Pick<Surroundings, 'deadlines' | 'expiries' | 'graces'>;
 
-/** How long a turn may take or wait, and how long its agent may take to return once it has to. */
+/** Timers of a turn: its deadline, its wait for the caller, and the grace in which its agent has to return. */
 export class TurnTimers {
   readonly #around: Timers;
   /** Of the two, one runs at a time. */

@@ -81,7 +81,7 @@ export class TurnWaiter implements FeedListener {
   }
 
   #fail(error: Error): void {
-    // Whether anybody awaits the outcome is the owner's business.
+    // The owner may leave the outcome without a listener.
     this.outcome.catch(() => {});
     this.#reject(error);
   }

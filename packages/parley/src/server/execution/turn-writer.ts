@@ -28,7 +28,7 @@ export interface TurnWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: EngineLimits;
-  /** How long those who wait for the outcome wait for its commit. */
+  /** Timers of callers that wait for the commit of the outcome. */
   readonly patience: EqualTimers;
   /** The turn is no longer ours: nothing of it is accepted any more. */
   readonly onOvertaken: () => void;
@@ -294,7 +294,10 @@ export class TurnWriter {
     );
   }
 
-  /** Callers who wait for the outcome of the turn are told when its commit takes too long, and those who come later as well. */
+  /**
+   * Callers who wait for the outcome of the turn are told when its commit takes too long, and those who come later as
+   * well.
+   */
   #beImpatient(): void {
     this.#patience ??= this.#options.patience.start(() => {
       this.#patience = undefined;

@@ -375,7 +375,10 @@ export class Turn implements EventSink, LoggedTurn {
     this.#finished();
   }
 
-  /** While its agent waits for a login, a turn has no deadline: the task expires as other tasks do that wait for their caller. */
+  /**
+   * While its agent waits for a login, a turn has no deadline: the task expires as other tasks do that wait for their
+   * caller.
+   */
   #keepTime(state: TaskState): void {
     const waits = state === 'TASK_STATE_AUTH_REQUIRED';
     if (waits) this.#timers.startExpiry(() => this.#spoil(EXPIRED));

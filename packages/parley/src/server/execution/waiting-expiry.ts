@@ -54,7 +54,7 @@ export class WaitingExpiry {
     }
   }
 
-  /** Whether the task has ended. */
+  /** True if the task has ended. */
   async #end(stored: StoredTask): Promise<boolean> {
     const { ids, logger } = this.#around;
     const { id, contextId } = stored.task;

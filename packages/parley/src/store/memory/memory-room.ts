@@ -1,13 +1,13 @@
 import { StorageFullError } from '../../errors/storage-full-error.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** How much a storage in memory keeps. */
+/** The limits of a storage in memory. */
 export interface MemoryLimits {
   readonly maxTasks: number;
   readonly maxBytes: number;
 }
 
-/** What is left is for the tasks that go on: a task that is full of waiting messages could not end otherwise. */
+/** The rest is for tasks that go on: without it a task that is full of waiting messages could not end. */
 const FOR_NEW_TASKS = 0.9;
 
 /** Counts the tasks of a storage in memory and about how many bytes they take. */
@@ -36,17 +36,17 @@ export class MemoryRoom {
     entry.countedBytes = 0;
   }
 
-  /** Whether something has to go. */
+  /** True if something has to go. */
   get isOver(): boolean {
     return this.#tasks > this.#limits.maxTasks || this.#bytes > this.#limits.maxBytes;
   }
 
-  /** Whether one more task of this size needs others to go. */
+  /** True if one more task of this size needs others to go. */
   isFullFor(bytes: number): boolean {
     return this.#tasks >= this.#limits.maxTasks || this.#bytes + bytes > this.#limits.maxBytes * FOR_NEW_TASKS;
   }
 
-  /** Whether a message of this size fits beside what is there. */
+  /** True if a message of this size fits beside what is there. */
   isShortOf(bytes: number): boolean {
     return this.#bytes + bytes > this.#limits.maxBytes;
   }

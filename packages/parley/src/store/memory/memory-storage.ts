@@ -46,7 +46,10 @@ export interface MemoryStorageOptions {
   readonly clock: Clock;
   /** How much memory the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
   readonly tailBytes?: number;
-  /** Tasks at most. Beyond it the finished tasks go, oldest first; if none has ended, new ones are refused. Default: 100,000. */
+  /**
+   * Tasks at most. Beyond it the finished tasks go, oldest first; if none has ended, new ones are refused. Default:
+   * 100,000.
+   */
   readonly maxTasks?: number;
   /** About how much memory all tasks may take together, their logs included. Default: 256 MiB. */
   readonly maxBytes?: number;

@@ -41,7 +41,8 @@ export class MemoryTasks {
   }
 
   /**
-   * Puts a task there with the record that shows it; the id must be free. Finished tasks make room for it, oldest first.
+   * Puts a task there with the record that shows it; the id must be free. Finished tasks make room for it, oldest
+   * first.
    * @throws StorageFullError when none of those that are left has ended.
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {

@@ -3,7 +3,7 @@ import { LinkedList } from '../../runtime/linked-list.js';
 import type { IdempotencyKey, Remembered } from '../storage.js';
 import type { MemorySpace, MemorySpaces, RememberedKey } from './memory-space.js';
 
-/** How much is kept: of keys, and of bytes that they take with their replies. */
+/** The limits of what is kept: count of keys, and bytes with their replies. */
 export interface RememberedLimits {
   readonly keys: number;
   readonly bytes: number;
@@ -12,7 +12,7 @@ export interface RememberedLimits {
 /** Objects and places of a key. */
 const FRAME = 300;
 
-/** What earlier messages led to, by the key of the message. Over a limit the oldest are forgotten. */
+/** Outcomes of earlier messages by the key of the message. Over a limit the oldest are dropped. */
 export class RememberedKeys {
   readonly #spaces: MemorySpaces;
   readonly #limits: RememberedLimits;

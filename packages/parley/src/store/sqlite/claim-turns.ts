@@ -53,7 +53,10 @@ const READY = `SELECT task, turn, place FROM execution INDEXED BY execution_read
 const NOT_READY = 'SELECT task, turn, place FROM execution WHERE ready = 0';
 const READ_AT_ONCE = 200;
 
-/** Gives turns that nobody runs to a node. A turn that cannot be read is set aside and keeps no other from being claimed. */
+/**
+ * Gives turns that nobody runs to a node. A turn that cannot be read is set aside and keeps no other from being
+ * claimed.
+ */
 export function claim(tables: WriteTables, operation: ClaimOperation): readonly ClaimedTurn[] {
   const [, now, node, leaseMs] = operation;
   const turns: ClaimedTurn[] = [];
@@ -139,7 +142,9 @@ export function release(tables: WriteTables, [, turn, how]: ReleaseOperation): n
   return now === undefined ? 0 : waitingIn(now);
 }
 
-/** Gives up a turn that cannot be read, as if it had not been claimed; nobody claims it until the file is opened again. */
+/**
+ * Gives up a turn that cannot be read, as if it had not been claimed; nobody claims it until the file is opened again.
+ */
 export function leaveAside(tables: WriteTables, [, turn, reason]: LeaveAsideOperation): undefined {
   const head = heldBy(tables, turn);
   if (head === undefined) return;
@@ -227,7 +232,7 @@ function notReady(tables: WriteTables): readonly Place[] {
   return tables.all<Place>(NOT_READY).sort((a, b) => a.place - b.place);
 }
 
-/** Whose task it is, unless it is set aside. */
+/** The owner of a task, unless the task is set aside. */
 function ownerOf(tables: WriteTables, task: number): Claimable | undefined {
   return tables.apart(task, () => tables.get<Claimable>(OWNER, task));
 }

@@ -62,14 +62,14 @@ export function fileFault(path: string, error: unknown): FileFault {
   return { text: system ?? error.message, passing: system !== undefined };
 }
 
-/** Whether an error says that a row is damaged: neither the disk, the file as a whole nor a lock is to blame. */
+/** True if an error says that a row is damaged: neither the disk, the file as a whole nor a lock is to blame. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof DamagedRowError) return false;
   const primary = primaryCode(error);
   return primary === undefined || primary === CORRUPT;
 }
 
-/** Whether an operation failed because another process holds a lock on the file. */
+/** True if an operation failed because another process holds a lock on the file. */
 export function isLocked(error: unknown): boolean {
   return error instanceof Error && primaryCode(error) === BUSY;
 }

@@ -10,8 +10,9 @@ import { loadSqlite } from './load-sqlite.js';
 const PATIENCE_MS = 250;
 
 /**
- * Keeps every other process from a database file until it is released or the process ends, however that happens: it is a
- * lock of the operating system on a file of its own. That file also says who has it, for the message to those who come later.
+ * Keeps every other process from a database file until it is released or the process ends, however that happens: it is
+ * a lock of the operating system on a file of its own. That file also says who has it, for the message to those who
+ * come later.
  */
 export class FileLock {
   readonly #lock: DatabaseSync;

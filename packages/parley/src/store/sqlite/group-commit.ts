@@ -11,8 +11,8 @@ interface Entry {
 }
 
 /**
- * Collects operations while the batch before them is being written, so that a commit serves all that wait for one. A batch
- * is bounded in bytes.
+ * Collects operations while the batch before them is being written, so that a commit serves all that wait for one. A
+ * batch is bounded in bytes.
  */
 export class GroupCommit {
   readonly #writer: LastingThread;

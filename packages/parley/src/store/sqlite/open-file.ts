@@ -5,9 +5,11 @@ import { FileLock, makePrivate, realPath } from './file-lock.js';
 import { loadSqlite } from './load-sqlite.js';
 import { prepareSchema } from './schema.js';
 
-/** How long a thread waits for a lock that another process has on the file. */
+/** The time for which a thread waits for a lock of another process on the file. */
 const BUSY_MS = 1_000;
-/** The same for the main thread, which serves all callers. SQLite's readers wait only while a log is being recovered. */
+/**
+ * The same for the main thread, which serves all callers. SQLite's readers wait only while a log is being recovered.
+ */
 const BUSY_ON_MAIN_MS = 100;
 
 /** What a writer says of its file. */

@@ -16,8 +16,8 @@ const LARGE = 65_536;
 const BATCH_BYTES = 4_194_304;
 
 /**
- * Operations that wait for their batch. Large operations pass through a few at a time, and small ones do not wait behind
- * them. Operations on one task keep their order.
+ * Operations that wait for their batch. Large operations pass through a few at a time, and small ones do not wait
+ * behind them. Operations on one task keep their order.
  */
 export class OperationQueue<E extends Queued> {
   #small: Sized<E>[] = [];

@@ -1,6 +1,6 @@
 /**
- * What the main thread asks of the writer. Large values travel as JSON text and everything as flat tuples: both cost the
- * main thread a fraction of what object trees would.
+ * What the main thread asks of the writer. Large values travel as JSON text and everything as flat tuples: both cost
+ * the main thread a fraction of what object trees would.
  */
 export type Operation =
   | AcceptOperation
@@ -120,7 +120,7 @@ export type RenewResult = readonly (string | null | false)[];
 
 /** Give a turn up. */
 export type ReleaseOperation = readonly ['release', turn: HeldFields, how: 'done' | 'again' | RunsFields];
-/** How often its agent has begun it and was stopped in order. */
+/** Counts of starts of its agent and of orderly stops. */
 export type RunsFields = readonly [attempts: number, handOvers: number];
 /** Give up a turn that cannot be read. */
 export type LeaveAsideOperation = readonly ['leave-aside', turn: HeldFields, reason: string];

@@ -110,7 +110,7 @@ const SIZED = `SELECT ${TASK_COLUMNS}, a.name AS agent, s.tenant, s.owner, octet
 const MEMBERS = 'SELECT history, artifacts FROM snapshot WHERE task = ?';
 const WHOLE = { artifacts: true, history: true };
 
-/** What a reader wants of each task. */
+/** The members of each task that a reader wants. */
 type Wanted = Pick<TaskQuery, 'artifacts' | 'history'>;
 
 function sizeOf(row: SizedRow, { artifacts, history }: Wanted): number {

@@ -12,7 +12,7 @@ const RETURNING = `RETURNING ${BYTES} AS bytes`;
 const OLDEST = 'SELECT scope, key FROM idempotency ORDER BY expires LIMIT 1';
 const EXPIRED = 'SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?';
 
-/** How many keys a file has, and about how many bytes they take. */
+/** Count of keys in a file, and about the bytes that they take. */
 export const REMEMBERED = `SELECT count(*) AS keys, coalesce(sum(${BYTES}), 0) AS bytes FROM idempotency`;
 
 /** Keeps what a key led to. Where there is no room, the oldest keys go. */

@@ -84,7 +84,10 @@ function sweepFinished(tables: WriteTables, before: number, limit: number): numb
   return removed;
 }
 
-/** The numbers of at most so many tasks that ended before a time. The index alone is read, and no damaged task hides the next. */
+/**
+ * The numbers of at most so many tasks that ended before a time. The index alone is read, and no damaged task hides the
+ * next.
+ */
 function endedBefore(tables: WriteTables, before: number, limit: number): readonly number[] {
   const found: number[] = [];
   if (limit <= 0) return found;

@@ -5,8 +5,8 @@ import { StorageError } from '../../errors/storage-error.js';
 export const SCHEMA_VERSION = 5;
 
 /**
- * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes of
- * lists, rows keep their size when a task goes on, and what belongs to one task lies together. States are the
+ * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes
+ * of lists, rows keep their size when a task goes on, and what belongs to one task lies together. States are the
  * protocol's numbers.
  */
 const TABLES = `

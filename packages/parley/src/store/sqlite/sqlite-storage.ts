@@ -49,7 +49,8 @@ const SMALL_READ = 1_048_576;
 
 /**
  * Keeps everything in one file, for one server process at a time. One thread writes, with one transaction for all calls
- * that wait for one; single tasks are read on the main thread, lists and long logs on a third one, started when first needed.
+ * that wait for one; single tasks are read on the main thread, lists and long logs on a third one, started when first
+ * needed.
  */
 export class SqliteStorage implements Storage {
   readonly shared = false;

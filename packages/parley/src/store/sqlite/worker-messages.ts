@@ -33,8 +33,8 @@ export interface ReadResults {
 export type ToWorker = readonly [id: number, request: readonly Operation[] | ReadRequest, again: boolean] | 'close';
 
 /**
- * What comes from a worker: that it is ready or cannot be, its answers, rows that it cannot read, and from when to when it
- * cannot write.
+ * What comes from a worker: that it is ready or cannot be, its answers, rows that it cannot read, and from when to when
+ * it cannot write.
  */
 export type FromWorker =
   | readonly ['ready']

@@ -44,7 +44,7 @@ export interface LogLimits {
   readonly logBytes: number;
 }
 
-/** How many idempotency keys there are, and about how many bytes they take. */
+/** Count of idempotency keys, and about the bytes that they take. */
 interface RememberedSize {
   readonly keys: number;
   readonly bytes: number;
@@ -68,7 +68,7 @@ export class WriteTables {
   /** Changes to the counters that are still to be written, by `scope state`. */
   readonly #counts = new Map<string, number>();
   readonly #onAside: (row: string, reason: string) => void;
-  /** What cannot be read or written; skipped until the file is opened again. */
+  /** Tasks that cannot be read or written. They are skipped until the file is opened again. */
   readonly #aside = new Set<number | string>();
   /** About what the records of all finished tasks take, and how that changes with this transaction. */
   #tailBytes: number;
@@ -223,7 +223,7 @@ export class WriteTables {
     this.#tailChange += bytes;
   }
 
-  /** How many idempotency keys there are, and about how many bytes they take. */
+  /** Count of idempotency keys, and about the bytes that they take. */
   get remembered(): RememberedSize {
     const { keys, bytes } = this.#rememberedChange;
     return { keys: this.#remembered.keys + keys, bytes: this.#remembered.bytes + bytes };

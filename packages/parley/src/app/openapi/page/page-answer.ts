@@ -3,8 +3,8 @@ import { sha256 } from '../../../runtime/sha256.js';
 import { STYLE } from './style.js';
 
 /**
- * A page with the style of all pages. Its policy allows that style by its hash and images that stand in the page. The page loads
- * nothing, runs nothing, and no other page shows it in a frame.
+ * A page with the style of all pages. Its policy allows that style by its hash and images that stand in the page. The
+ * page loads nothing, runs nothing, and no other page shows it in a frame.
  */
 export async function pageAnswer(body: string): Promise<ExchangeResponse> {
   const style = `'sha256-${btoa(String.fromCharCode(...(await sha256(STYLE))))}'`;
