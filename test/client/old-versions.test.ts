@@ -54,6 +54,19 @@ describe.each([
   });
 });
 
+it('an interface of 0.4 is called in 0.3', async () => {
+  const server = createA2AServer({ agent, versions: ['0.3'] });
+  const { url } = await server.listen(0);
+  const { agentCard } = server;
+  const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '0.4' }];
+  try {
+    const client = await connect({ ...agentCard, supportedInterfaces });
+    expect(await client.sendAndWait('hi')).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
+  } finally {
+    await server.close({ graceMs: 0 });
+  }
+});
+
 it('an agent whose interface of 1.0 does not speak it is called in 0.3', async () => {
   await using stub = await StubAgent.start(({ headers }) =>
     headers['a2a-version'] === '1.0'

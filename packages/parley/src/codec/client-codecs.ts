@@ -13,6 +13,8 @@ export interface ClientVersion {
 export const CLIENT_VERSIONS: ReadonlyMap<string, () => Promise<ClientVersion>> = new Map([
   ['1.0', async () => ({ jsonRpc: clientV1_0, httpJson: clientV1_0 })],
   ['0.3', version0_3],
+  // Some implementations call their build of 0.3 so.
+  ['0.4', version0_3],
   ['0.2', version0_2],
 ]);
 
