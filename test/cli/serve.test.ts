@@ -55,6 +55,15 @@ describe('parley serve', () => {
     expect(stdout).toMatch(/^Agent: Parrot\nURL: http:\S+\nCard: http:\S+\/\.well-known\/agent-card\.json\n$/);
   });
 
+  it('describes what it serves to browsers, at /docs and on the path of the agent', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo', '--name', 'Parrot']);
+    for (const path of ['/docs', '/']) {
+      const page = await fetch(new URL(path, agent.url), { headers: { accept: 'text/html' } });
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(await page.text()).toContain('Parrot');
+    }
+  });
+
   it('is called server too', async () => {
     await using agent = await ServedAgent.start(['server', '--echo']);
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);
