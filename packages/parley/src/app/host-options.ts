@@ -47,22 +47,22 @@ export interface HostOptions {
   /** Whether answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
   readonly nosniff?: boolean;
   /**
-   * Whether longer answers are compressed for whoever accepts that, and how. Default: by a server with a socket of its
+   * Compression of longer answers for clients that accept it. Default: by a server with a socket of its
    * own, not where an agent is put behind another host, which may do that itself.
    */
   readonly compression?: boolean | CompressionOptions;
   /**
-   * Whether `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not
+   * True if `/healthz` and `/readyz` are answered on the origin. Default: by a server with a socket of its own, not
    * where an agent is put behind another host.
    */
   readonly health?: boolean;
   /**
-   * What is measured and who gets to see it. Default: everything, at `/metrics`, by a server with a socket of its own;
+   * The metrics and who may read them. Default: everything, at `/metrics`, by a server with a socket of its own;
    * nothing where an agent is put behind another host.
    */
   readonly metrics?: boolean | MetricsOptions;
   /**
-   * Whether every request has an id, which its answer says, and a line in the log, at info. Default: as for `metrics`.
+   * True if every request has an id, which its answer says, and a line in the log, at info. Default: as for `metrics`.
    */
   readonly logRequests?: boolean;
 }

@@ -29,7 +29,7 @@ export interface FailedAttempt {
 }
 
 /**
- * What may be done about a call that fails: other credentials, once for each interface; another interface, once around;
+ * The remedies for a call that fails: other credentials, once for each interface; another interface, once around;
  * for messages, another time. Nothing else is tried again.
  */
 export class CallRecovery {

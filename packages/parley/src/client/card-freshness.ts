@@ -11,7 +11,7 @@ const LONGEST_GUESS_MS = 3_600_000;
 const MOST_DIRECTIVES = 50;
 
 /**
- * How many ms from now an answer is fresh for a private cache (RFC 9111 §4.2); 0: it may be kept, but not used without
+ * The ms for which an answer is fresh for a private cache (RFC 9111 §4.2); 0: it may be kept, but not used without
  * asking; undefined: it must not be kept.
  */
 export function freshForMs(headers: CachedHeaders): number | undefined {

@@ -12,7 +12,7 @@ export interface RetryOptions {
   /** The longest wait, also where the agent asks for a longer one, whose answer is then final; default 30 s. */
   readonly longestMs?: number;
   /**
-   * Whether a message that may have arrived is sent again although the agent does not promise to notice that. Where its
+   * True if a message that may have arrived is sent again although the agent does not promise to notice that. Where its
    * card declares the extension for it, that is done anyway.
    */
   readonly mayRepeat?: boolean;

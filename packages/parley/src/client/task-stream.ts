@@ -43,7 +43,7 @@ export interface StreamSource {
   /** The time limit of the whole stream; asked for once, when it begins. */
   deadline(): CallDeadline;
   /**
-   * Whether a task that asks for input has had the turn of the message. Undefined where that goes without saying: where
+   * True if a task that asks for input has had the turn of the message. Undefined where that goes without saying: where
    * the message began the task, or the agent is not known to keep all messages.
    */
   readonly hasTaken: ((task: Task) => boolean) | undefined;

@@ -264,7 +264,7 @@ export interface StorageLoad {
  */
 export interface Storage {
   /**
-   * Whether other processes may use the same storage at the same time. Where they may not, whoever opens it finds no
+   * True if other processes may use the same storage at the same time. Where they may not, whoever opens it finds no
    * lease on it: what held one is gone.
    */
   readonly shared: boolean;

@@ -18,7 +18,7 @@ export interface BaseServerOptions {
   /** Pages of which other origins may call its endpoints from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
   /**
-   * Whether callers may drop and warm cached answers; default false. With an authenticator this takes a credential,
+   * True if callers may drop and warm cached answers; default false. With an authenticator this takes a credential,
    * without one only programs on the machine of the server may.
    */
   readonly cacheChanges?: boolean;

@@ -10,7 +10,7 @@ const FRESH = { 'cache-control': 'no-store' };
 const ALIVE = jsonAnswer({ status: 200, value: { status: 'alive' }, headers: FRESH });
 
 /**
- * What probes ask, by path: `/healthz`, whether the process answers at all, and `/readyz`, whether requests should be
+ * The answers to probes, by path: `/healthz` says if the process answers at all, and `/readyz` if requests should be
  * sent to it (503 where not, naming what is not ready).
  */
 export function healthEndpoints(readiness: Readiness): ReadonlyMap<string, Exchange> {

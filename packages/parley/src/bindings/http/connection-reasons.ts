@@ -42,7 +42,7 @@ export function reasonOf(error: Error): string {
 }
 
 /**
- * Whether an http url that was answered by nothing is to be asked by https: the server closed the connection without a
+ * True if an http url that was answered by nothing is to be asked by https: the server closed the connection without a
  * byte, and speaks TLS at the same port. Sends nothing of the caller.
  */
 export async function wantsTls(url: string, { cause, request, signal }: UnansweredRequest): Promise<boolean> {

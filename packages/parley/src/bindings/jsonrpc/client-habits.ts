@@ -3,7 +3,7 @@ import type { ExchangeRequest } from '../http/exchange.js';
 import { EVENT_STREAM_TYPE, names } from '../http/media-type.js';
 
 /**
- * Whether an error before the first event of a stream is an event stream with one error frame for this client. The rule
+ * True if an error before the first event of a stream is an event stream with one error frame for this client. The rule
  * is a plain JSON answer: the official JavaScript client makes typed errors of nothing else, and the official
  * compatibility kit refuses an event stream. Two kinds of clients show nothing of a plain answer: that of the Go SDK,
  * and the official ones of versions before 1.0, which ask for an event stream in `Accept`.
@@ -14,7 +14,7 @@ export function readsOnlyStreams(request: ExchangeRequest, codec: WireCodec | un
 }
 
 /**
- * Whether the `data` of an error is an object for this client, with the details as its member. The client of the Go SDK
+ * True if the `data` of an error is an object for this client, with the details as its member. The client of the Go SDK
  * for versions before 1.0 drops an error whose `data` is an array.
  */
 export function readsObjectData(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
