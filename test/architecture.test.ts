@@ -359,7 +359,7 @@ describe('public surface', () => {
   });
 
   it.each([
-    'parley-a2a/store/storage.js',
+    'parley-a2a/store/task-storage.js',
     'parley-a2a/dist/exports/server.js',
     '../../packages/parley/src/model/task.js',
     '../../parley/src/model/task.js',

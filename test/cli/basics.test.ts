@@ -204,7 +204,7 @@ describe('parley db', () => {
     expect(text).toMatch(
       /^Database: .*tasks\.db\nSchema: \d+\nIn use: no\nSize: .*\nCOMPLETED: 3\nEvents: \d+\nTurns: 0\nWebhooks: 0\n$/,
     );
-    expect(await parleyJson(['db', 'retention', '--finished', '1d', '--tails', '1h', ...on])).toMatchObject({
+    expect(await parleyJson(['db', 'retention', '--finished', '1d', '--event-log', '1h', ...on])).toMatchObject({
       removed: { tasks: 0 },
     });
     expect(await parleyJson(['db', 'retention', '--finished', '0s', ...on])).toMatchObject({ removed: { tasks: 3 } });

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Cache } from '../../packages/parley/src/cache/cache.js';
+import type { AnswerCache } from '../../packages/parley/src/cache/answer-cache.js';
 
 /** Opens a cache that is empty. */
-export type OpenCache = () => Promise<Cache>;
+export type OpenCache = () => Promise<AnswerCache>;
 
 /** What every cache must do. */
 export function cacheContract(name: string, open: OpenCache): void {
   describe(`the cache ${name}`, () => {
-    let cache: Cache;
+    let cache: AnswerCache;
     beforeEach(async () => {
       cache = await open();
     });

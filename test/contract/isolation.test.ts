@@ -13,7 +13,7 @@ import type { RequestContext } from '../../packages/parley/src/server/request-co
 import type { RequestHandler } from '../../packages/parley/src/server/request-handler.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
-import type { Storage } from '../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
 import { CountingIds } from '../support/counting-ids.js';
 import { CapturingLogger, call } from '../support/engine.js';
@@ -96,7 +96,7 @@ function publish(step: Step, events: EventQueue, change: Change, id: string): vo
 }
 
 /** Plays a script. `change` gets every object that anybody is handed, and every object that anybody has handed over. */
-async function play(storage: Storage, script: Script, way: 'direct' | 'intercepted', change: Change) {
+async function play(storage: TaskStorage, script: Script, way: 'direct' | 'intercepted', change: Change) {
   const seen: string[] = [];
   const turns = [...script.turns];
   let turn = 0;
@@ -211,7 +211,7 @@ async function play(storage: Storage, script: Script, way: 'direct' | 'intercept
   return withoutTimes({ seen, log, stored: stored.map((one) => JSON.stringify(one?.task)) });
 }
 
-async function isRunning(storage: Storage, id: string): Promise<boolean> {
+async function isRunning(storage: TaskStorage, id: string): Promise<boolean> {
   return (await storage.task(SCOPE, id))?.running === true;
 }
 
@@ -221,8 +221,8 @@ function withoutTimes(value: unknown): unknown {
 }
 
 const BACKENDS = {
-  memory: { open: async (): Promise<Storage> => new MemoryStorage({ clock: systemClock }), numRuns: 60 },
-  SQLite: { open: async (): Promise<Storage> => files.open(systemClock), numRuns: 6 },
+  memory: { open: async (): Promise<TaskStorage> => new MemoryStorage({ clock: systemClock }), numRuns: 60 },
+  SQLite: { open: async (): Promise<TaskStorage> => files.open(systemClock), numRuns: 6 },
 };
 
 describe.each(Object.entries(BACKENDS))('on %s', (_name, { open, numRuns }) => {

@@ -4,7 +4,7 @@ import type { Task } from '../../packages/parley/src/model/task.js';
 import type { TaskState } from '../../packages/parley/src/model/task-state.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
-import type { Scope, Storage } from '../../packages/parley/src/store/storage.js';
+import type { Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { SqliteFiles } from './sqlite-files.js';
 import { acceptance, said, TaskPlay } from './storage/task-play.js';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** Asks both and compares; gives the answer. */
-async function both<R>(ask: (storage: Storage) => Promise<R>): Promise<R | undefined> {
+async function both<R>(ask: (storage: TaskStorage) => Promise<R>): Promise<R | undefined> {
   const [mine, other] = await Promise.all(
     [memory, sqlite].map((storage) =>
       ask(storage).then(
@@ -228,7 +228,7 @@ const anyStep = fc.oneof(
     weight: 1,
     arbitrary: steps('sweep', [fc.integer({ min: 1, max: 6 }), fc.nat({ max: 30 })], (_, limit, age) => {
       const now = clock.now();
-      return both((storage) => storage.sweep({ now, finishedBefore: now - age, tailsBefore: now - 5, limit }));
+      return both((storage) => storage.sweep({ now, finishedBefore: now - age, eventLogsBefore: now - 5, limit }));
     }),
   },
   {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
-import type { Storage } from '../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { CountingIds } from '../support/counting-ids.js';
 import { ALICE, acceptance, LEASE, only, said, TaskPlay } from './storage/task-play.js';
 import { type OpenStorage, useStorage } from './storage/tested-storage.js';
@@ -9,7 +9,7 @@ import { type OpenStorage, useStorage } from './storage/tested-storage.js';
 export function scopedTasksContract(name: string, open: OpenStorage): void {
   describe(`the tasks of a scope in ${name} storage`, () => {
     const tested = useStorage(open);
-    const storeOn = (storage: Storage, scope = ALICE) =>
+    const storeOn = (storage: TaskStorage, scope = ALICE) =>
       new ScopedTasks({ storage, scope, clock: tested.clock, ids: new CountingIds(`${scope.owner} `) });
     const store = () => storeOn(tested.storage);
     const refused = (reason: string) => ({ name: 'TaskStoreError', reason });

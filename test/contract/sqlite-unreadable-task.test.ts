@@ -203,7 +203,7 @@ describe('rows on damaged pages', () => {
     damage(path);
     const storage = await files.open(clock, { path });
     const now = clock.pass(10);
-    for (const _ of [1, 2]) await storage.sweep({ finishedBefore: now, tailsBefore: now, now, limit: 100 });
+    for (const _ of [1, 2]) await storage.sweep({ finishedBefore: now, eventLogsBefore: now, now, limit: 100 });
     const query = { scope: ALICE, orderBy: 'status' as const, limit: 9, artifacts: false, history: false };
     expect((await storage.tasks(query)).tasks.map(({ task }) => task.id)).toEqual(['long']);
     expect(await storage.check()).toMatchObject({ unreadable: 1 });

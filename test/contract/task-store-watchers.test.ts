@@ -5,7 +5,7 @@ import { IsolatedRequestHandler } from '../../packages/parley/src/server/isolate
 import type { RequestContext } from '../../packages/parley/src/server/request-context.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
-import type { Storage } from '../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { CountingIds } from '../support/counting-ids.js';
 import { CapturingLogger, call, message, Seen, Sent } from '../support/engine.js';
 import { SqliteFiles } from './sqlite-files.js';
@@ -13,7 +13,7 @@ import { SqliteFiles } from './sqlite-files.js';
 const files = new SqliteFiles();
 afterAll(() => files.remove());
 
-const BACKENDS: Readonly<Record<string, () => Promise<Storage>>> = {
+const BACKENDS: Readonly<Record<string, () => Promise<TaskStorage>>> = {
   memory: async () => new MemoryStorage({ clock: systemClock }),
   SQLite: () => files.open(systemClock),
 };

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isInterrupted, isTerminal } from '../../packages/parley/src/model/task-state.js';
-import type { Scope, Storage } from '../../packages/parley/src/store/storage.js';
+import type { Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
 import { Load, type Said } from './said.js';
@@ -57,14 +57,14 @@ function killed(process: ChildProcess): Promise<void> {
   });
 }
 
-async function open(): Promise<Storage> {
+async function open(): Promise<TaskStorage> {
   const { openStorage } = (await import(/* @vite-ignore */ built)) as {
-    openStorage: (url: string) => Promise<Storage>;
+    openStorage: (url: string) => Promise<TaskStorage>;
   };
   return openStorage(url);
 }
 
-async function recordsOf(storage: Storage, id: string): Promise<readonly LogRecord[]> {
+async function recordsOf(storage: TaskStorage, id: string): Promise<readonly LogRecord[]> {
   const found: LogRecord[] = [];
   for (;;) {
     const { records } = await storage.records({ agent: '/', id }, found.length, 1_048_576);
@@ -74,7 +74,7 @@ async function recordsOf(storage: Storage, id: string): Promise<readonly LogReco
 }
 
 /** Everything said is in the store, and the store is whole. */
-async function check(storage: Storage, said: Said): Promise<void> {
+async function check(storage: TaskStorage, said: Said): Promise<void> {
   for (const [id, events] of said.events) {
     const records = await recordsOf(storage, id);
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));

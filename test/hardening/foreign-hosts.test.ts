@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { forKnownHosts } from '../../packages/parley/src/app/around/known-hosts.js';
+import { forKnownHosts } from '../../packages/parley/src/app/middleware/known-hosts.js';
 import {
   type A2AServer,
   type A2AServerOptions,

@@ -113,7 +113,7 @@ it.each(BINDINGS)(
 it.each(['memory', 'sqlite'] as const)(
   'a stream that is behind when its task is removed ends with an error, and nothing else waits for it (%s)',
   async (storage) => {
-    const retention = { finishedMs: 300, tailsMs: 300, everyMs: 100 };
+    const retention = { taskRetentionMs: 300, eventLogMs: 300, everyMs: 100 };
     await using brief = await AttackedServer.start({ storage, options: { retention } });
     const empty = await brief.idleHoldings();
     using slow = await brief.open(rpcBytes('SendStreamingMessage', saying('flood 200'), { connection: 'close' }));

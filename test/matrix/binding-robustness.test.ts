@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { MemoryRequest, type RequestParts, textOf } from '../support/exchange-request.js';
+import { MemoryRequest, type MemoryRequestOptions, textOf } from '../support/exchange-request.js';
 import { assertNoInternals } from '../support/no-internals.js';
 import { BoundAgent, HELLO, REST_BASE } from './bound-agent.js';
 
@@ -142,7 +142,7 @@ const query = fc.oneof(
 const verb = fc.constantFrom('GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'HEAD');
 
 /** Sends a request that may be anything; whatever comes back must be an answer in good form. */
-async function probe(exchange: Exchange, parts: RequestParts): Promise<ExchangeResponse> {
+async function probe(exchange: Exchange, parts: MemoryRequestOptions): Promise<ExchangeResponse> {
   const answer = await exchange(new MemoryRequest(parts));
   expect(answer.status).toBeGreaterThanOrEqual(200);
   expect(answer.status).toBeLessThan(500);

@@ -7,7 +7,7 @@ import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import type { LogFields, Logger } from '../../packages/parley/src/telemetry/logger.js';
-import { MemoryRequest, type RequestParts } from '../support/exchange-request.js';
+import { MemoryRequest, type MemoryRequestOptions } from '../support/exchange-request.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { RecordingHandler } from './recording-handler.js';
 
@@ -69,14 +69,14 @@ export class BoundAgent {
   }
 
   /** A well-formed JSON-RPC call; `parts` may spoil it. */
-  rpc(method: string, params?: unknown, parts: RequestParts = {}): Promise<ExchangeResponse> {
+  rpc(method: string, params?: unknown, parts: MemoryRequestOptions = {}): Promise<ExchangeResponse> {
     const body = parts.body ?? { jsonrpc: '2.0', id: 1, method, ...(params !== undefined && { params }) };
     const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', ...parts.headers };
     return this.jsonRpc(new MemoryRequest({ ...parts, headers, body }));
   }
 
   /** A well-formed HTTP+JSON call, such as `POST /message:send`; `parts` may spoil it. */
-  call(line: string, parts: RequestParts = {}): Promise<ExchangeResponse> {
+  call(line: string, parts: MemoryRequestOptions = {}): Promise<ExchangeResponse> {
     const [method = '', url = ''] = line.split(' ');
     const typed = parts.body === undefined ? {} : { 'content-type': 'application/json' };
     const headers = { 'a2a-version': '1.0', ...typed, ...parts.headers };

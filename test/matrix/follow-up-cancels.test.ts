@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { openStorage } from '../../packages/parley/src/exports/storage.js';
-import type { Storage } from '../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 
 // Three hundred pairs of requests on a disk that others use too.
 vi.setConfig({ testTimeout: 120_000 });
@@ -29,7 +29,7 @@ const UNSUPPORTED_OPERATION = -32004;
 
 describe('a follow-up message and a cancel at the same time, over HTTP on SQLite', () => {
   let folder: string;
-  let storage: Storage;
+  let storage: TaskStorage;
   let server: ReturnType<typeof createA2AServer>;
   let address: string;
   const running = new Set<string>();

@@ -137,7 +137,7 @@ describe('an agent that takes its process with it', () => {
   it('an error that nobody catches ends the process where that was asked for, and the task as a crash does', async () => {
     await server.close();
     await server.kill();
-    server = await ServerProcess.start(folder.url, { strayErrors: 'process' });
+    server = await ServerProcess.start(folder.url, { uncaughtErrors: 'process' });
     const name = 'throws in a timer, where the process decides';
     await new Caller(await server.address, 'bad').send(name).catch(() => {});
     const dead = server;

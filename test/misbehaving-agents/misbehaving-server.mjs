@@ -5,7 +5,7 @@ import { openStorage } from 'parley-a2a/storage';
 import { behaviours } from './agents/all.mjs';
 
 const [url, options = '{}'] = process.argv.slice(2);
-const { appendMs = 0, strayErrors } = JSON.parse(options);
+const { appendMs = 0, uncaughtErrors } = JSON.parse(options);
 const log =
   (level) =>
   (message, { error, ...fields } = {}) =>
@@ -50,7 +50,7 @@ const host = createA2AHost({
   storage,
   logger,
   streamHeartbeatMs: 200,
-  ...(strayErrors && { strayErrors }),
+  ...(uncaughtErrors && { uncaughtErrors }),
 });
 
 const commands = {

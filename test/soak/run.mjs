@@ -22,10 +22,10 @@ const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 /** The ramp takes a part of the time; the first moments after it, in which caches fill, are not compared. */
 const rampMs = Math.min(20_000, seconds * 150);
 const loadMs = seconds * 1000 - rampMs;
-const finishedMs = Math.min(60_000, loadMs / 5);
-const tailsMs = finishedMs / 2;
+const taskRetentionMs = Math.min(60_000, loadMs / 5);
+const eventLogMs = taskRetentionMs / 2;
 const sampleMs = Math.max(1000, loadMs / 100);
-const settleMs = Math.min(finishedMs, loadMs / 4);
+const settleMs = Math.min(taskRetentionMs, loadMs / 4);
 /** More open calls than this, and the server does not keep up. */
 const MOST_OPEN = 3000;
 const RAMP_CLIENTS = 24;
@@ -53,12 +53,12 @@ process.exit(failed === 0 ? 0 : 1);
 
 async function soak() {
   const script = fileURLToPath(new URL('soak-server.mjs', import.meta.url));
-  server = fork(script, [url, finishedMs, tailsMs].map(String), { execArgv: ['--expose-gc', ...FULL_NURSERY] });
+  server = fork(script, [url, taskRetentionMs, eventLogMs].map(String), { execArgv: ['--expose-gc', ...FULL_NURSERY] });
   const exited = once(server, 'exit');
   const { url: address } = await heard('ready');
   const idle = await measured();
   const client = new Client(address);
-  const traffic = new Traffic({ client, random: generator(seed), recentMs: finishedMs / 3 });
+  const traffic = new Traffic({ client, random: generator(seed), recentMs: taskRetentionMs / 3 });
 
   const faults = [];
   const most = await ramp(traffic, faults);

@@ -1,12 +1,12 @@
 // The server of the soak: two agents on SQLite at its default durability, with a short retention so that sweeps are part of
-// the run. Usage: node --expose-gc soak-server.mjs DATABASE_URL FINISHED_MS TAILS_MS. Its parent asks for figures over IPC.
+// the run. Usage: node --expose-gc soak-server.mjs DATABASE_URL FINISHED_MS EVENT_LOG_MS. Its parent asks for figures over IPC.
 // SOAK_PLANTED names a fault to have, so that the checks can be seen to fail: heap, socket, slow, wrong, stuck.
 import { connect } from 'node:net';
 import { createA2AHost } from 'parley-a2a/node';
 import { agent } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 
-const [, , databaseUrl, finishedMs, tailsMs] = process.argv;
+const [, , databaseUrl, taskRetentionMs, eventLogMs] = process.argv;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const kept = [];
@@ -50,7 +50,7 @@ const host = createA2AHost({
     '/function': { agent: agent((prompt) => `done: ${prompt}`) },
   },
   storage,
-  retention: { finishedMs: Number(finishedMs), tailsMs: Number(tailsMs), everyMs: 500 },
+  retention: { taskRetentionMs: Number(taskRetentionMs), eventLogMs: Number(eventLogMs), everyMs: 500 },
 });
 const { url } = await host.listen(0);
 const port = Number(new URL(url).port);

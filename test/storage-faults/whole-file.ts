@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import type { Scope, Storage } from '../../packages/parley/src/store/storage.js';
+import type { Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
 
@@ -9,9 +9,9 @@ const scope: Scope = { agent: '/', tenant: '', owner: null };
 const built = new URL('../../packages/parley/dist/exports/storage.js', import.meta.url).href;
 
 /** Opens a file that no server uses, in this process. */
-export async function openFile(path: string): Promise<Storage> {
+export async function openFile(path: string): Promise<TaskStorage> {
   const { openStorage } = (await import(/* @vite-ignore */ built)) as {
-    openStorage: (url: string) => Promise<Storage>;
+    openStorage: (url: string) => Promise<TaskStorage>;
   };
   return openStorage(`sqlite:${path}`);
 }
@@ -35,7 +35,7 @@ export async function checkWhole(path: string): Promise<ReadonlyMap<string, stri
   }
 }
 
-async function checkTask(storage: Storage, id: string): Promise<void> {
+async function checkTask(storage: TaskStorage, id: string): Promise<void> {
   const records: LogRecord[] = [];
   for (;;) {
     const page = await storage.records({ agent: '/', id }, records.length, 1_048_576);

@@ -6,7 +6,7 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../../packages/parley/src/app/base-server/base-server-options.js';
 import { hostedBaseServer } from '../../packages/parley/src/app/base-server/hosted-base-server.js';
-import type { Cache, CacheLink } from '../../packages/parley/src/cache/cache.js';
+import type { AnswerCache, CacheLink } from '../../packages/parley/src/cache/answer-cache.js';
 import { MemoryCache } from '../../packages/parley/src/cache/memory/memory-cache.js';
 import { ReadThrough } from '../../packages/parley/src/cache/read-through.js';
 import { CacheError } from '../../packages/parley/src/errors/cache-error.js';
@@ -15,7 +15,7 @@ import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { CountingIds } from './counting-ids.js';
 import { CapturingLogger } from './engine.js';
-import { jsonOf, MemoryRequest, type RequestParts, textOf } from './exchange-request.js';
+import { jsonOf, MemoryRequest, type MemoryRequestOptions, textOf } from './exchange-request.js';
 import { ManualClock } from './manual-clock.js';
 
 /** Where the server is found. */
@@ -32,10 +32,10 @@ export class BreakableStorage extends MemoryStorage {
 }
 
 /** A cache with a server of its own that can be broken. */
-export class LinkedCache implements Cache {
-  readonly #inner: Cache;
+export class LinkedCache implements AnswerCache {
+  readonly #inner: AnswerCache;
   broken = false;
-  constructor(inner: Cache) {
+  constructor(inner: AnswerCache) {
     this.#inner = inner;
   }
   get link(): CacheLink {
@@ -108,7 +108,7 @@ export function baseServerWorld({ agent = {}, options = {}, linked = false, live
     },
   });
   hosts.push(host);
-  const send = (parts: RequestParts, peer?: string | undefined) => {
+  const send = (parts: MemoryRequestOptions, peer?: string | undefined) => {
     const request = new MemoryRequest(parts);
     return host.exchange(peer === undefined ? request : Object.assign(request, { peer }));
   };

@@ -2,7 +2,7 @@ import type { ExchangeRequest, ExchangeResponse } from '../../packages/parley/sr
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 
 /** What a test says about a request; a body that is no string or bytes is sent as JSON. */
-export interface RequestParts {
+export interface MemoryRequestOptions {
   readonly method?: string;
   /** Path with query. */
   readonly url?: string;
@@ -22,7 +22,7 @@ export class MemoryRequest implements ExchangeRequest {
   /** Whether anybody asked for the body. */
   bodyRead = false;
 
-  constructor({ method = 'POST', url = '/', headers = {}, body }: RequestParts) {
+  constructor({ method = 'POST', url = '/', headers = {}, body }: MemoryRequestOptions) {
     this.method = method;
     const mark = url.indexOf('?');
     this.path = mark === -1 ? url : url.slice(0, mark);

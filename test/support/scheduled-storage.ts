@@ -1,5 +1,11 @@
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import type { AcceptOutcome, Append, AppendOutcome, Claim, Storage } from '../../packages/parley/src/store/storage.js';
+import type {
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  Claim,
+  TaskStorage,
+} from '../../packages/parley/src/store/task-storage.js';
 import { settled } from './manual-clock.js';
 
 /** `late`: it happens, but its caller hears of it only when it is picked once more. */
@@ -24,14 +30,14 @@ interface Operation {
  * zombie would. A closed process has closed its view: its calls fail.
  */
 export class ScheduledStorage {
-  readonly #storage: Storage;
+  readonly #storage: TaskStorage;
   readonly #shared: boolean;
   #operations: Operation[] = [];
   readonly #epochs = new Map<string, number>();
   /** Appends that were accepted from a turn after a newer claim of its task: there must be none. */
   readonly overtaken: Append[] = [];
 
-  constructor(storage: Storage, shared: boolean) {
+  constructor(storage: TaskStorage, shared: boolean) {
     this.#storage = storage;
     this.#shared = shared;
   }
@@ -60,7 +66,7 @@ export class ScheduledStorage {
     for (const operation of own) operation.run('run');
   }
 
-  view(user: StorageUser): Storage {
+  view(user: StorageUser): TaskStorage {
     const shared = this.#shared;
     const operations = () => this.#operations;
     const observed = this.#observed.bind(this);

@@ -1,4 +1,4 @@
-import type { Storage } from '../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 
 /** A process as its storage sees it. */
 export interface StorageClient {
@@ -9,7 +9,7 @@ export interface StorageClient {
  * A storage as a process sees it that shares it with others. Once that process is dead, its calls neither happen nor are
  * answered; only its appends still arrive, as those of a zombie would.
  */
-export function onSharedStorage(storage: Storage, client: StorageClient = { dead: false }): Storage {
+export function onSharedStorage(storage: TaskStorage, client: StorageClient = { dead: false }): TaskStorage {
   return new Proxy(storage, {
     get(target, name) {
       if (name === 'shared') return true;

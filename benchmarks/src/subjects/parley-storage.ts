@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { textLogger } from 'parley-a2a';
-import { MemoryStorage, type Storage, systemClock } from 'parley-a2a/server';
+import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
 
 /** The storage that a subject was started with, at its defaults. */
-export async function storageNamed(name: string | undefined, folder: string): Promise<Storage> {
+export async function storageNamed(name: string | undefined, folder: string): Promise<TaskStorage> {
   if (name === 'memory') return new MemoryStorage({ clock: systemClock });
   const { openStorage } = await import('parley-a2a/storage');
   const file = `sqlite:${join(folder, 'bench.db')}`;

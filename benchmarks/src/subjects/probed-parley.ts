@@ -24,5 +24,5 @@ ready(Number(new URL(url).port), dropTails);
 /** What retention does an hour after the end of a task. */
 async function dropTails(): Promise<void> {
   const now = Date.now();
-  while ((await storage.sweep({ now, finishedBefore: 0, tailsBefore: now + 1, limit: 500 })).more);
+  while ((await storage.sweep({ now, finishedBefore: 0, eventLogsBefore: now + 1, limit: 500 })).more);
 }

@@ -1,7 +1,7 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { createA2AHost } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
-import type { Cache } from 'parley-a2a/server';
+import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
 import { systemClock } from './agent-clock.js';
 import { complianceAgent } from './compliance-agent.js';
@@ -79,7 +79,7 @@ async function serve(): Promise<void> {
 }
 
 /** Its driver is loaded only where it is used. */
-async function openCache(url: string, logger: Logger): Promise<Cache> {
+async function openCache(url: string, logger: Logger): Promise<AnswerCache> {
   const { openRedisCache } = await import('parley-a2a/redis-cache');
   return openRedisCache({ url, logger });
 }

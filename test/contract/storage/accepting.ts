@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Acceptance } from '../../../packages/parley/src/store/storage.js';
+import type { Acceptance } from '../../../packages/parley/src/store/task-storage.js';
 import { ALICE, acceptance, accepted, claimed, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 

@@ -131,7 +131,7 @@ export function commitsContract(open: OpenStorage): void {
         storage.tasks(page),
         storage.records({ agent: 'test', id: 't1' }, 0, 1),
         storage.renew({ ...LEASE, turns: [] }),
-        storage.sweep({ finishedBefore: 0, tailsBefore: 0, now: 0, limit: 1 }),
+        storage.sweep({ finishedBefore: 0, eventLogsBefore: 0, now: 0, limit: 1 }),
       ];
       for (const one of await Promise.allSettled(late)) {
         expect(one).toMatchObject({ status: 'rejected', reason: { name: 'StorageError' } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Retention, Scope } from '../../../packages/parley/src/store/storage.js';
+import type { Retention, Scope } from '../../../packages/parley/src/store/task-storage.js';
 import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
@@ -8,7 +8,7 @@ export function keepingContract(open: OpenStorage): void {
   describe('a sweep', () => {
     const tested = useStorage(open);
     const sweep = (more: Partial<Retention>) =>
-      tested.storage.sweep({ finishedBefore: 0, tailsBefore: 0, now: tested.clock.now(), limit: 1_000, ...more });
+      tested.storage.sweep({ finishedBefore: 0, eventLogsBefore: 0, now: tested.clock.now(), limit: 1_000, ...more });
     const finished = async (id: string, records = 1, scope: Scope = ALICE) => {
       const play = await TaskPlay.begin(tested, id, { scope });
       await play.write([...Array(records - 1)].map(() => play.chunk('x')).concat(play.status('TASK_STATE_COMPLETED')));
@@ -21,14 +21,14 @@ export function keepingContract(open: OpenStorage): void {
       clock.pass(10);
       const late = await finished('late', 2);
       const running = await TaskPlay.begin(tested, 'running');
-      expect(await sweep({ tailsBefore: clock.now() })).toEqual({ tasks: 0, records: 4, keys: 0, more: false });
+      expect(await sweep({ eventLogsBefore: clock.now() })).toEqual({ tasks: 0, records: 4, keys: 0, more: false });
       expect(await storage.records(early.key, 0, 1_000)).toEqual({ records: [], floor: 5, last: 4 });
       expect(await storage.records(early.key, 4, 1_000)).toEqual({ records: [], floor: 5, last: 4 });
       expect((await storage.task(ALICE, 'early'))?.task).toEqual(early.task);
       expect((await storage.records(late.key, 0, 10_000)).records).toHaveLength(3);
       expect((await storage.records(running.key, 0, 10_000)).floor).toBe(1);
-      expect(await sweep({ tailsBefore: clock.now() })).toEqual({ tasks: 0, records: 0, keys: 0, more: false });
-      expect(await sweep({ tailsBefore: clock.now() + 1 })).toMatchObject({ records: 3 });
+      expect(await sweep({ eventLogsBefore: clock.now() })).toEqual({ tasks: 0, records: 0, keys: 0, more: false });
+      expect(await sweep({ eventLogsBefore: clock.now() + 1 })).toMatchObject({ records: 3 });
     });
 
     it('shows a swept task in lists as before', async () => {
@@ -36,7 +36,7 @@ export function keepingContract(open: OpenStorage): void {
       const play = await finished('t1', 3);
       const page = { scope: ALICE, orderBy: 'status' as const, limit: 5, artifacts: true, history: true };
       const before = await storage.tasks(page);
-      await sweep({ tailsBefore: clock.pass(1) });
+      await sweep({ eventLogsBefore: clock.pass(1) });
       expect(await storage.tasks(page)).toEqual(before);
       expect(before.tasks[0]?.task).toEqual(play.task);
       const { artifacts: _, history: __, ...bare } = play.task;
@@ -73,7 +73,7 @@ export function keepingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const plays = [await finished('t1', 10), await finished('t2', 10)];
       clock.pass(1);
-      const all = { finishedBefore: clock.now(), tailsBefore: clock.now(), limit: 8 };
+      const all = { finishedBefore: clock.now(), eventLogsBefore: clock.now(), limit: 8 };
       expect(await sweep(all)).toEqual({ tasks: 0, records: 8, keys: 0, more: true });
       const [first] = plays;
       if (first === undefined) throw new Error('There is no first task');
@@ -132,10 +132,10 @@ export function keepingContract(open: OpenStorage): void {
       clock.pass(-year);
       const after = await finished('after');
       const sweep = (more: Partial<Retention>) =>
-        storage.sweep({ finishedBefore: 0, tailsBefore: 0, now: clock.now(), limit: 1_000, ...more });
+        storage.sweep({ finishedBefore: 0, eventLogsBefore: 0, now: clock.now(), limit: 1_000, ...more });
       await sweep({});
       clock.pass(10);
-      expect(await sweep({ tailsBefore: clock.now() })).toMatchObject({ records: 6, tasks: 0 });
+      expect(await sweep({ eventLogsBefore: clock.now() })).toMatchObject({ records: 6, tasks: 0 });
       for (const play of [before, ahead, after]) expect((await storage.records(play.key, 0, 1_000)).floor).toBe(3);
       expect(await sweep({ finishedBefore: clock.now() })).toMatchObject({ tasks: 3 });
     });
@@ -177,7 +177,7 @@ export function keepingContract(open: OpenStorage): void {
         [3, 1],
         [3, 1],
       ]);
-      await storage.sweep({ finishedBefore: 0, tailsBefore: clock.now(), now: clock.now(), limit: 1_000 });
+      await storage.sweep({ finishedBefore: 0, eventLogsBefore: clock.now(), now: clock.now(), limit: 1_000 });
       const fourth = await finished('4');
       expect(await kept([first, second, third, fourth])).toEqual([
         [0, 1],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Task } from '../../../packages/parley/src/model/task.js';
 import { isTerminal, TASK_STATES, type TaskState } from '../../../packages/parley/src/model/task-state.js';
-import type { TaskPage, TaskQuery } from '../../../packages/parley/src/store/storage.js';
+import type { TaskPage, TaskQuery } from '../../../packages/parley/src/store/task-storage.js';
 import { statusTime } from '../../../packages/parley/src/task/status-time.js';
 import { ALICE, newTask, TaskPlay } from './task-play.js';
 import { type OpenStorage, StorageClock, type Tested, useStorage } from './tested-storage.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Storage } from '../../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import { ALICE, acceptance, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
@@ -8,7 +8,7 @@ import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const KEY = { agent: 'test', id: 't1' };
 
-async function wholeLog(storage: Storage, maxBytes: number, key = KEY): Promise<readonly LogRecord[]> {
+async function wholeLog(storage: TaskStorage, maxBytes: number, key = KEY): Promise<readonly LogRecord[]> {
   const log: LogRecord[] = [];
   for (;;) {
     const { records, last } = await storage.records(key, log.at(-1)?.seq ?? 0, maxBytes);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope } from '../../../packages/parley/src/store/storage.js';
+import type { Scope } from '../../../packages/parley/src/store/task-storage.js';
 import { acceptance, newTask, said } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 

@@ -11,7 +11,7 @@ import type {
   Claim,
   HeldTurn,
   Scope,
-} from '../../../packages/parley/src/store/storage.js';
+} from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord, type LogRecordExtras } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import type { Tested } from './tested-storage.js';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { Clock } from '../../../packages/parley/src/runtime/clock.js';
-import type { Storage } from '../../../packages/parley/src/store/storage.js';
+import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 
 /** Opens an empty storage that lives by this clock, and keeps so much of the logs of finished tasks. */
-export type OpenStorage = (clock: Clock, options?: { readonly tailBytes: number }) => Promise<Storage>;
+export type OpenStorage = (clock: Clock, options?: { readonly tailBytes: number }) => Promise<TaskStorage>;
 
 /** A wall clock that a test moves; what waits for `soon` runs by itself. */
 export class StorageClock implements Clock {
@@ -33,7 +33,7 @@ export class StorageClock implements Clock {
 
 /** The storage of the test that runs, and its clock. */
 export interface Tested {
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly clock: StorageClock;
 }
 

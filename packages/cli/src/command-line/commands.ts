@@ -70,7 +70,7 @@ export const COMMANDS: readonly Command[] = [
   {
     path: 'db retention',
     summary: 'Remove what has been kept long enough',
-    flags: ['database', 'finished', 'tails'],
+    flags: ['database', 'finished', 'event-log'],
     example: 'parley db retention --finished 7d --database sqlite:./data/parley.db',
   },
   {

@@ -142,7 +142,7 @@ export const FLAGS = {
   database: text('url', 'where tasks are kept, such as sqlite:./data/parley.db (default: DATABASE_URL, or memory:)'),
   quiet: onOff('log errors only'),
   finished: text('duration', 'remove tasks that ended longer ago', { builtIn: '30d' }),
-  tails: text('duration', 'remove event logs of tasks that ended longer ago', { builtIn: '1h' }),
+  'event-log': text('duration', 'remove event logs of tasks that ended longer ago', { builtIn: '1h' }),
   'dry-run': onOff('say what would be done, and do nothing'),
 } as const satisfies Readonly<Record<string, Flag>>;
 

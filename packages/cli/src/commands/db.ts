@@ -66,7 +66,7 @@ export async function retention({ settings, output }: Invocation): Promise<numbe
       const swept = await storage.sweep({
         now,
         finishedBefore: now - (settings.duration('finished') ?? 0),
-        tailsBefore: now - (settings.duration('tails') ?? 0),
+        eventLogsBefore: now - (settings.duration('event-log') ?? 0),
         limit: BATCH,
       });
       removed.tasks += swept.tasks;

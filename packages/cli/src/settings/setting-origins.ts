@@ -91,7 +91,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   database: 'trusted',
   quiet: 'anywhere',
   finished: 'trusted',
-  tails: 'trusted',
+  'event-log': 'trusted',
   'dry-run': 'anywhere',
 };
 

@@ -2,7 +2,7 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/ht
 import type { Components } from '../openapi/components.js';
 import type { DescribedOperation, Schema } from '../openapi/document.js';
 import { fingerprint } from '../runtime/sha256.js';
-import { READING, taking } from './around/method-filter.js';
+import { READING, taking } from './middleware/method-filter.js';
 import { unavailableAnswer } from './openapi/unavailable-answer.js';
 
 /** The card, and how long it may be kept. */

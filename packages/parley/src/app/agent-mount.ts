@@ -5,9 +5,9 @@ import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
-import { taking } from './around/method-filter.js';
 import { errorAnswer } from './json-answer.js';
 import { keptByBase } from './kept-by-base.js';
+import { taking } from './middleware/method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';

@@ -1,7 +1,7 @@
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import type { PublicHosts } from '../net/public-hosts.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
-import type { Forwarding } from './around/forwarded-caching.js';
+import type { Forwarding } from './middleware/forwarded-caching.js';
 
 /** What decides under which address clients are told to reach a server. */
 export interface BaseUrlRule {

@@ -1,21 +1,21 @@
 import * as z from 'zod';
 import { OptionsError } from '../errors/options-error.js';
 import type { RetentionPolicy } from '../server/retention-sweeper.js';
-import type { Storage } from '../store/storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { TaskStore } from '../store/task-store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
+import { checkOptions } from './check-options.js';
+import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
 import {
   type Compression,
   type CompressionOptions,
   type Compressor,
   compressionSchema,
   MINIMUM_LENGTH,
-} from './around/compression.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from './around/cors.js';
-import { checkOptions } from './check-options.js';
-import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
-import { type MetricsOptions, metricsSchema } from './operating/host-metrics.js';
+} from './middleware/compression.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from './middleware/cors.js';
+import { type MetricsOptions, metricsSchema } from './observability/host-metrics.js';
 
 /** What holds for all agents of a server or handler. */
 export interface HostOptions {
@@ -30,7 +30,7 @@ export interface HostOptions {
    */
   readonly publicHosts?: readonly string[];
   /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
-  readonly storage?: Storage;
+  readonly storage?: TaskStorage;
   /** A place of the application's own for tasks, instead of a storage; its limits are in docs/interfaces.md. */
   readonly taskStore?: TaskStore;
   readonly logger?: Logger;
@@ -91,7 +91,7 @@ export const hostOptionsShape = {
   storage: methodOf('accept'),
   taskStore: methodOf('update'),
   logger: methodOf('error'),
-  retention: z.strictObject({ finishedMs: ms, tailsMs: ms, everyMs: ms }).optional(),
+  retention: z.strictObject({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms }).optional(),
   cardMaxAgeSeconds: z.number().int().nonnegative().optional(),
   streamHeartbeatMs: ms,
   bodyMemory: z.number().positive().optional(),

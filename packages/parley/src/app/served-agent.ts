@@ -9,7 +9,7 @@ import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
-import type { StrayErrors } from '../runtime/stray-errors.js';
+import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
@@ -19,7 +19,7 @@ import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
 import { validatedHandler } from '../server/validated-handler.js';
-import type { Storage } from '../store/storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Tally } from '../telemetry/tally.js';
 import type { AgentOptions } from './agent-options.js';
@@ -27,10 +27,10 @@ import { handlerAt } from './handler-at.js';
 
 /** What agents are run with. */
 export interface AgentPorts {
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly strayErrors?: StrayErrors | undefined;
+  readonly uncaughtErrors?: UncaughtErrors | undefined;
   readonly logger: Logger;
   readonly heartbeatMs: number;
 }
@@ -165,7 +165,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, strayErrors, logger, lastAttempts } = this.#ports;
+    const { storage, clock, ids, uncaughtErrors, logger, lastAttempts } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const card = this.card([]);
     return new DefaultRequestHandler({
@@ -176,7 +176,7 @@ export class ServedAgent {
       ids,
       logger,
       lastAttempts,
-      ...(strayErrors && { strayErrors }),
+      ...(uncaughtErrors && { uncaughtErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),
       ...(limits && { limits }),

@@ -2,8 +2,8 @@ import { OptionsError } from '../errors/options-error.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
-import { corsSchema } from './around/cors.js';
 import { closestName } from './closest-name.js';
+import { corsSchema } from './middleware/cors.js';
 
 /** How a ready-made server is set up from outside. */
 export interface ServerConfig {

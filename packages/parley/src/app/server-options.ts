@@ -29,7 +29,7 @@ export interface ServerOptions extends HostOptions {
    * What an error ends that an agent throws where nobody waits for it, in a timer or a forgotten promise: its `task`
    * (default), or the `process`, as Node.js does by itself.
    */
-  readonly strayErrors?: 'task' | 'process';
+  readonly uncaughtErrors?: 'task' | 'process';
 }
 
 const ms = z.number().positive().optional();
@@ -40,7 +40,7 @@ export const serverOptionsShape = {
   openapi: z.boolean().optional(),
   allowAnonymous: z.boolean().optional(),
   baseServer: baseServerOptionsSchema.optional(),
-  strayErrors: z.enum(['task', 'process']).optional(),
+  uncaughtErrors: z.enum(['task', 'process']).optional(),
   http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
 };
 

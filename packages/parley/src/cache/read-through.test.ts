@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { CacheError } from '../errors/cache-error.js';
-import type { Cache } from './cache.js';
+import type { AnswerCache } from './answer-cache.js';
 import { MemoryCache } from './memory/memory-cache.js';
 import { ReadThrough } from './read-through.js';
 
-const failing: Cache = {
+const failing: AnswerCache = {
   get: () => Promise.reject(new CacheError('gone')),
   set: () => Promise.reject(new CacheError('gone')),
   invalidate: () => Promise.reject(new CacheError('gone')),

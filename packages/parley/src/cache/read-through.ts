@@ -1,9 +1,9 @@
 import type { CacheFigures } from '../telemetry/server-figures.js';
-import type { Cache } from './cache.js';
+import type { AnswerCache } from './answer-cache.js';
 
 /** What is kept where, and for how long. */
 export interface ReadThroughOptions {
-  readonly cache: Cache;
+  readonly cache: AnswerCache;
   readonly ttlMs: number;
 }
 
@@ -12,7 +12,7 @@ export interface ReadThroughOptions {
  * caller waits for one call of the cache at most, to read; nobody waits for it to write.
  */
 export class ReadThrough {
-  readonly #cache: Cache;
+  readonly #cache: AnswerCache;
   readonly #ttlMs: number;
   #hits = 0;
   #misses = 0;

@@ -39,7 +39,7 @@ type WantedStream = Pick<AgentCall<StreamingOperationName>, 'operation' | 'reque
 };
 
 /** What a client is made of. */
-export interface ClientParts {
+export interface ClientOptions {
   readonly card: AgentCard;
   readonly connection: AgentConnection;
   /** Makes the calls; `card` gives the latest form of the card. */
@@ -57,11 +57,11 @@ export interface ClientParts {
  * Holds no connection open between calls; there is nothing to close.
  */
 export class Client {
-  readonly #parts: ClientParts;
+  readonly #parts: ClientOptions;
   readonly #calls: AgentCalls;
   #card: AgentCard;
 
-  constructor(parts: ClientParts) {
+  constructor(parts: ClientOptions) {
     this.#parts = parts;
     this.#card = parts.card;
     this.#calls = parts.calls(() => this.#card);

@@ -31,7 +31,7 @@ const CLASSES: { readonly [Code in ErrorCode]?: readonly [name: string, type: Er
 };
 
 /** What a peer has said about an error. */
-export interface ReceivedErrorParts {
+export interface ReceivedErrorOptions {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: ErrorDetails;
@@ -44,7 +44,7 @@ export interface ReceivedErrorParts {
  * An error of a peer as an instance of the class that its own side threw. The constructors of those classes write the message and the
  * details; here both are what the peer said, so they are left out.
  */
-export function receivedError({ code, message, details = {}, challenges = [], cause }: ReceivedErrorParts): A2AError {
+export function receivedError({ code, message, details = {}, challenges = [], cause }: ReceivedErrorOptions): A2AError {
   const error = new A2AError(code, message, details, cause === undefined ? undefined : { cause });
   const [name, type] = CLASSES[code] ?? [];
   if (name === undefined || type === undefined) return error;

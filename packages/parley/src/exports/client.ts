@@ -210,7 +210,7 @@ function callerOf(options: Pick<ConnectOptions, 'answerBytes' | 'eventBytes' | '
   };
 }
 
-interface ConnectedParts {
+interface ConnectedOptions {
   /** As the caller named it. */
   readonly agent: string | AgentCard;
   readonly card: AgentCard;
@@ -222,7 +222,7 @@ interface ConnectedParts {
   readonly verified: VerifiedCards | undefined;
 }
 
-function clientOf({ agent, card, url, interfaces, options, runtime, caller, verified }: ConnectedParts): Client {
+function clientOf({ agent, card, url, interfaces, options, runtime, caller, verified }: ConnectedOptions): Client {
   const transports = transportSource({ caller, verified, url });
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   // A catalog may name a card on another origin, which gets no credentials for that.
@@ -253,7 +253,7 @@ function transportSource({
   caller,
   verified,
   url,
-}: Pick<ConnectedParts, 'caller' | 'verified' | 'url'>): TransportSource {
+}: Pick<ConnectedOptions, 'caller' | 'verified' | 'url'>): TransportSource {
   return async (agentInterface) => {
     const version = await CLIENT_VERSIONS.get(agentInterface.protocolVersion)?.();
     if (version === undefined) throw new Error('an interface of an unknown version was selected');

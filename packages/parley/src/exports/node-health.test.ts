@@ -67,7 +67,7 @@ describe('a server with a socket', () => {
       metrics: {},
       logRequests: false,
       allowAnonymous: false,
-      containsStrayErrors: false,
+      containsUncaughtErrors: false,
       times: {},
     });
     const { url } = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -22,11 +22,11 @@ import { stderrLogger } from './stderr-logger.js';
 import { taskPlace } from './task-place.js';
 
 export type { AgentOptions } from '../app/agent-options.js';
-export type { CompressionOptions } from '../app/around/compression.js';
-export type { CorsOptions, CorsOrigins } from '../app/around/cors.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { HostedAgents, SameAgent } from '../app/hosted-agents.js';
-export type { MetricsOptions } from '../app/operating/host-metrics.js';
+export type { CompressionOptions } from '../app/middleware/compression.js';
+export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
+export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -163,7 +163,7 @@ function serverOf(subject: string, agents: HostedAgents, options: ServerOptions)
     isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
     allowAnonymous: options.allowAnonymous ?? false,
     times: options.http ?? {},
-    containsStrayErrors: options.strayErrors !== 'process',
+    containsUncaughtErrors: options.uncaughtErrors !== 'process',
   });
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
-export type { Cache, CacheConnections, CacheLink } from '../cache/cache.js';
+export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-cache.js';
 export { RedisCache } from '../cache/redis/redis-cache.js';
 
 /** Which server, and how it is used. */

@@ -183,7 +183,7 @@ describe('an extended card', () => {
 });
 
 it('tasks are kept as long as it is told', async () => {
-  const { fetch, close } = handler({ retention: { finishedMs: 1, everyMs: 1 } });
+  const { fetch, close } = handler({ retention: { taskRetentionMs: 1, everyMs: 1 } });
   const sent = await (await fetch(post('/', call('SendMessage', { message })))).json();
   const { id } = (sent as { result: { task: { id: string } } }).result.task;
   await vi.waitUntil(async () => (await fetch(get(`/a2a/rest/tasks/${id}`))).status === 404);

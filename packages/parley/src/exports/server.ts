@@ -2,7 +2,6 @@ import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import type { AgentOptions } from '../app/agent-options.js';
-import { OpenStreams } from '../app/around/open-streams.js';
 import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
 import {
   checkPlacedAgent,
@@ -12,6 +11,7 @@ import {
   metricsOf,
   type PlacedAgentOptions,
 } from '../app/host-options.js';
+import { OpenStreams } from '../app/middleware/open-streams.js';
 import type { TaskOwner } from '../app/served-agent.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
@@ -27,24 +27,24 @@ import { taskPlace } from './task-place.js';
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
-export type { CompressionOptions } from '../app/around/compression.js';
-export type { CorsOptions, CorsOrigins } from '../app/around/cors.js';
 export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
-export type { MetricsOptions } from '../app/operating/host-metrics.js';
+export type { CompressionOptions } from '../app/middleware/compression.js';
+export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
+export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { TaskOwner } from '../app/served-agent.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export type { User } from '../auth/user.js';
 export type { RequestLimits } from '../bindings/http/agent-endpoint.js';
 export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-export type { Cache, CacheConnections, CacheLink } from '../cache/cache.js';
+export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-cache.js';
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';
-export type { StrayErrors, StrayScope } from '../runtime/stray-errors.js';
+export type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 export { type Answer, type AnswerSource, agent, type PromptFunction, type PromptRunner } from '../server/agent.js';
 export type { AgentExecutor } from '../server/agent-executor.js';
 export { BaseRequestHandler } from '../server/base-request-handler.js';
@@ -61,7 +61,7 @@ export type { RetentionPolicy } from '../server/retention-sweeper.js';
 export type { ServedTasks } from '../server/served-tasks.js';
 export type { ServerCallContext } from '../server/server-call-context.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
-export type { Storage } from '../store/storage.js';
+export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { StreamItem } from '../task/stream-item.js';
 export type {

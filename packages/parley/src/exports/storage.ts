@@ -1,7 +1,7 @@
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { ScopedTasks } from '../store/scoped-tasks.js';
-import type { Scope, Storage } from '../store/storage.js';
+import type { Scope, TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { systemClock, systemIds } from './runtime.js';
 
@@ -34,14 +34,14 @@ export type {
   Renewal,
   Retention,
   Scope,
-  Storage,
   StorageLoad,
   StoredTask,
   Swept,
   TaskKey,
   TaskPage,
   TaskQuery,
-} from '../store/storage.js';
+  TaskStorage,
+} from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { WriteWatcher } from '../store/write-watchers.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
@@ -53,7 +53,7 @@ export type { TaskExtent } from '../task/trim-task.js';
  * `sqlite:path?durability=process`.
  * @throws OptionsError for any other url, StorageError when the storage cannot be used.
  */
-export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<Storage> {
+export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<TaskStorage> {
   const database = parseDatabaseUrl(url);
   if (database.backend === 'memory') {
     const { backend: _, ...limits } = database;
@@ -65,7 +65,7 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
 
 /** A storage, and whose tasks: by default those that anonymous callers have at the agent under `/`. */
 export interface TaskAccess extends Partial<Scope> {
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
 }
 
 /** The tasks of one scope, for an application's own code. */

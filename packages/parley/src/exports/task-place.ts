@@ -1,8 +1,8 @@
 import type { HostOptions } from '../app/host-options.js';
 import { OptionsError } from '../errors/options-error.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { Storage } from '../store/storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { systemClock, systemIds } from './runtime.js';
 
@@ -18,7 +18,7 @@ export interface TaskPlaceOptions extends Pick<HostOptions, 'storage' | 'taskSto
  * The storage of a server: the one given, memory that writes through to a task store, or memory.
  * @throws OptionsError for two places.
  */
-export function taskPlace({ subject, storage, taskStore: store, agent, logger }: TaskPlaceOptions): Storage {
+export function taskPlace({ subject, storage, taskStore: store, agent, logger }: TaskPlaceOptions): TaskStorage {
   if (storage !== undefined && store !== undefined) {
     throw new OptionsError(subject, ['needs either storage or taskStore, not both']);
   }

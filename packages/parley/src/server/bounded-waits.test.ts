@@ -16,7 +16,7 @@ import {
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { StorageError } from '../errors/storage-error.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
-import type { Append, Storage } from '../store/storage.js';
+import type { Append, TaskStorage } from '../store/task-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ class BreakableStorage {
   #broken: readonly string[] = [];
   #how: 'stalls' | 'fails' = 'stalls';
 
-  readonly storage: Storage = new Proxy(this.memory, {
+  readonly storage: TaskStorage = new Proxy(this.memory, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;

@@ -21,8 +21,8 @@ import type {
 import type { Clock } from '../runtime/clock.js';
 import { EqualTimers } from '../runtime/equal-timers.js';
 import type { IdSource } from '../runtime/id-source.js';
-import { type StrayErrors, unknownOrigin } from '../runtime/stray-errors.js';
-import type { Scope, Storage, StoredTask } from '../store/storage.js';
+import { type UncaughtErrors, unknownOrigin } from '../runtime/uncaught-errors.js';
+import type { Scope, StoredTask, TaskStorage } from '../store/task-storage.js';
 import type { StreamItem } from '../task/stream-item.js';
 import { trimTask } from '../task/trim-task.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -37,7 +37,7 @@ import { MessageIntake } from './execution/message-intake.js';
 import { OneAtATime } from './execution/one-at-a-time.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
-import type { Surroundings } from './execution/turn-host.js';
+import type { EngineContext } from './execution/turn-host.js';
 import { TurnWaiter } from './execution/turn-waiter.js';
 import { WaitingExpiry } from './execution/waiting-expiry.js';
 import { Idempotency, type IdempotencyOptions } from './idempotency.js';
@@ -52,12 +52,12 @@ export interface DefaultRequestHandlerOptions {
   /** Id of the agent's task space within the storage. */
   readonly agent: string;
   readonly executor: AgentExecutor;
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
   /** Finds the task of an error that its agent threw where nobody waits for it, so that it fails nothing but that task. */
-  readonly strayErrors?: StrayErrors;
+  readonly uncaughtErrors?: UncaughtErrors;
   readonly extendedAgentCard?: ExtendedAgentCards;
   /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
   readonly challenges?: readonly string[];
@@ -74,7 +74,7 @@ export interface DefaultRequestHandlerOptions {
  * there. One per agent and process; several agents may share a storage.
  */
 export class DefaultRequestHandler extends BaseRequestHandler {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   readonly #unwatch: (() => void) | undefined;
   readonly #executions: Executions;
   readonly #intake: MessageIntake;
@@ -86,7 +86,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
 
   constructor(options: DefaultRequestHandlerOptions) {
     super();
-    const { agent, executor, storage, clock, ids, strayErrors = unknownOrigin } = options;
+    const { agent, executor, storage, clock, ids, uncaughtErrors = unknownOrigin } = options;
     const logger = steadyLogger(options.logger);
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     // What only this process can run is never lost to another one: not while its event loop is held, not when its clock is set.
@@ -96,7 +96,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const graces = new EqualTimers(clock, limits.cancelGraceMs);
     const expiries = new EqualTimers(clock, limits.waitingExpiryMs);
     const patience = new EqualTimers(clock, limits.storagePatienceMs);
-    this.#around = {
+    this.#context = {
       agent,
       executor,
       storage,
@@ -107,7 +107,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       expiries,
       patience,
       ids,
-      strayErrors,
+      uncaughtErrors,
       logger,
       limits,
       lease,
@@ -121,11 +121,15 @@ export class DefaultRequestHandler extends BaseRequestHandler {
         if (key.agent === agent) feeds.remove(key.id);
       },
     });
-    this.#executions = new Executions(this.#around);
-    this.#intake = new MessageIntake(this.#around, this.#executions, new Idempotency(options.idempotency ?? {}, clock));
-    this.#streams = new TaskStreams(this.#around);
-    this.#cancellation = new Cancellation(this.#around, this.#executions);
-    this.#expiry = new WaitingExpiry(this.#around);
+    this.#executions = new Executions(this.#context);
+    this.#intake = new MessageIntake(
+      this.#context,
+      this.#executions,
+      new Idempotency(options.idempotency ?? {}, clock),
+    );
+    this.#streams = new TaskStreams(this.#context);
+    this.#cancellation = new Cancellation(this.#context, this.#executions);
+    this.#expiry = new WaitingExpiry(this.#context);
     this.#extendedAgentCard = options.extendedAgentCard;
     this.#challenges = options.challenges ?? ['Bearer'];
   }
@@ -144,13 +148,13 @@ export class DefaultRequestHandler extends BaseRequestHandler {
 
   /** What runs and who watches now, for metrics and tests. */
   get load(): { readonly runningTurns: number; readonly watchedTasks: number } {
-    return { runningTurns: this.#executions.running, watchedTasks: this.#around.feeds.size };
+    return { runningTurns: this.#executions.running, watchedTasks: this.#context.feeds.size };
   }
 
   async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse> {
     const envelope = this.#intake.envelope(request, context);
     const { historyLength, returnImmediately } = request.configuration ?? {};
-    const { feeds } = this.#around;
+    const { feeds } = this.#context;
     // Somebody else may be writing to a task that is there already; to a new one nobody writes before its turn starts.
     let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, envelope.taskId);
     try {
@@ -193,7 +197,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   }
 
   override listTasks(request: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
-    const { storage, limits } = this.#around;
+    const { storage, limits } = this.#context;
     const scope = this.#scope(request.tenant, context);
     return listTasks(storage, { scope, request, defaultHistory: limits.listedHistory, maxBytes: limits.pageBytes });
   }
@@ -221,11 +225,11 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   }
 
   #scope(tenant: string | undefined, context: ServerCallContext): Scope {
-    return { agent: this.#around.agent, tenant: tenant ?? '', owner: context.user?.id ?? null };
+    return { agent: this.#context.agent, tenant: tenant ?? '', owner: context.user?.id ?? null };
   }
 
   async #stored(scope: Scope, taskId: string): Promise<StoredTask> {
-    const stored = await this.#around.storage.task(scope, taskId);
+    const stored = await this.#context.storage.task(scope, taskId);
     if (!stored) throw new TaskNotFoundError(taskId);
     return stored;
   }

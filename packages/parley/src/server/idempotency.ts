@@ -3,7 +3,7 @@ import { contentHash } from '../model/content-hash.js';
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Clock } from '../runtime/clock.js';
-import type { IdempotencyKey, Remembered, Scope } from '../store/storage.js';
+import type { IdempotencyKey, Remembered, Scope } from '../store/task-storage.js';
 
 /** Whether and how long the server remembers what a message led to. */
 export interface IdempotencyOptions {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aborted, call, type Execute, engine, ids, Sent, send, tick } from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { StorageError } from '../errors/storage-error.js';
-import type { StrayErrors, StrayScope } from '../runtime/stray-errors.js';
+import type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { RequestContext } from './request-context.js';
 
@@ -96,9 +96,9 @@ describe('what an agent throws after its turn is over', () => {
 
 describe('a checkpoint that cannot be saved', () => {
   /** A host that gives the errors nobody waits for to the agent that they are of. */
-  class Host implements StrayErrors {
-    #scope: StrayScope | undefined;
-    within<T>(scope: StrayScope, task: () => T): T {
+  class Host implements UncaughtErrors {
+    #scope: UncaughtErrorScope | undefined;
+    within<T>(scope: UncaughtErrorScope, task: () => T): T {
       this.#scope = scope;
       return task();
     }
@@ -110,15 +110,15 @@ describe('a checkpoint that cannot be saved', () => {
   const storageFails = (save: (context: RequestContext) => unknown) => {
     const memory = new MemoryStorage({ clock: new ManualClock() });
     memory.saveCheckpoint = () => Promise.reject(new StorageError('The disk is full'));
-    const strayErrors = new Host();
+    const uncaughtErrors = new Host();
     const world = engine(
       async (context, events) => {
         await save(context);
         await events.complete();
       },
-      { storage: memory, strayErrors },
+      { storage: memory, uncaughtErrors },
     );
-    return { ...world, strayErrors };
+    return { ...world, uncaughtErrors };
   };
 
   it.each<[string, (context: RequestContext) => unknown]>([
@@ -138,7 +138,7 @@ describe('a checkpoint that cannot be saved', () => {
       // The event by which a host reports a forgotten promise.
       await context.saveCheckpoint(1).then(undefined, (error: unknown) => {
         reasons.push(error);
-        world.strayErrors.stray(error);
+        world.uncaughtErrors.stray(error);
       });
     });
     const sent = send(world.handler);

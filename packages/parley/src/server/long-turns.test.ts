@@ -5,13 +5,13 @@ import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { onSharedStorage } from '../../../../test/support/shared-view.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { ScopedTasks } from '../store/scoped-tasks.js';
-import type { Storage } from '../store/storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import { DefaultRequestHandler } from './default-request-handler.js';
 
 const SCOPE = { agent: 'test', tenant: '', owner: null };
 const views = [
-  ['of this process alone', (storage: MemoryStorage): Storage => storage],
-  ['that others share', (storage: MemoryStorage): Storage => onSharedStorage(storage)],
+  ['of this process alone', (storage: MemoryStorage): TaskStorage => storage],
+  ['that others share', (storage: MemoryStorage): TaskStorage => onSharedStorage(storage)],
 ] as const;
 
 describe.each(views)('a turn that outlasts its lease, on a storage %s', (_name, view) => {

@@ -1,22 +1,22 @@
 import { failureLevel } from '../errors/storage-error.js';
 import type { Clock } from '../runtime/clock.js';
-import type { Storage } from '../store/storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** How long things are kept; all in ms. */
 export interface RetentionPolicy {
   /** Tasks after their end. */
-  readonly finishedMs: number;
+  readonly taskRetentionMs: number;
   /** Event logs after the end of their task: how long a finished stream can be replayed. */
-  readonly tailsMs: number;
+  readonly eventLogMs: number;
   /** From one sweep to the next. */
   readonly everyMs: number;
 }
 
 /** What holds where nothing else is said: 30 days, 1 hour, every minute. */
 export const DEFAULT_RETENTION: RetentionPolicy = {
-  finishedMs: 30 * 86_400_000,
-  tailsMs: 3_600_000,
+  taskRetentionMs: 30 * 86_400_000,
+  eventLogMs: 3_600_000,
   everyMs: 60_000,
 };
 
@@ -25,7 +25,7 @@ const PAUSE_MS = 10;
 
 /** Removes what has been kept long enough, in small batches; one per storage. */
 export class RetentionSweeper {
-  readonly #storage: Storage;
+  readonly #storage: TaskStorage;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #policy: RetentionPolicy;
@@ -34,7 +34,7 @@ export class RetentionSweeper {
   #stopped = false;
 
   constructor(options: {
-    readonly storage: Storage;
+    readonly storage: TaskStorage;
     readonly clock: Clock;
     readonly logger: Logger;
     readonly policy?: Partial<RetentionPolicy>;
@@ -68,12 +68,12 @@ export class RetentionSweeper {
 
   async #sweep(): Promise<boolean> {
     const now = this.#clock.now();
-    const { finishedMs, tailsMs } = this.#policy;
+    const { taskRetentionMs, eventLogMs } = this.#policy;
     try {
       const swept = await this.#storage.sweep({
         now,
-        finishedBefore: now - finishedMs,
-        tailsBefore: now - tailsMs,
+        finishedBefore: now - taskRetentionMs,
+        eventLogsBefore: now - eventLogMs,
         limit: BATCH,
       });
       if (swept.tasks + swept.records + swept.keys > 0) this.#logger.debug('swept', { ...swept });

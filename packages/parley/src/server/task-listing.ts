@@ -1,5 +1,5 @@
 import type { ListTasksRequest, ListTasksResponse } from '../model/task-requests.js';
-import type { Scope, Storage } from '../store/storage.js';
+import type { Scope, TaskStorage } from '../store/task-storage.js';
 import { trimTask } from '../task/trim-task.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 
@@ -7,7 +7,7 @@ const DEFAULT_PAGE_SIZE = 50;
 
 /** One page of the tasks a scope holds, newest status first (Spec §3.1.4). */
 export async function listTasks(
-  storage: Storage,
+  storage: TaskStorage,
   options: {
     readonly scope: Scope;
     readonly request: ListTasksRequest;

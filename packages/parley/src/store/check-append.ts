@@ -1,6 +1,6 @@
 import { StorageError } from '../errors/storage-error.js';
 import { isTerminal } from '../model/task-state.js';
-import type { Append } from './storage.js';
+import type { Append } from './task-storage.js';
 
 /**
  * What a storage relies on: consecutive records, and the whole task with a terminal one.

@@ -1,4 +1,4 @@
-import type { CancelRequest } from './storage.js';
+import type { CancelRequest } from './task-storage.js';
 
 /** Two requests to cancel as one: the metadata of the later is merged over that of the earlier. */
 export function mergedCancel(earlier: CancelRequest | undefined, later: CancelRequest): CancelRequest {

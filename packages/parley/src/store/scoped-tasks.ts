@@ -11,11 +11,11 @@ import { LogRecord } from '../task/log-record.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { statusTime } from '../task/status-time.js';
 import { type TaskExtent, trimTask } from '../task/trim-task.js';
-import type { AppendOutcome, Scope, Storage, StoredTask, TaskPage } from './storage.js';
+import type { AppendOutcome, Scope, StoredTask, TaskPage, TaskStorage } from './task-storage.js';
 
 /** The storage and the scope of `ScopedTasks`. */
 export interface ScopedTasksOptions {
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   /** The scope of all calls: tasks of other scopes are not found. */
   readonly scope: Scope;
   readonly clock: Clock;
@@ -66,7 +66,7 @@ const CLEARED_AT_ONCE = 100;
  * rules that hold for agents. Writes it refuses throw TaskStoreError.
  */
 export class ScopedTasks {
-  readonly #storage: Storage;
+  readonly #storage: TaskStorage;
   readonly #scope: Scope;
   readonly #clock: Clock;
   readonly #ids: IdSource;

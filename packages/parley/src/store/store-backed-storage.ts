@@ -13,17 +13,17 @@ import type {
   Append,
   AppendOutcome,
   Scope,
-  Storage,
   StoredTask,
   TaskKey,
-} from './storage.js';
+  TaskStorage,
+} from './task-storage.js';
 import type { TaskStore } from './task-store.js';
 
 /** The parts of a storage that writes through to a task store. */
 export interface StoreBackedStorageOptions {
   readonly store: TaskStore;
   /** Runs the turns. It keeps what a task store has no place for. */
-  readonly working: Storage;
+  readonly working: TaskStorage;
   /** The agent of tasks whose metadata names none. */
   readonly agent: string;
   readonly clock: Clock;
@@ -41,10 +41,10 @@ const RESTARTED = 'The server was restarted before the task had ended';
  * had not ended. Events, waiting messages and push configurations are only in the working storage. So is retention: the
  * store keeps what it has.
  */
-export function storeBackedStorage(options: StoreBackedStorageOptions): Storage {
+export function storeBackedStorage(options: StoreBackedStorageOptions): TaskStorage {
   const { working } = options;
   const tasks = new StoreBackedTasks(options);
-  const replaced: Partial<Storage> = {
+  const replaced: Partial<TaskStorage> = {
     durability: 'process',
     accept: (acceptance) => tasks.accept(acceptance),
     append: (append) => tasks.append(append),
@@ -53,7 +53,7 @@ export function storeBackedStorage(options: StoreBackedStorageOptions): Storage 
     task: (scope, id) => tasks.read(scope, id),
   };
   return new Proxy(working, {
-    get(target, name: keyof Storage) {
+    get(target, name: keyof TaskStorage) {
       const value: unknown = (name in replaced ? replaced : target)[name];
       if (typeof value !== 'function') return value;
       if (name === 'watchCommits' || name === 'watchWrites') return value.bind(target);
@@ -147,7 +147,7 @@ class StoreBackedTasks {
     return true;
   }
 
-  async delete(scope: Scope, id: string): ReturnType<Storage['delete']> {
+  async delete(scope: Scope, id: string): ReturnType<TaskStorage['delete']> {
     await this.read(scope, id);
     const outcome = await this.#options.working.delete(scope, id);
     if (outcome !== 'deleted') return outcome;

@@ -1,6 +1,6 @@
 import type { Task } from '../model/task.js';
 import type { LogRecord } from '../task/log-record.js';
-import type { Append, TaskKey } from './storage.js';
+import type { Append, TaskKey } from './task-storage.js';
 
 /** Hears of what is written outside of any turn, once it is committed: updates, ends and deletions. */
 export interface WriteWatcher {

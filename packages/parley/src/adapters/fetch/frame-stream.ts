@@ -6,7 +6,7 @@ const STALL_MS = 30_000;
 const encoder = new TextEncoder();
 
 /** What a stream of frames is made of. */
-export interface FrameStreamParts {
+export interface FrameStreamOptions {
   readonly frames: AsyncIterable<string>;
   /** Aborted when the peer goes; not every host cancels the stream then. */
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ export interface FrameStreamParts {
  * Frames as a web stream: pulls one string when the reader wants one, and lets go of the frames when the reader cancels,
  * when its request is aborted, and when it has taken nothing for a while.
  */
-export function frameStream(parts: FrameStreamParts): ReadableStream<Uint8Array> {
+export function frameStream(parts: FrameStreamOptions): ReadableStream<Uint8Array> {
   return new ReadableStream(new FrameSource(parts), { highWaterMark: 0 });
 }
 
@@ -30,7 +30,7 @@ class FrameSource {
   #stopTimer: (() => void) | undefined;
   #drop: (() => void) | undefined;
 
-  constructor({ frames, signal, clock }: FrameStreamParts) {
+  constructor({ frames, signal, clock }: FrameStreamOptions) {
     this.#frames = frames[Symbol.asyncIterator]();
     this.#signal = signal;
     this.#clock = clock;

@@ -1,4 +1,4 @@
-import type { Compressor } from '../../app/around/compression.js';
+import type { Compressor } from '../../app/middleware/compression.js';
 import type { ContentEncoding } from '../../bindings/http/accept-encoding.js';
 
 type Format = ConstructorParameters<typeof CompressionStream>[0];

@@ -1,22 +1,22 @@
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
-import { forKnownHosts } from '../../app/around/known-hosts.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
+import { forKnownHosts } from '../../app/middleware/known-hosts.js';
 import { checkExposure, type HttpServerTimes } from '../../app/server-options.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
 import { NodeProcessFigures } from './process-figures.js';
-import { catchStrayErrors, processStrayErrors } from './process-stray-errors.js';
+import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-errors.js';
 
 /** Agents, and how they are reached. */
-export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'strayErrors' | 'process'> {
+export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'uncaughtErrors' | 'process'> {
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
   readonly isPublicHost?: BaseUrlRule['isPublicHost'];
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
   /** Whether an error that an agent throws astray ends its task only. */
-  readonly containsStrayErrors: boolean;
+  readonly containsUncaughtErrors: boolean;
 }
 
 const WILDCARDS = ['0.0.0.0', '::'];
@@ -30,7 +30,7 @@ export class AgentServer {
   readonly #figures: NodeProcessFigures | undefined;
   #bound: (BoundBase & { readonly host: string }) | undefined;
   #closing: Promise<void> | undefined;
-  #letStray: (() => void) | undefined;
+  #release: (() => void) | undefined;
 
   constructor(options: AgentServerOptions) {
     const { publicUrl, isTrustedProxy, isPublicHost, clock, logger } = options;
@@ -38,12 +38,12 @@ export class AgentServer {
     const baseUrl = baseUrlOf(rule);
     this.#options = options;
     this.#baseUrl = baseUrl;
-    const strayErrors = options.containsStrayErrors ? processStrayErrors : undefined;
+    const uncaughtErrors = options.containsUncaughtErrors ? processUncaughtErrors : undefined;
     const figures = options.metrics ?? options.baseServer;
     this.#figures = figures && new NodeProcessFigures(clock);
     this.#host = new AgentHost({
       ...options,
-      strayErrors,
+      uncaughtErrors,
       baseUrl,
       forwarding: forwardingOf(rule),
       process: this.#figures,
@@ -83,7 +83,7 @@ export class AgentServer {
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     checkExposure(host, this.#options.allowAnonymous);
-    if (this.#options.containsStrayErrors) this.#letStray ??= catchStrayErrors();
+    if (this.#options.containsUncaughtErrors) this.#release ??= catchUncaughtErrors();
     await this.#host.start();
     this.#figures?.start();
     const bound = await this.#http.listen({ host, port });
@@ -109,6 +109,6 @@ export class AgentServer {
     await this.#host.close(graceMs);
     await this.#http.close(graceMs);
     this.#figures?.close();
-    this.#letStray?.();
+    this.#release?.();
   }
 }

@@ -1,4 +1,4 @@
-import type { CompressionOptions, Compressor } from '../../app/around/compression.js';
+import type { CompressionOptions, Compressor } from '../../app/middleware/compression.js';
 
 /** Compresses on the threads of Node.js, not on the one that answers requests. */
 export function nodeCompressor({ gzipLevel = 6, brotliQuality = 4 }: CompressionOptions): Compressor {

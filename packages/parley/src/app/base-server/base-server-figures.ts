@@ -1,14 +1,14 @@
-import type { Cache, CacheLink } from '../../cache/cache.js';
+import type { AnswerCache, CacheLink } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
-import { percent } from '../operating/figure-texts.js';
+import { percent } from '../observability/figure-texts.js';
 
 /** Where the figures come from. */
 export interface FigureSources {
   readonly clock: Clock;
   readonly process: ProcessFigures | undefined;
-  readonly cache: Cache;
+  readonly cache: AnswerCache;
   readonly texts: ReadThrough;
 }
 

@@ -1,11 +1,11 @@
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { jsonAnswer } from '../json-answer.js';
-import type { ReadinessReport } from '../operating/readiness.js';
+import type { ReadinessReport } from '../observability/readiness.js';
 import type { BaseServerFigures } from './base-server-figures.js';
 
 /** What the health of a base server depends on. */
-export interface HealthParts {
+export interface BaseServerHealthOptions {
   readonly agentName: string;
   readonly figures: BaseServerFigures;
   readonly texts: ReadThrough;
@@ -19,12 +19,12 @@ export interface HealthParts {
  * looked at each time. What is not healthy is not kept.
  */
 export class BaseServerHealth {
-  readonly #parts: HealthParts;
+  readonly #parts: BaseServerHealthOptions;
   #state: string | undefined;
   /** Grows with every change, so that an answer from before it is found no more, even where it could not be removed. */
   #changes = 0;
 
-  constructor(parts: HealthParts) {
+  constructor(parts: BaseServerHealthOptions) {
     this.#parts = parts;
   }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { Cache } from '../../cache/cache.js';
+import type { AnswerCache } from '../../cache/answer-cache.js';
 import { OptionsError } from '../../errors/options-error.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from '../around/cors.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
 import { ENDPOINT_PATHS } from './endpoint-paths.js';
 
 /** How long answers are kept, unless the options say. */
@@ -12,7 +12,7 @@ export interface BaseServerOptions {
   /** The path of the agent it serves; default: the only agent there is. */
   readonly agent?: string;
   /** Where answers are kept for a while; default: in memory. Who opens a cache closes it. */
-  readonly cache?: Cache;
+  readonly cache?: AnswerCache;
   /** How long answers are kept; default 300. */
   readonly cacheTtlSeconds?: number;
   /** Pages of which other origins may call its endpoints from a browser; default: none. */

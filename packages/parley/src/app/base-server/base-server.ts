@@ -1,18 +1,18 @@
 import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import type { Cache } from '../../cache/cache.js';
+import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { Clock } from '../../runtime/clock.js';
 import { fingerprint } from '../../runtime/sha256.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
-import { alwaysAnswered } from '../around/always-answered.js';
-import { type CorsOptions, type CorsOrigins, withCors } from '../around/cors.js';
-import type { Forwarding } from '../around/forwarded-caching.js';
-import { READING, taking } from '../around/method-filter.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
-import type { ReadinessReport } from '../operating/readiness.js';
+import { alwaysAnswered } from '../middleware/always-answered.js';
+import { type CorsOptions, type CorsOrigins, withCors } from '../middleware/cors.js';
+import type { Forwarding } from '../middleware/forwarded-caching.js';
+import { READING, taking } from '../middleware/method-filter.js';
+import type { ReadinessReport } from '../observability/readiness.js';
 import { baseServerCalls } from './base-server-calls.js';
 import { baseServerCard } from './base-server-card.js';
 import { BaseServerFigures } from './base-server-figures.js';
@@ -23,7 +23,7 @@ import { invalidateCache, warmCache } from './cache-endpoints.js';
 import { ENDPOINTS, type EndpointPath } from './endpoint-paths.js';
 
 /** The agent behind a base server, and what it is run with. */
-export interface BaseServerParts {
+export interface BaseServerExchangeOptions {
   /** The card under a base url. */
   readonly card: (base: string) => AgentCard;
   readonly endpoint: AgentEndpoint;
@@ -32,7 +32,7 @@ export interface BaseServerParts {
   /** The same exchange, its requests held back until the agent has started. */
   readonly onceStarted: (exchange: Exchange) => Exchange;
   readonly readiness: () => Promise<ReadinessReport>;
-  readonly cache: Cache;
+  readonly cache: AnswerCache;
   readonly texts: ReadThrough;
   /** Absent: no pages of other origins. */
   readonly cors: CorsOrigins | CorsOptions | undefined;
@@ -60,12 +60,12 @@ const NO_STORE = { 'cache-control': 'no-store' };
 export class BaseServer {
   /** What it answers, by path. */
   readonly endpoints: Readonly<Record<EndpointPath, Exchange>>;
-  readonly #parts: BaseServerParts;
+  readonly #parts: BaseServerExchangeOptions;
   readonly #figures: BaseServerFigures;
   readonly #health: BaseServerHealth;
   #fingerprint: Promise<string> | undefined;
 
-  constructor(parts: BaseServerParts) {
+  constructor(parts: BaseServerExchangeOptions) {
     this.#parts = parts;
     this.#figures = new BaseServerFigures(parts);
     const { name: agentName } = parts.card('');

@@ -1,8 +1,8 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isLoopback } from '../../net/loopback.js';
-import { refuseWithoutCredential } from '../around/required-credential.js';
 import { errorAnswer } from '../json-answer.js';
+import { refuseWithoutCredential } from '../middleware/required-credential.js';
 
 /** What a proxy adds, and a browser: then the peer's address says nothing of who really calls. */
 const FOREIGN = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin'];

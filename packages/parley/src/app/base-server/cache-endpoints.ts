@@ -14,7 +14,7 @@ const NOTHING_DROPPED =
   'No cached answer matches the pattern. Keys begin with "discover:" or "health:". "*" matches all';
 
 /** What the endpoints that change the cache work on. */
-export interface CacheEndpointParts {
+export interface CacheEndpointOptions {
   readonly texts: ReadThrough;
   readonly timestamp: () => string;
 }
@@ -22,7 +22,7 @@ export interface CacheEndpointParts {
 /** Drops what the pattern of the request matches. */
 export async function invalidateCache(
   request: ExchangeRequest,
-  { texts, timestamp }: CacheEndpointParts,
+  { texts, timestamp }: CacheEndpointOptions,
 ): Promise<ExchangeResponse> {
   if (essence(request.header('content-type')) !== JSON_TYPE) {
     return errorAnswer({ status: 415, message: `The Content-Type must be ${JSON_TYPE}` });

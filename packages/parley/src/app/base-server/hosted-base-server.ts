@@ -1,5 +1,5 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
-import type { Cache } from '../../cache/cache.js';
+import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { CacheError } from '../../errors/cache-error.js';
 import type { Tag } from '../../openapi/document.js';
@@ -8,10 +8,10 @@ import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 import type { AgentMount } from '../agent-mount.js';
-import type { Compression } from '../around/compression.js';
-import type { Forwarding } from '../around/forwarded-caching.js';
+import type { Compression } from '../middleware/compression.js';
+import type { Forwarding } from '../middleware/forwarded-caching.js';
+import type { ReadinessCheck, ReadinessReport } from '../observability/readiness.js';
 import type { Describe } from '../openapi/server-document.js';
-import type { ReadinessCheck, ReadinessReport } from '../operating/readiness.js';
 import { BaseServer } from './base-server.js';
 import type { BaseServerOptions } from './base-server-options.js';
 import { describedBaseServer, MONITORING } from './described-base-server.js';
@@ -24,7 +24,7 @@ export interface BaseServerSetup {
   readonly options: BaseServerOptions;
   /** The path of the agent. */
   readonly path: string;
-  readonly cache: Cache;
+  readonly cache: AnswerCache;
   /** What is kept in it. */
   readonly texts: ReadThrough;
 }
@@ -57,7 +57,7 @@ export interface HostedBaseServer {
   /** Its endpoints for a document. */
   describe(mount: AgentMount): Describe;
   /** Its endpoints, by path. */
-  endpoints(surroundings: BaseServerSurroundings): ReadonlyMap<string, Exchange>;
+  endpoints(engineContext: BaseServerSurroundings): ReadonlyMap<string, Exchange>;
 }
 
 /** The base server that is asked for. */
@@ -69,16 +69,16 @@ export function hostedBaseServer(setup: BaseServerSetup): HostedBaseServer {
     cacheFigures: () => texts.figures,
     monitoring: MONITORING,
     describe: (mount) => describedBaseServer(mount.endpoint()),
-    endpoints: (surroundings) => endpointsOf(setup, surroundings),
+    endpoints: (engineContext) => endpointsOf(setup, engineContext),
   };
 }
 
 function endpointsOf(
   { options, cache, texts }: BaseServerSetup,
-  { mount, ids, process, compression, ...surroundings }: BaseServerSurroundings,
+  { mount, ids, process, compression, ...engineContext }: BaseServerSurroundings,
 ): ReadonlyMap<string, Exchange> {
   const { endpoints } = new BaseServer({
-    ...surroundings,
+    ...engineContext,
     card: (base) => mount.card(base),
     endpoint: mount.endpoint(),
     cache,
@@ -94,7 +94,7 @@ function endpointsOf(
 }
 
 /** A cache that cannot be reached is shown, and keeps nobody from answering. */
-function cacheCheck(cache: Cache): ReadinessCheck {
+function cacheCheck(cache: AnswerCache): ReadinessCheck {
   const check = async () => {
     if (cache.link?.status === 'disconnected') throw new CacheError('The cache cannot be reached');
   };

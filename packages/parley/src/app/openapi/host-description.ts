@@ -2,8 +2,8 @@ import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js'
 import type { AgentMount } from '../agent-mount.js';
 import type { HostedBaseServer } from '../base-server/hosted-base-server.js';
 import { simplestFirst } from '../landing-page.js';
-import { describedHealth } from '../operating/health-endpoints.js';
-import { describedMetrics } from '../operating/metrics-endpoint.js';
+import { describedHealth } from '../observability/health-endpoints.js';
+import { describedMetrics } from '../observability/metrics-endpoint.js';
 import { describedListing } from '../origin-listing.js';
 import { OPERATING } from './described-answers.js';
 import { describedMount } from './described-mount.js';

@@ -1,8 +1,8 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
-import { readOnly } from '../around/method-filter.js';
 import { keptByBase } from '../kept-by-base.js';
+import { readOnly } from '../middleware/method-filter.js';
 import { docsPage } from './page/docs-page.js';
 import { pageAnswer } from './page/page-answer.js';
 import { type Describe, servedAt, serverDocument } from './server-document.js';

@@ -41,7 +41,7 @@ export class OAuthCredentials implements CredentialKind {
   readonly #asked = new Map<string, Promise<readonly string[]>>();
 
   /** @throws OptionsError where the issuer is no url. */
-  constructor({ options, runtime, grant }: OAuthParts) {
+  constructor({ options, runtime, grant }: OAuthCredentialsOptions) {
     if (!URL.canParse(options.issuer)) throw new OptionsError(grant.flow, ['issuer: must be a url']);
     this.title = `an OAuth client of ${options.issuer}`;
     this.schemeName = options.scheme;
@@ -124,7 +124,7 @@ export class OAuthCredentials implements CredentialKind {
     return keeper;
   }
 
-  async #obtain({ session, target: { scope, resource }, previous }: ObtainParts): Promise<Tokens> {
+  async #obtain({ session, target: { scope, resource }, previous }: ObtainOptions): Promise<Tokens> {
     const parameters = { ...(scope !== '' && { scope }), ...(resource !== undefined && { resource }) };
     if (previous?.refreshToken !== undefined) {
       const refreshed = await this.#refreshed(session, { refreshToken: previous.refreshToken, resource });
@@ -170,7 +170,7 @@ export class OAuthCredentials implements CredentialKind {
 }
 
 /** What such credentials are made of. */
-export interface OAuthParts {
+export interface OAuthCredentialsOptions {
   readonly options: OAuthClientOptions;
   readonly runtime: OAuthRuntime;
   readonly grant: OAuthGrant;
@@ -182,14 +182,14 @@ interface TokenTarget {
   readonly resource: string | undefined;
 }
 
-interface ObtainParts {
+interface ObtainOptions {
   readonly session: OAuthSession;
   readonly target: TokenTarget;
   readonly previous: Tokens | undefined;
 }
 
 /** The tokens of one grant as credentials of a client. */
-export function oauthCredentials(parts: OAuthParts): SchemeCredentials {
+export function oauthCredentials(parts: OAuthCredentialsOptions): SchemeCredentials {
   return new SchemeCredentials([new OAuthCredentials(parts)]);
 }
 

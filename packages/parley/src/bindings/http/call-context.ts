@@ -22,7 +22,7 @@ export function askedVersion(request: ExchangeRequest): string | undefined {
 }
 
 /** What a call context is made of. */
-export interface CallContextParts {
+export interface CallContextOptions {
   readonly request: ExchangeRequest;
   readonly operation: OperationName;
   readonly address: RequestAddress;
@@ -44,7 +44,7 @@ export function callContext({
   offer,
   user,
   bodies,
-}: CallContextParts): ServerCallContext {
+}: CallContextOptions): ServerCallContext {
   let extensions = NONE;
   if (offer.extensions.length > 0) {
     const asked = askedExtensions(request);
@@ -86,7 +86,7 @@ class HttpCallContext implements ServerCallContext {
     request,
     version,
     extensions,
-  }: Pick<CallContextParts, 'request' | 'version'> & { extensions: readonly string[] }) {
+  }: Pick<CallContextOptions, 'request' | 'version'> & { extensions: readonly string[] }) {
     this.version = version;
     this.extensions = extensions;
     this.#request = request;

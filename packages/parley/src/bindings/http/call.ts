@@ -21,7 +21,7 @@ import { limitRequest } from './limit-request.js';
 import type { Offer } from './offer.js';
 
 /** What a binding has found out about a call when it hands it on. */
-export interface CallParts {
+export interface HttpCallOptions {
   readonly endpoint: AgentEndpoint;
   readonly offer: Offer;
   readonly codec: WireCodec;
@@ -42,7 +42,7 @@ export interface Call<Name extends OperationName> {
 }
 
 /** Checks a call in the order params, required extensions, capabilities (spec §3.3.4). */
-export function prepareCall<Name extends OperationName>(operation: Name, parts: CallParts): Call<Name> {
+export function prepareCall<Name extends OperationName>(operation: Name, parts: HttpCallOptions): Call<Name> {
   const { codec, endpoint, offer, record } = parts;
   record.operation = operation;
   record.version = codec.version;

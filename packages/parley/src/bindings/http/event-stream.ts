@@ -30,7 +30,7 @@ export interface EventFrames {
 }
 
 /** What an event stream is made of. */
-export interface EventStreamParts {
+export interface EventStreamOptions {
   readonly items: AsyncIterable<StreamItem>;
   readonly frames: EventFrames;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface EventStreamParts {
  * awaited.
  */
 export class EventStream implements AsyncIterableIterator<string> {
-  readonly #parts: EventStreamParts;
+  readonly #parts: EventStreamOptions;
   #source: AsyncIterator<StreamItem> | undefined;
   #ready = '';
   #items = 0;
@@ -58,7 +58,7 @@ export class EventStream implements AsyncIterableIterator<string> {
   #stopTimer: (() => void) | undefined;
   #spoke: number;
 
-  private constructor(parts: EventStreamParts) {
+  private constructor(parts: EventStreamOptions) {
     this.#parts = parts;
     this.#source = parts.items[Symbol.asyncIterator]();
     this.#spoke = parts.clock.monotonic();
@@ -69,7 +69,7 @@ export class EventStream implements AsyncIterableIterator<string> {
    * Resolves once the first item is there, or the source has been silent for so long that the peer must hear something.
    * Rejects with what the source throws before.
    */
-  static async open(parts: EventStreamParts): Promise<EventStream> {
+  static async open(parts: EventStreamOptions): Promise<EventStream> {
     const stream = new EventStream(parts);
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;

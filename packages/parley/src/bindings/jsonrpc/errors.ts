@@ -23,7 +23,7 @@ export function httpStatus(code: ErrorCode): number {
 }
 
 /** What an error response says beside the error. */
-export interface ErrorResponseParts {
+export interface ErrorResponseOptions {
   /** Speaks for the call; absent until it is known which one does. */
   readonly codec?: WireCodec | undefined;
   /** What goes with the error; default: the details of the specification. */
@@ -33,7 +33,7 @@ export interface ErrorResponseParts {
 }
 
 /** The error response to the request with this id, which is given as JSON, in the words of the version that is spoken. */
-export function errorResponse(id: string, error: A2AError, { codec, data, isObject }: ErrorResponseParts): string {
+export function errorResponse(id: string, error: A2AError, { codec, data, isObject }: ErrorResponseOptions): string {
   const { reason, message } = errorWords(error, codec);
   const details = errorDetails(error, reason);
   const body = JSON.stringify({

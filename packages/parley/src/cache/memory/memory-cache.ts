@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import type { Cache } from '../cache.js';
+import type { AnswerCache } from '../answer-cache.js';
 import { globMatcher } from '../glob.js';
 
 /** What a cache in memory needs. */
@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /** A cache of this process. */
-export class MemoryCache implements Cache {
+export class MemoryCache implements AnswerCache {
   readonly #clock: Clock;
   readonly #limit: number;
   /** In the order in which they were last asked for. */

@@ -3,7 +3,7 @@ import { CacheError } from '../../errors/cache-error.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Cache, CacheLink } from '../cache.js';
+import type { AnswerCache, CacheLink } from '../answer-cache.js';
 import { globMatcher } from '../glob.js';
 import { isRefusal, RedisConnection } from './redis-connection.js';
 
@@ -29,7 +29,7 @@ const SKEW_MS = 60_000;
 const LIST_MS = 86_400_000;
 
 /** A cache in Redis or Valkey, shared by all processes that use the same server and prefix. */
-export class RedisCache implements Cache {
+export class RedisCache implements AnswerCache {
   readonly #options: RedisCacheOptions;
   readonly #prefix: string;
   readonly #list: string;

@@ -1,4 +1,4 @@
-import type { StrayErrors, StrayScope } from '../../runtime/stray-errors.js';
+import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { TurnContext } from './turn-context.js';
@@ -11,20 +11,20 @@ export interface AgentRunOptions {
   readonly executor: AgentExecutor;
   readonly context: TurnContext;
   readonly events: TurnEvents;
-  readonly strayErrors: StrayErrors;
+  readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   /** The agent threw where nobody waits for it: whether it still works is not known. */
-  readonly onStray: () => void;
+  readonly onUncaughtError: () => void;
 }
 
 /**
  * The agent's code in one turn: whatever it throws, at once, later or where nobody waits for it, ends here. Outlives
  * the turn as long as something of the agent does.
  */
-export class AgentRun implements StrayScope {
+export class AgentRun implements UncaughtErrorScope {
   readonly #taskId: string;
   readonly #logger: Logger;
-  readonly #strayErrors: StrayErrors;
+  readonly #uncaughtErrors: UncaughtErrors;
   /** Absent once the turn is over. */
   #options: AgentRunOptions | undefined;
   /** Errors that the agent was given and need not look at. */
@@ -34,7 +34,7 @@ export class AgentRun implements StrayScope {
   constructor(options: AgentRunOptions) {
     this.#taskId = options.taskId;
     this.#logger = options.logger;
-    this.#strayErrors = options.strayErrors;
+    this.#uncaughtErrors = options.uncaughtErrors;
     this.#options = options;
   }
 
@@ -80,7 +80,7 @@ export class AgentRun implements StrayScope {
     const fields = { taskId: this.#taskId, error };
     if (this.#isRefusal(error)) return this.#logger.debug('agent did not look at the refusal of an event', fields);
     this.#logger.error('agent threw where nobody waits for it', fields);
-    this.#options?.onStray();
+    this.#options?.onUncaughtError();
   }
 
   /** The turn is over: nothing of it is kept, and what still comes is only logged. */
@@ -90,7 +90,7 @@ export class AgentRun implements StrayScope {
 
   #as<T>(task: (options: AgentRunOptions) => T): T | undefined {
     const options = this.#options;
-    return options && this.#strayErrors.within(this, () => task(options));
+    return options && this.#uncaughtErrors.within(this, () => task(options));
   }
 
   #isRefusal(error: unknown): boolean {

@@ -2,11 +2,11 @@ import { TaskNotCancelableError, TaskNotFoundError } from '../../errors/spec-err
 import type { JsonObject } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { Scope, StoredTask } from '../../store/storage.js';
+import type { Scope, StoredTask } from '../../store/task-storage.js';
 import type { Executions } from './executions.js';
 import { endFromOutside } from './outside-end.js';
 import { storageStalledError } from './storage-stalled-error.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 import { TurnWaiter } from './turn-waiter.js';
 
 /** A CancelTask under way. */
@@ -20,11 +20,11 @@ interface CancelCall {
 
 /** Spec §3.1.5: cancels tasks, whoever runs them, or nobody. */
 export class Cancellation {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   readonly #executions: Executions;
 
-  constructor(around: Surroundings, executions: Executions) {
-    this.#around = around;
+  constructor(context: EngineContext, executions: Executions) {
+    this.#context = context;
     this.#executions = executions;
   }
 
@@ -33,7 +33,7 @@ export class Cancellation {
    * @throws TaskNotFoundError, TaskNotCancelableError; and UNAVAILABLE if the storage takes too long.
    */
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
-    const { clock, limits } = this.#around;
+    const { clock, limits } = this.#context;
     return new Promise((resolve, reject) => {
       const call = { scope, taskId, metadata, late: false };
       const stopTimer = clock.after(limits.cancelGraceMs + limits.storagePatienceMs, () => {
@@ -47,7 +47,7 @@ export class Cancellation {
   async #cancel(call: CancelCall): Promise<Task> {
     if (call.late) throw storageStalledError();
     const { scope, taskId, metadata } = call;
-    const { storage, feeds, clock, limits } = this.#around;
+    const { storage, feeds, clock, limits } = this.#context;
     const request = metadata ? { metadata } : {};
     const waiter = new TurnWaiter(feeds, taskId);
     waiter.expect(0);
@@ -85,7 +85,7 @@ export class Cancellation {
   /** Looks again when somebody else was faster. */
   async #cancelNow(stored: StoredTask, call: CancelCall, authority: 'idle' | 'force'): Promise<Task> {
     const status = { state: 'TASK_STATE_CANCELED' as const };
-    const ended = await endFromOutside(this.#around, stored, { status, metadata: call.metadata, authority });
+    const ended = await endFromOutside(this.#context, stored, { status, metadata: call.metadata, authority });
     return ended ?? this.#cancel(call);
   }
 }

@@ -1,8 +1,8 @@
 import type { Message } from '../../model/message.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
-import type { CallerContext, Claim, IdempotencyKey, Scope } from '../../store/storage.js';
-import type { Surroundings } from './turn-host.js';
+import type { CallerContext, Claim, IdempotencyKey, Scope } from '../../store/task-storage.js';
+import type { EngineContext } from './turn-host.js';
 
 /** A message whose agent decides whether it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
 export interface Draft {
@@ -20,7 +20,7 @@ export interface Draft {
 export type Opening = { readonly reply: Message } | { readonly claim: Claim };
 
 /** Stores a draft as the task it becomes, and claims its turn. Rejects where that is not possible. */
-export async function storeDraft({ storage, lease, limits }: Surroundings, draft: Draft): Promise<Claim> {
+export async function storeDraft({ storage, lease, limits }: EngineContext, draft: Draft): Promise<Claim> {
   const { scope, message, caller, task, pushConfig, idempotency } = draft;
   const outcome = await storage.accept({
     scope,

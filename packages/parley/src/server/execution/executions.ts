@@ -1,27 +1,27 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
-import type { Claim } from '../../store/storage.js';
+import type { Claim } from '../../store/task-storage.js';
 import { type Arrival, Arrivals } from './arrivals.js';
 import { closingError } from './closing-error.js';
 import type { Draft } from './draft.js';
 import { Turn, type TurnOwner } from './turn.js';
 import { turnFate } from './turn-fate.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
 /** The time for which a turn in its last attempt keeps the next one from beginning. */
 const ALONE_MS = 30_000;
 
-const SAYS = {
+const FAILURE_TEXTS = {
   interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
   exhausted: 'The agent stopped each time it worked on this task.',
 } as const;
 
 /** The turns that run in this process, and what becomes of those that nobody runs. */
 export class Executions implements TurnOwner {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   /** By the ids of their tasks. */
   readonly #turns = new TransientMap<string, Turn>();
   readonly #drafts = new LinkedList<Turn>();
@@ -33,8 +33,8 @@ export class Executions implements TurnOwner {
   /** The turns taken over that begin one after another. */
   #begins: Promise<void> = Promise.resolve();
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(context: EngineContext) {
+    this.#context = context;
   }
 
   /** Turns that run now. */
@@ -63,7 +63,7 @@ export class Executions implements TurnOwner {
 
   /** Registers a turn that this process has claimed: from here on a cancel finds it. It does not run yet. */
   admit(claim: Claim): Turn {
-    const turn = new Turn(this.#around, this, { claim });
+    const turn = new Turn(this.#context, this, { claim });
     this.#turns.set(turn.taskId, turn);
     return turn;
   }
@@ -80,7 +80,7 @@ export class Executions implements TurnOwner {
    */
   draft(draft: Draft): Turn {
     if (this.#closing) throw closingError();
-    const turn = new Turn(this.#around, this, { draft });
+    const turn = new Turn(this.#context, this, { draft });
     turn.place = this.#drafts.add(turn);
     turn.run();
     return turn;
@@ -114,7 +114,7 @@ export class Executions implements TurnOwner {
     });
     await this.#withPatience(takenOver);
     isLate = true;
-    if (this.#around.storage.shared && !this.#closing) this.#beat();
+    if (this.#context.storage.shared && !this.#closing) this.#beat();
   }
 
   async #takeOverAll(): Promise<void> {
@@ -122,7 +122,7 @@ export class Executions implements TurnOwner {
   }
 
   #recoverLater(error: unknown): void {
-    const { logger, clock } = this.#around;
+    const { logger, clock } = this.#context;
     logger[failureLevel(error)]('claiming turns failed, trying again', { error });
     clock.after(CLAIM_RETRY_MS, () => {
       if (this.#closing) return;
@@ -138,7 +138,7 @@ export class Executions implements TurnOwner {
     this.#stopBeat?.();
     if (this.running > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
-        const stopTimer = this.#around.clock.after(graceMs, resolve);
+        const stopTimer = this.#context.clock.after(graceMs, resolve);
         this.#idle = () => {
           stopTimer();
           resolve();
@@ -147,7 +147,7 @@ export class Executions implements TurnOwner {
     }
     await this.#withPatience(this.#handOverAll());
     for (const turn of this.#all()) this.#giveUp(turn);
-    this.#around.feeds.shutDown();
+    this.#context.feeds.shutDown();
   }
 
   /** The storage is asked for turns until the last moment: what still arrives is handed over as well. */
@@ -174,13 +174,13 @@ export class Executions implements TurnOwner {
 
   /** The storage still takes the turn for ours: the next process finds it when the storage does no longer. */
   #giveUp(turn: Turn, error?: unknown): void {
-    this.#around.logger.error('a turn could not be handed over', { taskId: turn.taskId, error });
+    this.#context.logger.error('a turn could not be handed over', { taskId: turn.taskId, error });
     turn.overtaken();
   }
 
   /** Waits for the storage, but not longer than for an agent. */
   async #withPatience(work: Promise<unknown>): Promise<void> {
-    const { clock, limits } = this.#around;
+    const { clock, limits } = this.#context;
     let stopTimer = () => {};
     const patience = new Promise<void>((resolve) => {
       stopTimer = clock.after(limits.cancelGraceMs, resolve);
@@ -211,7 +211,7 @@ export class Executions implements TurnOwner {
     try {
       await this.#claim(1, turn.taskId);
     } catch (error) {
-      const { logger, clock } = this.#around;
+      const { logger, clock } = this.#context;
       const level = failureLevel(error);
       logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
       clock.after(CLAIM_RETRY_MS, () => {
@@ -222,7 +222,7 @@ export class Executions implements TurnOwner {
 
   /** Claims turns that no process runs, and takes each of them over. */
   async #claim(limit: number, taskId?: string): Promise<(Promise<void> | undefined)[]> {
-    const { storage, lease, agent, logger } = this.#around;
+    const { storage, lease, agent, logger } = this.#context;
     const arrival = this.#arrivals.begin(taskId);
     try {
       const task = taskId === undefined ? {} : { task: { agent, id: taskId } };
@@ -247,7 +247,7 @@ export class Executions implements TurnOwner {
    */
   #takeOver(claim: Claim, atOnce: boolean): Promise<void> | undefined {
     const turn = this.admit(claim);
-    const { executor, limits } = this.#around;
+    const { executor, limits } = this.#context;
     const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
     switch (fate) {
       case 'run':
@@ -266,7 +266,7 @@ export class Executions implements TurnOwner {
         break;
       case 'interrupted':
       case 'exhausted':
-        turn.conclude('TASK_STATE_FAILED', SAYS[fate]);
+        turn.conclude('TASK_STATE_FAILED', FAILURE_TEXTS[fate]);
         break;
     }
     return turn.left;
@@ -278,8 +278,8 @@ export class Executions implements TurnOwner {
    */
   #beginAlone(turn: Turn): void {
     const { left } = turn;
-    this.#around.lastAttempts.enter((leave) => {
-      const stopTimer = this.#around.clock.after(ALONE_MS, leave);
+    this.#context.lastAttempts.enter((leave) => {
+      const stopTimer = this.#context.clock.after(ALONE_MS, leave);
       void left.then(() => {
         stopTimer();
         leave();
@@ -290,7 +290,7 @@ export class Executions implements TurnOwner {
 
   /** Keeps the leases of the turns that run here, and looks for those whose owner is gone. */
   #beat(): void {
-    const { clock, limits, logger } = this.#around;
+    const { clock, limits, logger } = this.#context;
     this.#stopBeat = clock.after(limits.heartbeatMs, () => {
       this.#renew()
         .then(async () => {
@@ -306,7 +306,7 @@ export class Executions implements TurnOwner {
   async #renew(): Promise<void> {
     const turns = this.#turns.values().flatMap((turn) => (turn.held ? [{ turn, held: turn.held }] : []));
     if (turns.length === 0) return;
-    const { storage, lease } = this.#around;
+    const { storage, lease } = this.#context;
     const renewals = await storage.renew({ ...lease, turns: turns.map(({ held }) => held) });
     for (const [index, { turn }] of turns.entries()) {
       const renewal = renewals[index];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
 import type { TaskState } from '../../model/task-state.js';
-import type { RecordPage, Storage } from '../../store/storage.js';
+import type { RecordPage, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import { FeedReader } from './feed-reader.js';
 import { stateOf } from './record-state.js';
@@ -14,7 +14,7 @@ function record(seq: number, state: TaskState = 'TASK_STATE_WORKING'): LogRecord
 /** A log whose reads are answered when the test says so. */
 class SlowLog {
   readonly reads: { readonly after: number; readonly answer: (page: RecordPage) => void }[] = [];
-  readonly storage: Storage = new Proxy({} as Storage, {
+  readonly storage: TaskStorage = new Proxy({} as TaskStorage, {
     get: () => (_key: unknown, after: number) =>
       new Promise<RecordPage>((answer) => {
         this.reads.push({ after, answer });

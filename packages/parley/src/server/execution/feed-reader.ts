@@ -1,15 +1,15 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { Scope, Storage } from '../../store/storage.js';
+import type { Scope, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 
-/** What a reader needs of its surroundings. */
+/** What a reader needs of its engineContext. */
 export interface FeedReaderOptions {
   readonly feeds: TaskFeeds;
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly scope: Scope;
   readonly taskId: string;

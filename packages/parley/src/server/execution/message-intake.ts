@@ -8,14 +8,21 @@ import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
-import type { AcceptOutcome, CallerContext, Claim, IdempotencyKey, Remembered, Scope } from '../../store/storage.js';
+import type {
+  AcceptOutcome,
+  CallerContext,
+  Claim,
+  IdempotencyKey,
+  Remembered,
+  Scope,
+} from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { ServerCallContext } from '../server-call-context.js';
 import { closingError } from './closing-error.js';
 import type { Executions } from './executions.js';
 import { storageStalledError } from './storage-stalled-error.js';
 import { timestampAt } from './timestamp.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 
 const NONE: readonly string[] = Object.freeze([]);
 const BUSY_RETRY_MS = 1_000;
@@ -43,14 +50,14 @@ export type Submission =
 
 /** Takes messages in: what is wrong with one is refused before anything is stored. */
 export class MessageIntake {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   readonly #executions: Executions;
   readonly #idempotency: Idempotency;
   /** Replies in the making, for repeats that arrive before the first is answered. */
   readonly #pending = new Map<string, { digest: string; result: Promise<Submission> }>();
 
-  constructor(around: Surroundings, executions: Executions, idempotency: Idempotency) {
-    this.#around = around;
+  constructor(context: EngineContext, executions: Executions, idempotency: Idempotency) {
+    this.#context = context;
     this.#executions = executions;
     this.#idempotency = idempotency;
   }
@@ -59,7 +66,7 @@ export class MessageIntake {
    * @throws A2AError for what can be seen to be wrong without looking at any task.
    */
   envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
-    const { agent, ids, clock, limits } = this.#around;
+    const { agent, ids, clock, limits } = this.#context;
     const { configuration } = request;
     if (this.#executions.closing) throw closingError();
     if (request.message.role !== 'ROLE_USER') {
@@ -87,14 +94,14 @@ export class MessageIntake {
   /** Stores the message, or runs the agent first where that decides; the turn starts when the caller says so. */
   submit(envelope: Envelope): Promise<Submission> {
     const { task, key } = envelope;
-    if (!task || this.#around.executor.replies !== 'either') return this.#accept(envelope);
+    if (!task || this.#context.executor.replies !== 'either') return this.#accept(envelope);
     envelope.takenIn?.();
     return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
   }
 
   /** A message that is stored after its sender has gone away for lack of an answer is processed all the same. */
   #accept(envelope: Envelope): Promise<Submission> {
-    const { patience } = this.#around;
+    const { patience } = this.#context;
     return new Promise((resolve, reject) => {
       let late = false;
       const timer = patience.start(() => {
@@ -127,7 +134,7 @@ export class MessageIntake {
   }
 
   #store({ scope, message, caller, taskId, task, key }: Envelope): Promise<AcceptOutcome> {
-    const { storage, lease, limits } = this.#around;
+    const { storage, lease, limits } = this.#context;
     return storage.accept({
       scope,
       message,
@@ -193,7 +200,7 @@ export class MessageIntake {
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,
   ): Promise<Submission> {
-    const { storage, clock } = this.#around;
+    const { storage, clock } = this.#context;
     const { scope } = envelope;
     const first = await storage.recall(scope, key.key, clock.now());
     if (first) {

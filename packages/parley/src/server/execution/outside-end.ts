@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../model/json.js';
 import type { Task, TaskStatus } from '../../model/task.js';
-import type { StoredTask } from '../../store/storage.js';
+import type { StoredTask } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { timestampAt } from './timestamp.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 
 /** How a task is to end, and what may stand against it. */
 export interface OutsideEnd {
@@ -18,11 +18,11 @@ export interface OutsideEnd {
 
 /** Ends a task from outside of any turn. Undefined when it has changed since it was read: nothing was written then. */
 export async function endFromOutside(
-  around: Surroundings,
+  context: EngineContext,
   stored: StoredTask,
   end: OutsideEnd,
 ): Promise<Task | undefined> {
-  const { storage, feeds, clock, agent } = around;
+  const { storage, feeds, clock, agent } = context;
   const { task, seq } = stored;
   const timestamp = timestampAt(Math.max(clock.now(), statusTime(task.status)));
   const event = {

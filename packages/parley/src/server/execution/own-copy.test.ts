@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownCopy } from './own-copy.js';
+import { cloneJson } from './clone-json.js';
 
 const ROOM = 10_000;
 
@@ -12,7 +12,7 @@ function chain(depth: number): unknown {
 describe('a copy of an agent’s value', () => {
   it('shares no object with it', () => {
     const value = { list: [{ a: 1 }], deep: { deeper: { b: 'x' } }, none: null };
-    const copy = ownCopy(value, ROOM);
+    const copy = cloneJson(value, ROOM);
     const before = structuredClone(value);
     value.list.push({ a: 2 });
     if (value.list[0]) value.list[0].a = 3;
@@ -43,11 +43,11 @@ describe('a copy of an agent’s value', () => {
     ],
     ['100 levels', chain(100), chain(100)],
   ])('is JSON: %s', (_name, value, expected) => {
-    expect(ownCopy(value, ROOM)).toEqual(expected);
+    expect(cloneJson(value, ROOM)).toEqual(expected);
   });
 
   it('keeps a member called __proto__ as a member', () => {
-    const copy = ownCopy(JSON.parse('{"__proto__":{"polluted":true}}'), ROOM);
+    const copy = cloneJson(JSON.parse('{"__proto__":{"polluted":true}}'), ROOM);
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"polluted":true}}');
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
@@ -75,6 +75,6 @@ describe('a copy of an agent’s value', () => {
     ['too many members', Array.from({ length: ROOM }, () => 1)],
     ['names that are too long', { ['x'.repeat(ROOM)]: 1 }],
   ])('there is none of %s', (_name, value) => {
-    expect(() => ownCopy(value, ROOM)).toThrow(TypeError);
+    expect(() => cloneJson(value, ROOM)).toThrow(TypeError);
   });
 });

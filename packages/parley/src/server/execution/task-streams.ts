@@ -2,7 +2,7 @@ import { TaskNotFoundError, UnsupportedOperationError } from '../../errors/spec-
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { Scope, StoredTask } from '../../store/storage.js';
+import type { Scope, StoredTask } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { TaskBuilder } from '../../task/task-builder.js';
@@ -11,7 +11,7 @@ import { closingError } from './closing-error.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
 import { stateOf } from './record-state.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 
 /** A stream of events, as an iterator. */
 export type EventStream = AsyncIterator<StreamItem, undefined>;
@@ -20,10 +20,10 @@ export type EventStream = AsyncIterator<StreamItem, undefined>;
  * Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (Spec §3.1.2).
  */
 export class TaskStreams {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(context: EngineContext) {
+    this.#context = context;
   }
 
   /** Listens first, then takes the message in: nothing is missed in between. */
@@ -120,18 +120,18 @@ export class TaskStreams {
   /** Whether the log still has everything after a sequence number. */
   async #reaches(scope: Scope, taskId: string, seen: number, last: number): Promise<boolean> {
     if (seen === last) return true;
-    const { floor } = await this.#around.storage.records({ agent: scope.agent, id: taskId }, seen, 1);
+    const { floor } = await this.#context.storage.records({ agent: scope.agent, id: taskId }, seen, 1);
     return floor <= seen + 1;
   }
 
   #reader(scope: Scope, taskId: string, endsAfter: (record: LogRecord) => boolean | Error): FeedReader {
-    const { feeds, storage, clock, limits } = this.#around;
+    const { feeds, storage, clock, limits } = this.#context;
     const { readerBufferBytes: bufferBytes, readerStallMs: stallMs } = limits;
     return new FeedReader({ feeds, storage, clock, scope, taskId, bufferBytes, stallMs, endsAfter });
   }
 
   async #stored(scope: Scope, taskId: string): Promise<StoredTask> {
-    const stored = await this.#around.storage.task(scope, taskId);
+    const stored = await this.#context.storage.task(scope, taskId);
     if (!stored) throw new TaskNotFoundError(taskId);
     return stored;
   }

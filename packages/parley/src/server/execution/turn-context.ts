@@ -4,14 +4,14 @@ import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
-import type { CallerContext, Claim, Scope, Storage } from '../../store/storage.js';
+import type { CallerContext, Claim, Scope, TaskStorage } from '../../store/task-storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
-import { quiet } from './quiet.js';
+import { ignoreRejection } from './ignore-rejection.js';
 import { callerOf } from './turn-host.js';
 
 const NONE: readonly never[] = [];
@@ -20,7 +20,7 @@ const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 /** What a turn context is made of. `claim` is there once the task is. */
 export interface TurnContextOptions {
   readonly scope: Scope;
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   /** With its task and context id. */
   readonly message: Message & { readonly taskId: string; readonly contextId: string };
   readonly caller: CallerContext;
@@ -147,7 +147,7 @@ export class TurnContext implements RequestContext {
   }
 
   saveCheckpoint(value: JsonValue): Promise<void> {
-    return quiet(this.#options.saveCheckpoint(value));
+    return ignoreRejection(this.#options.saveCheckpoint(value));
   }
 
   /** Tells the agent to stop. */

@@ -4,7 +4,7 @@ import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
-import { quiet } from './quiet.js';
+import { ignoreRejection } from './ignore-rejection.js';
 
 /** Where the events of a turn go: validated, numbered and committed there. */
 export interface EventSink {
@@ -63,7 +63,7 @@ export class TurnEvents implements EventQueue {
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
     if (this.#sink.refused) return this.#sink.refused;
     const artifactId = this.#idOf(info);
-    return quiet(this.#artifact(artifactId, content, info, false).then(() => artifactId));
+    return ignoreRejection(this.#artifact(artifactId, content, info, false).then(() => artifactId));
   }
 
   append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void> {
@@ -73,7 +73,7 @@ export class TurnEvents implements EventQueue {
   message(content: StatusContent): Promise<void> {
     if (this.#sink.refused) return this.#sink.refused;
     try {
-      return quiet(this.#sink.accept({ message: this.#message(content) }, isText(content)));
+      return ignoreRejection(this.#sink.accept({ message: this.#message(content) }, isText(content)));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -82,14 +82,14 @@ export class TurnEvents implements EventQueue {
   publish(event: RawEvent): Promise<void> {
     if (this.#sink.refused) return this.#sink.refused;
     try {
-      return quiet(this.#sink.accept(this.#completed(event)));
+      return ignoreRejection(this.#sink.accept(this.#completed(event)));
     } catch (error) {
       return this.#refuse(error);
     }
   }
 
   flush(): Promise<void> {
-    return quiet(this.#sink.flush());
+    return ignoreRejection(this.#sink.flush());
   }
 
   #status(state: TaskState, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
@@ -98,7 +98,7 @@ export class TurnEvents implements EventQueue {
     try {
       const status = content === undefined ? { state } : { state, message: this.#message(content) };
       const metadata = info?.metadata;
-      return quiet(
+      return ignoreRejection(
         metadata === undefined
           ? this.#sink.accept({ statusUpdate: { taskId, contextId, status } }, isText(content ?? ''))
           : this.#sink.accept({ statusUpdate: { taskId, contextId, status, metadata } }),
@@ -131,7 +131,7 @@ export class TurnEvents implements EventQueue {
         ? { taskId, contextId, artifact, append }
         : { taskId, contextId, artifact };
       if (lastChunk !== undefined) update.lastChunk = lastChunk;
-      return quiet(this.#sink.accept({ artifactUpdate: update }, isOwn));
+      return ignoreRejection(this.#sink.accept({ artifactUpdate: update }, isOwn));
     } catch (error) {
       return this.#refuse(error);
     }
@@ -148,7 +148,7 @@ export class TurnEvents implements EventQueue {
 
   /** Objects of an agent may throw when they are looked at. */
   #refuse(error: unknown): Promise<void> {
-    return quiet(this.#sink.refuse(error));
+    return ignoreRejection(this.#sink.refuse(error));
   }
 
   #message(content: StatusContent): Partial<Message> {

@@ -1,5 +1,5 @@
 import { isInterrupted } from '../../model/task-state.js';
-import type { Claim } from '../../store/storage.js';
+import type { Claim } from '../../store/task-storage.js';
 
 /**
  * The next step for a claimed turn: `run` it, run it while no other turn of its kind runs (`run-alone`), `cancel` its

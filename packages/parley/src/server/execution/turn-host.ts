@@ -2,8 +2,8 @@ import type { User } from '../../auth/user.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers } from '../../runtime/equal-timers.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import type { StrayErrors } from '../../runtime/stray-errors.js';
-import type { CallerContext, Lease, Scope, Storage } from '../../store/storage.js';
+import type { UncaughtErrors } from '../../runtime/uncaught-errors.js';
+import type { CallerContext, Lease, Scope, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { EngineLimits } from '../engine-limits.js';
@@ -11,11 +11,11 @@ import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
 
 /** What the parts of one agent's engine share. */
-export interface Surroundings {
+export interface EngineContext {
   /** Id of the agent's task space. */
   readonly agent: string;
   readonly executor: AgentExecutor;
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly feeds: TaskFeeds;
   readonly clock: Clock;
   /** How long a turn may take. */
@@ -27,7 +27,7 @@ export interface Surroundings {
   /** Timers of callers that wait for the storage. */
   readonly patience: EqualTimers;
   readonly ids: IdSource;
-  readonly strayErrors: StrayErrors;
+  readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;
   readonly lease: Lease;

@@ -1,12 +1,12 @@
 import type { Message } from '../../model/message.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
-import type { CancelRequest, Claim, HeldTurn } from '../../store/storage.js';
+import type { CancelRequest, Claim, HeldTurn } from '../../store/task-storage.js';
 import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecordExtras } from '../../task/log-record.js';
 import { announcedState, statusEvent, type TaskAddress, withTimestamp } from './agent-event.js';
 import { type Draft, storeDraft } from './draft.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 import { TurnOverError } from './turn-over-error.js';
 import { TurnWriter } from './turn-writer.js';
 
@@ -33,7 +33,7 @@ export interface LoggedTurn extends TaskAddress {
 
 /** Whose log, and whether its task is stored or yet to be. */
 export interface TurnLogOptions {
-  readonly around: Surroundings;
+  readonly context: EngineContext;
   readonly turn: LoggedTurn;
   readonly claim?: Claim;
   readonly draft?: Draft;
@@ -56,7 +56,7 @@ export type LogPhase = 'draft' | 'opening' | 'open' | 'begun';
  * the task of a draft first, and says what a turn begins with.
  */
 export class TurnLog {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   readonly #turn: LoggedTurn;
   readonly #draft: Draft | undefined;
   /** Events of a draft, held while its task is being stored. */
@@ -71,8 +71,8 @@ export class TurnLog {
   #abandoned = false;
   #storing: Promise<void> | undefined;
 
-  constructor({ around, turn, claim, draft }: TurnLogOptions) {
-    this.#around = around;
+  constructor({ context, turn, claim, draft }: TurnLogOptions) {
+    this.#context = context;
     this.#turn = turn;
     this.#draft = draft;
     if (claim) this.#open(claim);
@@ -92,7 +92,9 @@ export class TurnLog {
   /** The turn as the storage knows it; absent until it is there. */
   get held(): HeldTurn | undefined {
     const claim = this.#claim;
-    return claim && { key: { agent: this.#around.agent, id: this.#turn.taskId }, turn: claim.turn, epoch: claim.epoch };
+    return (
+      claim && { key: { agent: this.#context.agent, id: this.#turn.taskId }, turn: claim.turn, epoch: claim.epoch }
+    );
   }
 
   /** The state that this turn has brought its task to, committed or not; absent before its first record. */
@@ -115,7 +117,7 @@ export class TurnLog {
 
   /** Why an event of so many bytes is too much, if it is: for an agent that does not wait, or for what a task can hold. */
   excess(bytes: number): 'fast' | 'large' | undefined {
-    const { overrunEvents, taskBytes } = this.#around.limits;
+    const { overrunEvents, taskBytes } = this.#context.limits;
     if ((this.#writer?.waiting ?? this.#early?.length ?? 0) >= overrunEvents) return 'fast';
     if (this.#bytes + bytes <= taskBytes) return undefined;
     // Artifacts that were replaced count no more.
@@ -138,9 +140,9 @@ export class TurnLog {
     if (this.#draft === undefined || this.phase !== 'draft') return;
     const early: EarlyEvent[] = [];
     this.#early = early;
-    const { patience } = this.#around;
+    const { patience } = this.#context;
     const timer = patience.start(() => this.#turn.overdue());
-    this.#storing = storeDraft(this.#around, this.#draft).then(
+    this.#storing = storeDraft(this.#context, this.#draft).then(
       (claim) => {
         patience.stop(timer);
         this.#born(claim, early);
@@ -204,7 +206,7 @@ export class TurnLog {
     if (!held || !claim) return;
     const { attempt, handOvers } = claim;
     const runs = hasRun ? { attempts: attempt, handOvers: handOvers + 1 } : { attempts: attempt - 1, handOvers };
-    await this.#around.storage.release(held, runs);
+    await this.#context.storage.release(held, runs);
   }
 
   /** The task of a draft is stored. */
@@ -214,7 +216,7 @@ export class TurnLog {
       this.#writer?.abandon();
       for (const { done } of early) done.reject(new TurnOverError());
       this.#release(true).catch((error: unknown) =>
-        this.#around.logger.error('a turn could not be handed over', { taskId: this.#turn.taskId, error }),
+        this.#context.logger.error('a turn could not be handed over', { taskId: this.#turn.taskId, error }),
       );
       return;
     }
@@ -225,7 +227,7 @@ export class TurnLog {
   }
 
   #open(claim: Claim): void {
-    const { agent, storage, feeds, clock, logger, limits, patience } = this.#around;
+    const { agent, storage, feeds, clock, logger, limits, patience } = this.#context;
     this.#claim = claim;
     if (claim.seq > 1) this.#bytes += taskBytes(claim.task);
     this.#writer = new TurnWriter({

@@ -4,7 +4,7 @@ import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
-import type { Append, Storage, TaskKey } from '../../store/storage.js';
+import type { Append, TaskKey, TaskStorage } from '../../store/task-storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
@@ -16,14 +16,14 @@ import { SETTLED } from './settled.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { timestampAt } from './timestamp.js';
 
-/** What a writer needs of its surroundings. */
+/** What a writer needs of its engineContext. */
 export interface TurnWriterOptions {
   readonly key: TaskKey;
   readonly turn: number;
   readonly epoch: number;
   readonly task: Task;
   readonly seq: number;
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly feeds: TaskFeeds;
   readonly clock: Clock;
   readonly logger: Logger;

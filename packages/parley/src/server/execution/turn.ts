@@ -7,26 +7,26 @@ import type { Task } from '../../model/task.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
-import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/storage.js';
+import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
 import { eventBytes } from '../../task/event-bytes.js';
 import { announcedState, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun } from './agent-run.js';
+import { cloneJson } from './clone-json.js';
 import { closingError } from './closing-error.js';
 import type { Draft, Opening } from './draft.js';
-import { ownCopy } from './own-copy.js';
-import { quiet } from './quiet.js';
+import { ignoreRejection } from './ignore-rejection.js';
 import { SETTLED } from './settled.js';
 import { storageStalledError } from './storage-stalled-error.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 import { type AddressedMessage, type LoggedTurn, TurnLog } from './turn-log.js';
 import { TurnOverError } from './turn-over-error.js';
 import { TurnTimers } from './turn-timers.js';
 import { EXPIRED } from './waiting-expiry.js';
 
 /** How the texts that the engine itself writes into a task read. Causes go to the log. */
-const SAYS = {
+const FAILURE_TEXTS = {
   failed: 'The agent failed to process the message.',
   silent: 'The agent ended without a result.',
   invalid: 'The agent gave an invalid response.',
@@ -54,7 +54,7 @@ export class Turn implements EventSink, LoggedTurn {
   readonly message: AddressedMessage;
   /** Its place in a list of turns, the owner's. */
   place: Place<Turn> | undefined;
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #caller: CallerContext;
   readonly #log: TurnLog;
@@ -71,9 +71,9 @@ export class Turn implements EventSink, LoggedTurn {
   #cancel: CancelRequest | undefined;
   readonly #timers: TurnTimers;
 
-  constructor(around: Surroundings, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
-    this.#around = around;
-    this.#timers = new TurnTimers(around);
+  constructor(context: EngineContext, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
+    this.#context = context;
+    this.#timers = new TurnTimers(context);
     this.#owner = owner;
     const origin = 'claim' in start ? start.claim : start.draft;
     this.scope = origin.scope;
@@ -81,7 +81,7 @@ export class Turn implements EventSink, LoggedTurn {
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
     this.message = addressed(origin.message, origin.task);
-    this.#log = new TurnLog({ around, turn: this, ...start });
+    this.#log = new TurnLog({ context, turn: this, ...start });
     if ('claim' in start) {
       this.#cancel = start.claim.cancel;
     } else {
@@ -116,7 +116,7 @@ export class Turn implements EventSink, LoggedTurn {
     // Between its claim and its start it was handed over or overtaken.
     if (this.#over) return;
     if (this.#cancel) return this.conclude('TASK_STATE_CANCELED');
-    const { executor, storage, ids, strayErrors, logger } = this.#around;
+    const { executor, storage, ids, uncaughtErrors, logger } = this.#context;
     this.#timers.startDeadline(() => this.#late());
     const context = new TurnContext({
       scope: this.scope,
@@ -125,7 +125,7 @@ export class Turn implements EventSink, LoggedTurn {
       caller: this.#caller,
       claim: this.#log.claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
-      limits: this.#around.limits,
+      limits: this.#context.limits,
       logger,
     });
     this.#agent = new AgentRun({
@@ -133,9 +133,9 @@ export class Turn implements EventSink, LoggedTurn {
       executor,
       context,
       events: new TurnEvents(this, ids),
-      strayErrors,
+      uncaughtErrors,
       logger,
-      onStray: () => this.#strayed(),
+      onUncaughtError: () => this.#strayed(),
     });
     let running: Promise<unknown> | undefined;
     try {
@@ -158,7 +158,7 @@ export class Turn implements EventSink, LoggedTurn {
 
   /** Runs the executor once the storage has counted the attempt. Never rejects. */
   async begin(): Promise<void> {
-    const { storage, clock, logger } = this.#around;
+    const { storage, clock, logger } = this.#context;
     const { held } = this;
     const attempt = this.#log.claim?.attempt;
     if (this.#over || held === undefined || attempt === undefined) return;
@@ -195,7 +195,7 @@ export class Turn implements EventSink, LoggedTurn {
     if (again) return;
     this.#timers.startGrace(() => this.#end('TASK_STATE_CANCELED'));
     this.#agent?.abort(new Error('The task was canceled'));
-    if (this.#around.executor.cancel) this.#agent?.cancel();
+    if (this.#context.executor.cancel) this.#agent?.cancel();
   }
 
   /** Gives the turn up for another process to take over; resolves when the storage knows. */
@@ -250,7 +250,7 @@ export class Turn implements EventSink, LoggedTurn {
 
   /** One for all events, however many are still published. */
   get refused(): Promise<never> | undefined {
-    if (this.#over) this.#refusal ??= quiet(Promise.reject(new TurnOverError()));
+    if (this.#over) this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
     return this.#refusal;
   }
 
@@ -258,7 +258,7 @@ export class Turn implements EventSink, LoggedTurn {
     if (this.refused) return this.refused;
     let event: StreamResponse;
     try {
-      event = readAgentEvent(isOwn ? raw : ownCopy(raw, this.#around.limits.taskBytes), this);
+      event = readAgentEvent(isOwn ? raw : cloneJson(raw, this.#context.limits.taskBytes), this);
     } catch (error) {
       return this.refuse(error);
     }
@@ -277,8 +277,8 @@ export class Turn implements EventSink, LoggedTurn {
 
   refuse(error: unknown): Promise<void> {
     if (this.refused) return this.refused;
-    this.#around.logger.error('agent published an invalid event', { taskId: this.taskId, error });
-    this.#spoil(SAYS.invalid);
+    this.#context.logger.error('agent published an invalid event', { taskId: this.taskId, error });
+    this.#spoil(FAILURE_TEXTS.invalid);
     this.#agent?.refused(error);
     return Promise.reject(error);
   }
@@ -291,8 +291,8 @@ export class Turn implements EventSink, LoggedTurn {
     const bytes = eventBytes(event);
     const excess = this.#log.excess(bytes);
     if (excess !== undefined) {
-      this.#around.logger.error(SAYS[excess], { taskId: this.taskId });
-      this.#spoil(SAYS[excess]);
+      this.#context.logger.error(FAILURE_TEXTS[excess], { taskId: this.taskId });
+      this.#spoil(FAILURE_TEXTS[excess]);
       return Promise.reject(new TurnOverError());
     }
     const state = announcedState(event);
@@ -316,7 +316,7 @@ export class Turn implements EventSink, LoggedTurn {
     const message: Message | undefined =
       text === undefined
         ? undefined
-        : { messageId: this.#around.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
+        : { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
     this.#log.publish(statusEvent(this, state, message)).catch(() => {});
   }
 
@@ -335,8 +335,8 @@ export class Turn implements EventSink, LoggedTurn {
     if (!this.#over) {
       if (this.#cancel) this.#end('TASK_STATE_CANCELED');
       else if (this.#log.state !== 'TASK_STATE_AUTH_REQUIRED') {
-        this.#around.logger.warn('agent ended without a final or interrupted state', { taskId: this.taskId });
-        this.#end('TASK_STATE_FAILED', SAYS.silent);
+        this.#context.logger.warn('agent ended without a final or interrupted state', { taskId: this.taskId });
+        this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.silent);
       }
     }
     this.#over = true;
@@ -353,8 +353,8 @@ export class Turn implements EventSink, LoggedTurn {
         this.#opening?.reject(error);
         this.gone(0);
       } else {
-        this.#around.logger.error('agent failed', { taskId: this.taskId, error });
-        this.#end('TASK_STATE_FAILED', SAYS.failed);
+        this.#context.logger.error('agent failed', { taskId: this.taskId, error });
+        this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.failed);
       }
     }
     this.#finished();
@@ -364,13 +364,13 @@ export class Turn implements EventSink, LoggedTurn {
   #strayed(): void {
     if (this.#over) return;
     if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-    else this.#end('TASK_STATE_FAILED', SAYS.failed);
+    else this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.failed);
     this.#agent?.abort(new Error('The agent has failed'));
   }
 
   #late(): void {
-    this.#around.logger.warn('agent passed its deadline', { taskId: this.taskId });
-    if (!this.#over) this.#end('TASK_STATE_FAILED', SAYS.late);
+    this.#context.logger.warn('agent passed its deadline', { taskId: this.taskId });
+    if (!this.#over) this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.late);
     this.#stop(new Error('The deadline has passed'));
     this.#finished();
   }
@@ -405,9 +405,9 @@ export class Turn implements EventSink, LoggedTurn {
 
   /** A checkpoint that fails is no failure of the agent, also if nobody waits for it. */
   async #saveCheckpoint(value: JsonValue): Promise<void> {
-    const { storage, limits, logger } = this.#around;
+    const { storage, limits, logger } = this.#context;
     try {
-      const checkpoint = ownCopy(value, limits.taskBytes);
+      const checkpoint = cloneJson(value, limits.taskBytes);
       await this.flush();
       const { held } = this;
       if (this.#over || !held || !(await storage.saveCheckpoint(held, checkpoint))) throw new TurnOverError();

@@ -1,7 +1,7 @@
 import { failureLevel } from '../../errors/storage-error.js';
-import type { StoredTask } from '../../store/storage.js';
+import type { StoredTask } from '../../store/task-storage.js';
 import { endFromOutside } from './outside-end.js';
-import type { Surroundings } from './turn-host.js';
+import type { EngineContext } from './turn-host.js';
 
 const BATCH = 100;
 /** The text of a task that has expired. */
@@ -9,16 +9,16 @@ export const EXPIRED = 'The task waited too long and has expired.';
 
 /** Ends tasks that have waited for their caller longer than the limit. */
 export class WaitingExpiry {
-  readonly #around: Surroundings;
+  readonly #context: EngineContext;
   #cancelTimer: (() => void) | undefined;
   #stopped = false;
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(context: EngineContext) {
+    this.#context = context;
   }
 
   start(): void {
-    const { clock, limits, logger } = this.#around;
+    const { clock, limits, logger } = this.#context;
     if (this.#stopped) return;
     this.#cancelTimer = clock.after(limits.expiryCheckMs, () => {
       this.#expire()
@@ -33,7 +33,7 @@ export class WaitingExpiry {
   }
 
   async #expire(): Promise<void> {
-    const { storage, clock, limits, agent, logger } = this.#around;
+    const { storage, clock, limits, agent, logger } = this.#context;
     const before = clock.now() - limits.waitingExpiryMs;
     /** Tasks that could not be ended: they are left for the next time, and keep no other from its end. */
     const left = new Set<string>();
@@ -56,7 +56,7 @@ export class WaitingExpiry {
 
   /** True if the task has ended. */
   async #end(stored: StoredTask): Promise<boolean> {
-    const { ids, logger } = this.#around;
+    const { ids, logger } = this.#context;
     const { id, contextId } = stored.task;
     const message = {
       messageId: ids.random(),
@@ -66,7 +66,7 @@ export class WaitingExpiry {
       parts: [{ text: EXPIRED }],
     };
     const status = { state: 'TASK_STATE_FAILED' as const, message };
-    const ended = await endFromOutside(this.#around, stored, { status, authority: 'idle' });
+    const ended = await endFromOutside(this.#context, stored, { status, authority: 'idle' });
     if (ended) logger.info('waiting task expired', { taskId: id });
     return ended !== undefined;
   }

@@ -1,5 +1,5 @@
 import { LinkedList } from '../../runtime/linked-list.js';
-import type { Lease } from '../storage.js';
+import type { Lease } from '../task-storage.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 

@@ -1,4 +1,4 @@
-import type { TaskQuery } from '../storage.js';
+import type { TaskQuery } from '../task-storage.js';
 import type { TaskEntry } from './task-entry.js';
 
 /** Ascending by the status time under which the lists have a task, then by id. */

@@ -1,5 +1,5 @@
 import type { Place } from '../../runtime/linked-list.js';
-import type { Scope } from '../storage.js';
+import type { Scope } from '../task-storage.js';
 import { TaskLists } from './task-lists.js';
 
 /** What is remembered under a key. */

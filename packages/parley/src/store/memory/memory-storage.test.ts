@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import type { Scope } from '../storage.js';
+import type { Scope } from '../task-storage.js';
 import { MemoryStorage } from './memory-storage.js';
 
 const clock = { now: () => 1_767_225_600_000, monotonic: () => 0, after: () => () => {}, soon: () => {} };
@@ -144,7 +144,7 @@ describe('a storage in memory', () => {
       const ends = round % 2 === 0;
       await write(storage, `t${round}`, { chunks: 1, size: 50_000, ends });
       const now = clock.now() + 1;
-      if (ends) await storage.sweep({ finishedBefore: now, tailsBefore: now, now, limit: 99 });
+      if (ends) await storage.sweep({ finishedBefore: now, eventLogsBefore: now, now, limit: 99 });
       else {
         await storage.release({ key: { agent: 'a', id: `t${round}` }, turn: 1, epoch: 1 }, 'done');
         expect(await storage.delete(scope, `t${round}`)).toBe('deleted');

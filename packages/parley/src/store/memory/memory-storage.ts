@@ -25,15 +25,15 @@ import type {
   Renewal,
   Retention,
   Scope,
-  Storage,
   StorageLoad,
   StoredTask,
   Swept,
   TaskKey,
   TaskPage,
   TaskQuery,
+  TaskStorage,
   TurnRuns,
-} from '../storage.js';
+} from '../task-storage.js';
 import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
 import { type Demand, ExecutionQueue, isClaimable } from './execution-queue.js';
 import { MemorySpaces } from './memory-space.js';
@@ -60,7 +60,7 @@ const MAX_TASKS = 100_000;
 const MAX_BYTES = 268_435_456;
 
 /** Keeps everything in this process; nothing survives it. What it is given is kept as it is, not copied. */
-export class MemoryStorage implements Storage {
+export class MemoryStorage implements TaskStorage {
   readonly shared = false;
   readonly durability = 'none';
   readonly #clock: Clock;

@@ -5,7 +5,7 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { Retention, Scope, TaskKey } from '../storage.js';
+import type { Retention, Scope, TaskKey } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
@@ -121,9 +121,9 @@ export class MemoryTasks {
 
   /** Drops records of finished tasks, and finished tasks with theirs; at most so many of both together. */
   sweep(retention: Retention, limit: number): { readonly tasks: number; readonly records: number } {
-    const { tailsBefore, finishedBefore, now } = retention;
+    const { eventLogsBefore, finishedBefore, now } = retention;
     this.#ended.setClockBack(now);
-    const records = this.#tails.sweep(Math.max(tailsBefore, finishedBefore), limit);
+    const records = this.#tails.sweep(Math.max(eventLogsBefore, finishedBefore), limit);
     let tasks = 0;
     while (records + tasks < limit) {
       const entry = this.#ended.oldest(finishedBefore);

@@ -1,6 +1,6 @@
 import type { Message } from '../../model/message.js';
 import { LinkedList } from '../../runtime/linked-list.js';
-import type { IdempotencyKey, Remembered } from '../storage.js';
+import type { IdempotencyKey, Remembered } from '../task-storage.js';
 import type { MemorySpace, MemorySpaces, RememberedKey } from './memory-space.js';
 
 /** The limits of what is kept: count of keys, and bytes with their replies. */

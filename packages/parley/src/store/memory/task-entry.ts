@@ -6,7 +6,7 @@ import type { TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { Append, CallerContext, CancelRequest, Lease, StoredTask } from '../storage.js';
+import type { Append, CallerContext, CancelRequest, Lease, StoredTask } from '../task-storage.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
 

@@ -1,6 +1,6 @@
 import type { TaskState } from '../../model/task-state.js';
 import { PageBudget } from '../page-budget.js';
-import type { StoredTask, TaskPage, TaskQuery } from '../storage.js';
+import type { StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
 import { ContextTasks } from './context-tasks.js';
 import { behindCursor, isPast, matches, mergedDescending, olderCreation, olderStatus, timeIn } from './list-order.js';
 import { SortedList } from './sorted-list.js';

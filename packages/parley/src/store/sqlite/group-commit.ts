@@ -1,8 +1,8 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { LastingThread } from './lasting-thread.js';
 import { OperationQueue } from './operation-queue.js';
 import type { Operation, OperationResults, Settled } from './operations.js';
+import type { RestartingWorker } from './restarting-worker.js';
 
 interface Entry {
   readonly operation: Operation;
@@ -15,7 +15,7 @@ interface Entry {
  * batch is bounded in bytes.
  */
 export class GroupCommit {
-  readonly #writer: LastingThread;
+  readonly #writer: RestartingWorker;
   readonly #clock: Clock;
   readonly #queue = new OperationQueue<Entry>();
   #scheduled = false;
@@ -23,7 +23,7 @@ export class GroupCommit {
   #onIdle: (() => void)[] = [];
   readonly #watchers = new Set<(operations: number) => void>();
 
-  constructor(writer: LastingThread, clock: Clock) {
+  constructor(writer: RestartingWorker, clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
   }

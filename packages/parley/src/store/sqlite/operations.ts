@@ -160,7 +160,7 @@ export type DeletePushConfigOperation = readonly ['delete-push-config', scope: S
 export type SweepOperation = readonly [
   'sweep',
   finishedBefore: number,
-  tailsBefore: number,
+  eventLogsBefore: number,
   now: number,
   limit: number,
 ];

@@ -1,6 +1,6 @@
 import type { Message } from '../../model/message.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
-import type { Remembered, Scope } from '../storage.js';
+import type { Remembered, Scope } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 
 interface KeyRow {

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { TASK_STATES } from '../../model/task-state.js';
 import { PageBudget } from '../page-budget.js';
-import type { ListCursor, TaskPage, TaskQuery } from '../storage.js';
+import type { ListCursor, TaskPage, TaskQuery } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { TASK_COLUMNS, type TaskRow, wholeTask } from './read-task.js';
 import { stateNumber } from './state-numbers.js';

@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import type { RecordPage, Scope, TaskKey } from '../storage.js';
+import type { RecordPage, Scope, TaskKey } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
 import { parseTask, type TaskColumns, type TaskTexts } from './task-texts.js';

@@ -34,11 +34,11 @@ export function deleteTask(
 /** Removes what has been kept long enough, at most so many rows. */
 export function sweep(
   tables: WriteTables,
-  [, finishedBefore, tailsBefore, now, limit]: SweepOperation,
+  [, finishedBefore, eventLogsBefore, now, limit]: SweepOperation,
 ): readonly [tasks: number, records: number, keys: number, more: boolean] {
   tables.setClockBack(now);
   const keys = tables.apart('expired idempotency keys', () => sweepKeys(tables, now, limit)) ?? 0;
-  const tails = { before: Math.max(tailsBefore, finishedBefore), now, limit: limit - keys };
+  const tails = { before: Math.max(eventLogsBefore, finishedBefore), now, limit: limit - keys };
   const records = tables.apart('event logs of finished tasks', () => sweepTails(tables, tails)) ?? 0;
   const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
   return [tasks, records, keys, keys + records + tasks >= limit];

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { FailureSpell } from '../failure-spell.js';
+import { OutageLog } from '../outage-log.js';
 import type { FileLock } from './file-lock.js';
-import { LastingThread } from './lasting-thread.js';
 import { lockFile, openForReading } from './open-file.js';
 import { ReadTables } from './read-tables.js';
+import { RestartingWorker } from './restarting-worker.js';
 import { SetAside } from './set-aside.js';
 
 /** Where a SQLite storage is and how it works. */
@@ -30,12 +30,12 @@ const LOG_BYTES = 268_435_456;
 export class SqliteFile {
   readonly path: string;
   readonly durability: 'power-loss' | 'process';
-  readonly writer: LastingThread;
+  readonly writer: RestartingWorker;
   /** For reads that may take long; started when first needed. */
-  readonly reader: LastingThread;
+  readonly reader: RestartingWorker;
   readonly setAside: SetAside;
   readonly #lock: FileLock;
-  readonly #spell: FailureSpell;
+  readonly #spell: OutageLog;
   #tables: ReadTables | undefined;
 
   private constructor(options: SqliteFileOptions, { path, lock }: { readonly path: string; readonly lock: FileLock }) {
@@ -43,20 +43,20 @@ export class SqliteFile {
     this.path = path;
     this.durability = durability;
     this.#lock = lock;
-    const spell = new FailureSpell({ subject: path, clock, logger });
+    const spell = new OutageLog({ subject: path, clock, logger });
     this.#spell = spell;
     const limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
     const setAside = new SetAside({ path, logger });
     this.setAside = setAside;
     const onAside = (row: string, reason: string) => setAside.add(row, reason);
-    this.writer = new LastingThread({
+    this.writer = new RestartingWorker({
       worker,
       logger,
       onAside,
       task: (again) => ({ role: 'writer', path, durability, resume: again, limits }),
       onHealth: (fault) => (fault === undefined ? spell.working() : spell.failing(fault)),
     });
-    this.reader = new LastingThread({ worker, logger, onAside, task: () => ({ role: 'reader', path }) });
+    this.reader = new RestartingWorker({ worker, logger, onAside, task: () => ({ role: 'reader', path }) });
   }
 
   /**

@@ -23,15 +23,15 @@ import type {
   Renewal,
   Retention,
   Scope,
-  Storage,
   StorageLoad,
   StoredTask,
   Swept,
   TaskKey,
   TaskPage,
   TaskQuery,
+  TaskStorage,
   TurnRuns,
-} from '../storage.js';
+} from '../task-storage.js';
 import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
 import { fileFault } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
@@ -52,7 +52,7 @@ const SMALL_READ = 1_048_576;
  * that wait for one; single tasks are read on the main thread, lists and long logs on a third one, started when first
  * needed.
  */
-export class SqliteStorage implements Storage {
+export class SqliteStorage implements TaskStorage {
   readonly shared = false;
   readonly durability: 'power-loss' | 'process';
   readonly #clock: Clock;
@@ -266,8 +266,8 @@ export class SqliteStorage implements Storage {
 
   async sweep(retention: Retention): Promise<Swept> {
     this.#open();
-    const { finishedBefore, tailsBefore, now, limit } = retention;
-    const [tasks, records, keys, more] = await this.#commits.do(['sweep', finishedBefore, tailsBefore, now, limit]);
+    const { finishedBefore, eventLogsBefore, now, limit } = retention;
+    const [tasks, records, keys, more] = await this.#commits.do(['sweep', finishedBefore, eventLogsBefore, now, limit]);
     return { tasks, records, keys, more };
   }
 

@@ -1,6 +1,6 @@
 import type { Task } from '../../model/task.js';
 import { ShapedTask } from '../../task/shaped-task.js';
-import type { StoredTask } from '../storage.js';
+import type { StoredTask } from '../task-storage.js';
 
 /** A stored task with its members as JSON text, the way it is kept and travels between threads. */
 export interface TaskTexts {

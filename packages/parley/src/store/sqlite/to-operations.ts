@@ -4,7 +4,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { checkAppend } from '../check-append.js';
-import type { Acceptance, Append, HeldTurn, Scope } from '../storage.js';
+import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
 import type { AcceptOperation, AppendOperation, HeldFields, NewTaskFields, ScopeFields } from './operations.js';
 import { stateNumber } from './state-numbers.js';
 import { textOf } from './task-texts.js';

@@ -1,4 +1,4 @@
-import type { RecordPage, TaskKey, TaskQuery } from '../storage.js';
+import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
 import type { Operation, Settled } from './operations.js';
 import type { TextPage } from './read-lists.js';

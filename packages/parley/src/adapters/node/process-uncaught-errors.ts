@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
-import type { StrayErrors, StrayScope } from '../../runtime/stray-errors.js';
+import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-errors.js';
 
-const scopes = new AsyncLocalStorage<StrayScope>();
+const scopes = new AsyncLocalStorage<UncaughtErrorScope>();
 let users = 0;
 
 /** Stray errors of this process, by the asynchronous context in which they were thrown. */
-export const processStrayErrors: StrayErrors = { within: (scope, task) => scopes.run(scope, task) };
+export const processUncaughtErrors: UncaughtErrors = { within: (scope, task) => scopes.run(scope, task) };
 
 /**
  * From now on a stray error that belongs to a scope goes there and does not end the process; with any other one the
  * process does what it would have done. The function that is returned takes one call of this back.
  */
-export function catchStrayErrors(): () => void {
+export function catchUncaughtErrors(): () => void {
   users += 1;
   if (users === 1) process.on('uncaughtException', deliver);
   return () => {

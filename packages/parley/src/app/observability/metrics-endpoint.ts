@@ -6,9 +6,9 @@ import type { Tag } from '../../openapi/document.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { type MetricFormat, metricText } from '../../telemetry/metric-text.js';
-import { alwaysAnswered } from '../around/always-answered.js';
-import { varying } from '../around/answer-headers.js';
-import { refuseWithoutCredential } from '../around/required-credential.js';
+import { alwaysAnswered } from '../middleware/always-answered.js';
+import { varying } from '../middleware/answer-headers.js';
+import { refuseWithoutCredential } from '../middleware/required-credential.js';
 import { jsonOf, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 

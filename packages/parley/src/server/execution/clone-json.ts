@@ -11,7 +11,7 @@ const VALUE_BYTES = 4;
  * the copy.
  * @throws TypeError for what JSON cannot hold, circles and more than `maxBytes` included; and whatever the value throws itself.
  */
-export function ownCopy(value: unknown, maxBytes: number): JsonValue {
+export function cloneJson(value: unknown, maxBytes: number): JsonValue {
   return new Copier(maxBytes).copy(value);
 }
 

@@ -3,7 +3,7 @@ import { jsonOf, MemoryRequest } from '../../../../../test/support/exchange-requ
 import { ManualClock } from '../../../../../test/support/manual-clock.js';
 import { StorageError } from '../../errors/storage-error.js';
 import { MemoryStorage } from '../../store/memory/memory-storage.js';
-import type { Storage } from '../../store/storage.js';
+import type { TaskStorage } from '../../store/task-storage.js';
 import type { LogFields } from '../../telemetry/logger.js';
 import { healthEndpoints } from './health-endpoints.js';
 import { Readiness, type ReadinessCheck } from './readiness.js';
@@ -14,7 +14,7 @@ function world({
   durability,
 }: {
   checks?: readonly ReadinessCheck[];
-  durability?: Storage['durability'];
+  durability?: TaskStorage['durability'];
 } = {}) {
   const clock = new ManualClock();
   const memory = new MemoryStorage({ clock });
@@ -23,7 +23,7 @@ function world({
     void said.push(`${level} ${message} ${String(fields?.check)}`);
   const logger = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
   const state = { storage: 'works' as 'works' | 'fails' | 'hangs', looked: 0, started: async () => {} };
-  const storage = new Proxy(memory as Storage, {
+  const storage = new Proxy(memory as TaskStorage, {
     get(target, name) {
       if (name === 'durability') return durability ?? 'power-loss';
       if (name !== 'check') return Reflect.get(target, name);

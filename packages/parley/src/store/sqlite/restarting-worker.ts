@@ -3,7 +3,7 @@ import { WorkerLink, type WorkerOptions } from './worker-link.js';
 import type { ReadRequest, WorkerTask } from './worker-messages.js';
 
 /** What a thread is started with, each time. */
-export interface LastingThreadOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
+export interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
   /** `again`: another thread had this task before and died. */
   readonly task: (again: boolean) => WorkerTask;
 }
@@ -12,13 +12,13 @@ export interface LastingThreadOptions extends Omit<WorkerOptions, 'task' | 'onDe
  * A thread of the storage that is started when it is needed, and again when it has died. What it was asked and has not
  * answered is asked once more, said to be a repeat: it may have been done.
  */
-export class LastingThread {
-  readonly #options: LastingThreadOptions;
+export class RestartingWorker {
+  readonly #options: RestartingWorkerOptions;
   #link: Promise<WorkerLink> | undefined;
   #started = false;
   #closed = false;
 
-  constructor(options: LastingThreadOptions) {
+  constructor(options: RestartingWorkerOptions) {
     this.#options = options;
   }
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { CapturingLogger } from '../../../../test/support/engine.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { FailureSpell } from './failure-spell.js';
+import { OutageLog } from './outage-log.js';
 
 it('tells once when writes begin to fail and once when they have worked again for a while', async () => {
   const logger = new CapturingLogger();
   const clock = new ManualClock();
-  const spell = new FailureSpell({ subject: '/data/tasks.db', logger, clock });
+  const spell = new OutageLog({ subject: '/data/tasks.db', logger, clock });
   const told = () => logger.lines.map(({ level, message }) => `${level}: ${message}`);
   spell.working();
   await clock.advance(5_000);

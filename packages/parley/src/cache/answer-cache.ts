@@ -16,7 +16,7 @@ export interface CacheLink {
  * Texts that are kept for a while under a key. Every call settles within 100 ms, also where a server behind it is gone or hangs:
  * then it rejects with a `CacheError`, and its caller goes on without.
  */
-export interface Cache {
+export interface AnswerCache {
   /** The text under a key, unless its time is over. */
   get(key: string): Promise<string | undefined>;
   /** Keeps a text for `ttlMs`, in place of what was there. */

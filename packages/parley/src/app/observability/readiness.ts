@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import type { Storage, StorageLoad } from '../../store/storage.js';
+import type { StorageLoad, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 /** Something that a server works with, and whether it does its part. */
@@ -12,8 +12,8 @@ export interface ReadinessCheck {
 }
 
 /** What readiness is found out from. */
-export interface ReadinessParts {
-  readonly storage: Storage;
+export interface ReadinessOptions {
+  readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Resolves when the agents can take messages. */
@@ -35,7 +35,7 @@ export interface ReadinessReport {
   readonly notReady: readonly string[];
   readonly checks: Readonly<Record<string, ReadinessState>>;
   /** What a resolved write of the storage survives. */
-  readonly durability: Storage['durability'];
+  readonly durability: TaskStorage['durability'];
   /** What an operator should know although the server is ready. */
   readonly warnings: readonly string[];
 }
@@ -45,7 +45,7 @@ const FRESH_MS = 1_000;
 /** A part that takes longer to answer does not work. */
 const PATIENCE_MS = 2_000;
 
-const RELAXED: Readonly<Record<Storage['durability'], readonly string[]>> = {
+const RELAXED: Readonly<Record<TaskStorage['durability'], readonly string[]>> = {
   'power-loss': [],
   process: ['Tasks survive the end of the process, but not the loss of power'],
   none: ['Tasks are kept in memory, and survive nothing'],
@@ -53,7 +53,7 @@ const RELAXED: Readonly<Record<Storage['durability'], readonly string[]>> = {
 
 /** Whether a server can do its work now: its agents started, its storage writable, and nobody about to stop it. */
 export class Readiness {
-  readonly #parts: ReadinessParts;
+  readonly #parts: ReadinessOptions;
   readonly #checks: readonly ReadinessCheck[];
   readonly #failing = new Set<string>();
   #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
@@ -61,7 +61,7 @@ export class Readiness {
   #waiting: number | undefined;
   #unreadable = 0;
 
-  constructor(parts: ReadinessParts) {
+  constructor(parts: ReadinessOptions) {
     const { storage, started, checks } = parts;
     this.#parts = parts;
     this.#checks = [

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** What a spell needs to tell of. */
-export interface FailureSpellOptions {
+export interface OutageLogOptions {
   /** What fails, for the log, such as a path. */
   readonly subject: string;
   readonly logger: Logger;
@@ -13,12 +13,12 @@ export interface FailureSpellOptions {
 const QUIET_MS = 1_000;
 
 /** A time during which a storage cannot write: told to the log once when it begins and once when it is over. */
-export class FailureSpell {
-  readonly #options: FailureSpellOptions;
+export class OutageLog {
+  readonly #options: OutageLogOptions;
   #since: number | undefined;
   #cancelEnd: (() => void) | undefined;
 
-  constructor(options: FailureSpellOptions) {
+  constructor(options: OutageLogOptions) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { readOnly } from '../around/method-filter.js';
 import { jsonAnswer } from '../json-answer.js';
+import { readOnly } from '../middleware/method-filter.js';
 import { jsonOf, OPERATING } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 import type { Readiness } from './readiness.js';

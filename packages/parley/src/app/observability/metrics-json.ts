@@ -2,7 +2,7 @@ import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from
 import { percent } from './figure-texts.js';
 
 /** What the figures of a server are told from. */
-export interface MetricsJsonParts {
+export interface MetricsJsonOptions {
   readonly uptimeSeconds: number;
   readonly requests: RequestFigures;
   readonly process: ProcessFigures | undefined;
@@ -12,7 +12,7 @@ export interface MetricsJsonParts {
 }
 
 /** The figures in the members that readers of JSON know: for people, and for those without a scraper. */
-export function metricsJson({ uptimeSeconds, requests: figures, process, cache, now }: MetricsJsonParts): object {
+export function metricsJson({ uptimeSeconds, requests: figures, process, cache, now }: MetricsJsonOptions): object {
   const { requests, errors, errorsByCode } = figures;
   const { hits, misses } = cache ?? { hits: 0, misses: 0 };
   return {

@@ -233,7 +233,7 @@ export interface Retention {
   /** Tasks that ended before this, by the storage's own clock, are deleted with all that hangs on them. */
   readonly finishedBefore: number;
   /** Records of tasks that ended before this are deleted, the task stays. */
-  readonly tailsBefore: number;
+  readonly eventLogsBefore: number;
   readonly now: number;
   /** Rows at most in one call, so that nobody waits long. */
   readonly limit: number;
@@ -262,7 +262,7 @@ export interface StorageLoad {
  * commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it. Rejects with
  * StorageError when the storage itself fails; nothing was written then, as far as the storage can know.
  */
-export interface Storage {
+export interface TaskStorage {
   /**
    * True if other processes may use the same storage at the same time. Where they may not, whoever opens it finds no
    * lease on it: what held one is gone.

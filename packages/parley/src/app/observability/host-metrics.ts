@@ -2,14 +2,14 @@ import * as z from 'zod';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { Storage } from '../../store/storage.js';
+import type { TaskStorage } from '../../store/task-storage.js';
 import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
-import { readOnly } from '../around/method-filter.js';
 import { jsonAnswer } from '../json-answer.js';
+import { readOnly } from '../middleware/method-filter.js';
 import { metricsEndpoint } from './metrics-endpoint.js';
 import { metricsJson } from './metrics-json.js';
 
@@ -40,10 +40,10 @@ export const metricsSchema = z.union(
 );
 
 /** What the figures of a host of agents are made of. */
-export interface HostMetricsParts {
+export interface HostMetricsOptions {
   readonly options: MetricsOptions;
   readonly sources: LoadSources;
-  readonly storage: Storage;
+  readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -54,12 +54,12 @@ export class HostMetrics {
   /** Answers `/metrics`; absent where that is not wanted. */
   readonly endpoint: Exchange | undefined;
   readonly #registry = new MetricRegistry();
-  readonly #parts: HostMetricsParts;
+  readonly #parts: HostMetricsOptions;
   readonly #load: LoadMetrics;
   readonly #startedAt: number;
   readonly #leave: (() => void) | undefined;
 
-  constructor(parts: HostMetricsParts) {
+  constructor(parts: HostMetricsOptions) {
     const { options, sources, storage, clock, logger } = parts;
     this.#parts = parts;
     this.#startedAt = clock.monotonic();
