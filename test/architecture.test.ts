@@ -13,6 +13,9 @@ import {
 } from './architecture/conventions.js';
 import { importCycles } from './architecture/cycles.js';
 import { differences, errorRows } from './architecture/error-reference.js';
+import { commentViolations, documentViolations, proseViolations } from './architecture/prose.js';
+import { PROSE_ALLOWANCES, roomOfProse } from './architecture/prose-allowances.js';
+import { ALLOWED_COMMENTS, REFUSED_COMMENTS, REFUSED_MARKDOWN } from './architecture/prose-plants.js';
 import { nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
 import { expressionViolations } from './architecture/regular-expressions.js';
 import { machineTraces, repositoryFiles, resolvedPackages } from './architecture/repository.js';
@@ -422,6 +425,31 @@ describe('repository', () => {
       packages: { 'node_modules/a': { resolved: 'x' }, 'node_modules/b': { resolved: 'packages/b', link: true } },
     };
     expect(resolvedPackages(JSON.stringify(lock))).toEqual(['node_modules/a']);
+  });
+});
+
+describe('plain words', () => {
+  it('hold in every room, except for what is still allowed', () => {
+    const rooms = Map.groupBy(proseViolations(repositoryFiles(root)), ({ file }) => roomOfProse(file));
+    const tooMany = Array.from(rooms).filter(([room, { length }]) => length > (PROSE_ALLOWANCES[room] ?? 0));
+    expect(tooMany.flatMap(([, violations]) => told(violations))).toEqual([]);
+  });
+
+  it.each(REFUSED_COMMENTS)('refuse the comment %j', (text, problem) => {
+    expect(problems(commentViolations('a.ts', text)).join()).toContain(problem);
+  });
+
+  it.each(ALLOWED_COMMENTS)('allow %j', (text) => {
+    expect(commentViolations('a.ts', text)).toEqual([]);
+  });
+
+  it.each(REFUSED_MARKDOWN)('refuse the Markdown %j', (text, problem) => {
+    expect(problems(documentViolations('a.md', text)).join()).toContain(problem);
+  });
+
+  it('ignore code, headings and the targets of links in documents', () => {
+    const code = ['```ts', '// nobody', '```'].join('\n');
+    expect(documentViolations('a.md', `## How it works\n\n${code}\n\n[a](nobody.md), \`by chance\`.`)).toEqual([]);
   });
 });
 

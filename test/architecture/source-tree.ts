@@ -22,11 +22,7 @@ export class SourceTree {
   readonly #byPath: ReadonlyMap<string, SourceFile>;
 
   private constructor(texts: Iterable<readonly [path: string, text: string]>) {
-    this.files = Array.from(texts, ([path, text]) => ({
-      path,
-      text,
-      ast: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true),
-    }));
+    this.files = Array.from(texts, ([path, text]) => ({ path, text, ast: parsed(path, text) }));
     this.#byPath = new Map(this.files.map((file) => [file.path, file]));
   }
 
@@ -55,6 +51,11 @@ export class SourceTree {
   file(path: string): SourceFile | undefined {
     return this.#byPath.get(path);
   }
+}
+
+/** The syntax tree of a source file. */
+export function parsed(path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
 }
 
 /** Whether a file holds tests. */
