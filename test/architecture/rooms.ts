@@ -50,7 +50,9 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  push: { rooms: [...VALUES, 'task', 'net', 'codec/wire-codec', 'store/task-storage', 'server/push-notification-sender'] },
+  push: {
+    rooms: [...VALUES, 'task', 'net', 'codec/wire-codec', 'store/task-storage', 'server/push-notification-sender'],
+  },
   bindings: {
     rooms: [
       ...VALUES,
