@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { DEFAULT_LIMITS as REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
-import { DEFAULT_LIMITS as ENGINE_LIMITS } from '../../packages/parley/src/server/engine-limits.js';
+import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
+import { DEFAULT_ENGINE_LIMITS } from '../../packages/parley/src/server/engine-limits.js';
 import { type Snippet, snippetsOf } from './snippets.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -99,7 +99,7 @@ describe('the configuration reference', () => {
   ]);
 
   it('gives every limit with its default', () => {
-    const limits = Object.entries({ ...REQUEST_LIMITS, ...ENGINE_LIMITS }).map(([name, value]) => [
+    const limits = Object.entries({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map(([name, value]) => [
       name,
       String(value),
     ]);

@@ -1,5 +1,5 @@
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
-import { type AgentEndpoint, DEFAULT_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
+import { type AgentEndpoint, DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
 import { httpJsonBinding } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
@@ -58,7 +58,7 @@ export class BoundAgent {
       card: () => this.card,
       logger: this.#logger(),
       clock: this.clock,
-      limits: DEFAULT_LIMITS,
+      limits: DEFAULT_REQUEST_LIMITS,
       heartbeatMs: 15_000,
       versionWhenAbsent: '0.3',
       ...(authenticator !== undefined && { authenticator }),

@@ -3,7 +3,7 @@ import type { Components } from '../openapi/components.js';
 import type { DescribedOperation, Schema } from '../openapi/document.js';
 import { fingerprint } from '../runtime/sha256.js';
 import { READING, taking } from './middleware/method-filter.js';
-import { unavailableAnswer } from './openapi/unavailable-answer.js';
+import { unavailableAnswer } from './openapi/described-answers.js';
 
 /** The card, and how long it may be kept. */
 export interface AgentCardEndpointOptions {

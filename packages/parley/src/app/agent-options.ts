@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { type AgentCardOptions, agentCardOptionsShape, undeclaredSchemes } from '../agent-card/agent-card-options.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { User } from '../auth/user.js';
-import { DEFAULT_LIMITS as REQUEST_LIMITS, type RequestLimits } from '../bindings/http/agent-endpoint.js';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../bindings/http/agent-endpoint.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { PromptFunction, PromptRunner } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
-import { DEFAULT_LIMITS as ENGINE_LIMITS, type EngineLimits } from '../server/engine-limits.js';
+import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../server/engine-limits.js';
 import type { IdempotencyOptions } from '../server/idempotency.js';
 import type { ServerInterceptor } from '../server/intercepted-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
@@ -77,7 +77,7 @@ export const agentOptionsShape = {
     .strictObject({ anonymous: z.boolean().optional(), windowMs: z.number().positive().optional() })
     .optional(),
   interceptors: z.array(func).optional(),
-  limits: z.strictObject({ ...numbers(REQUEST_LIMITS), ...numbers(ENGINE_LIMITS) }).optional(),
+  limits: z.strictObject({ ...numbers(DEFAULT_REQUEST_LIMITS), ...numbers(DEFAULT_ENGINE_LIMITS) }).optional(),
   versions: versionsSchema,
   versionWhenAbsent: z
     .string()

@@ -1,8 +1,8 @@
 import type { ExchangeResponse } from '../bindings/http/exchange.js';
 import type { AgentMount } from './agent-mount.js';
 import { jsonAnswer } from './json-answer.js';
+import { unavailableAnswer } from './openapi/described-answers.js';
 import type { Describe } from './openapi/server-document.js';
-import { unavailableAnswer } from './openapi/unavailable-answer.js';
 
 const SERVER = 'Server';
 

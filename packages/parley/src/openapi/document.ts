@@ -30,7 +30,7 @@ export interface Content {
 }
 
 /** What an operation can be answered with under one status. */
-export interface Answer {
+export interface DescribedAnswer {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: Content;
@@ -47,7 +47,7 @@ export interface DescribedOperation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   /** By status. */
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, DescribedAnswer>>;
   /** Alternatives, each with all of its schemes; absent or empty: nobody has to prove who they are. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }

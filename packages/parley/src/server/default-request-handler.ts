@@ -29,7 +29,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { BaseRequestHandler } from './base-request-handler.js';
-import { DEFAULT_LIMITS, type EngineLimits, UNENDING_MS } from './engine-limits.js';
+import { DEFAULT_ENGINE_LIMITS, type EngineLimits, UNENDING_MS } from './engine-limits.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
 import { Executions } from './execution/executions.js';
@@ -88,7 +88,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     super();
     const { agent, executor, storage, clock, ids, uncaughtErrors = unknownOrigin } = options;
     const logger = steadyLogger(options.logger);
-    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
     // What only this process can run is never lost to another one: not while its event loop is held, not when its clock is set.
     const lease = { node: ids.random(), leaseMs: storage.shared ? limits.leaseMs : UNENDING_MS };
     const feeds = new TaskFeeds();

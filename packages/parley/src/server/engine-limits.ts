@@ -47,7 +47,7 @@ export interface EngineLimits {
 export const UNENDING_MS = 3_155_760_000_000;
 
 /** What holds where nothing else is said. */
-export const DEFAULT_LIMITS: EngineLimits = {
+export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   cancelGraceMs: 5_000,
   storagePatienceMs: 10_000,
   turnDeadlineMs: 3_600_000,

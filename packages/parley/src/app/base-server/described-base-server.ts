@@ -1,7 +1,7 @@
 import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Components } from '../../openapi/components.js';
-import type { Answer, DescribedOperation, PathItem, Schema, Tag } from '../../openapi/document.js';
+import type { DescribedAnswer, DescribedOperation, PathItem, Schema, Tag } from '../../openapi/document.js';
 import { jsonOf, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 import { describedCalls } from './base-server-calls.js';
@@ -31,7 +31,7 @@ export function describedBaseServer(endpoint: AgentEndpoint): Describe {
     const get = (
       { name, tag = CORE, summary }: NamedEndpoint,
       schema: Schema,
-      others: Readonly<Record<string, Answer>> = {},
+      others: Readonly<Record<string, DescribedAnswer>> = {},
     ): PathItem => ({
       get: operation({ name, tag, summary }, { 200: jsonOf('What is asked for', schema), ...others }),
     });
@@ -122,7 +122,7 @@ function warmup(components: Components): PathItem {
 }
 
 /** Who may not change the cache is refused; without authentication everybody but programs on the same machine. */
-function changes(components: Components, done: Schema): Readonly<Record<string, Answer>> {
+function changes(components: Components, done: Schema): Readonly<Record<string, DescribedAnswer>> {
   const refused = jsonOf('The caller may not do this', errorBodySchema(components));
   return {
     200: jsonOf('Done', done),
@@ -140,7 +140,7 @@ interface NamedEndpoint {
 
 function operation(
   { name, tag = CORE, summary }: NamedEndpoint,
-  responses: Readonly<Record<string, Answer>>,
+  responses: Readonly<Record<string, DescribedAnswer>>,
 ): DescribedOperation {
   const answers = Object.entries(responses).map(
     ([status, answer]) => [status, { ...answer, headers: HEADERS }] as const,

@@ -2,7 +2,7 @@ import type { WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError, ErrorCode } from '../../errors/a2a-error.js';
 import { isLegacy } from '../../operations/versions.js';
 import { errorNumber } from '../http/error-numbers.js';
-import { eventFrame } from '../http/event-stream.js';
+import { eventFrame } from '../http/sse-stream.js';
 import { errorDetails, errorWords } from '../http/wire-error.js';
 
 interface ErrorStatus {

@@ -7,10 +7,10 @@ import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
 import { askedVersion, withExtensions } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
-import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
 import { type Offer, offerOf } from '../http/offer.js';
+import { EVENT_STREAM_HEADERS, eventFrame, SseStream } from '../http/sse-stream.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
 import { errorBody, errorFrame, httpStatus } from './errors.js';
 import { answerType, isReadable } from './media-types.js';
@@ -73,7 +73,7 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   const parts = { endpoint, offer: offered, codec, value, form, request, user, record };
   if (isStreaming(operation)) {
     const call = prepareCall(operation, parts);
-    const stream = await EventStream.open({
+    const stream = await SseStream.open({
       items: answerStreaming(handler, call),
       frames: {
         event: (item) => eventFrame(codec.encodeEvent(item), item.seq),

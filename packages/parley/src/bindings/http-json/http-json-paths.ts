@@ -3,8 +3,8 @@ import type { WireCodec, WireRoute } from '../../codec/wire-codec.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { Components } from '../../openapi/components.js';
 import type {
-  Answer,
   Content,
+  DescribedAnswer,
   DescribedOperation,
   Header,
   Parameter,
@@ -136,7 +136,7 @@ function inJson(version: string, schema: Schema): Content {
   return { ...(!isLegacy(version) && { [A2A_JSON_TYPE]: { schema } }), [JSON_TYPE]: { schema } };
 }
 
-function success({ agent, language, route }: RouteParts): Answer {
+function success({ agent, language, route }: RouteParts): DescribedAnswer {
   const { version } = language.codec;
   const schema = language.schemas.response(route.operation, agent.components);
   const headers = extensionHeaders(agent.endpoint, version);
@@ -154,10 +154,10 @@ const RETRY_AFTER: Header = {
 const CHALLENGE: Header = { description: 'How to authenticate.', schema: { type: 'string' } };
 
 /** An answer for every status that an error of such a call can have. */
-function failures({ agent, language, route }: RouteParts): Readonly<Record<string, Answer>> {
+function failures({ agent, language, route }: RouteParts): Readonly<Record<string, DescribedAnswer>> {
   const { components, endpoint } = agent;
   const { version } = language.codec;
-  const answers: Record<string, Answer> = {};
+  const answers: Record<string, DescribedAnswer> = {};
   for (const [status, codes] of codesByStatus()) {
     if (status === 405 || (status === 413 && route.body === 'none')) continue;
     if ((status === 401 || status === 403) && endpoint.authenticator === undefined) continue;

@@ -20,7 +20,7 @@ export interface RequestLimits {
 }
 
 /** The limits of an endpoint that says nothing else. */
-export const DEFAULT_LIMITS: RequestLimits = {
+export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   bodyBytes: 10 * 1024 * 1024,
   jsonDepth: 100,
   parts: 1000,

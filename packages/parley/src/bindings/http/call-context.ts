@@ -36,7 +36,7 @@ export interface CallContextOptions {
  * The context of a call that came over HTTP.
  * @throws ExtensionSupportRequiredError when the request does not declare what the card requires.
  */
-export function callContext({
+export function httpCallContext({
   request,
   operation,
   address,

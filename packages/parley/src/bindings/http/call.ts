@@ -14,7 +14,7 @@ import type { RequestHandler } from '../../server/request-handler.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
-import { callContext } from './call-context.js';
+import { httpCallContext } from './call-context.js';
 import type { CallRecord } from './call-record.js';
 import type { ExchangeRequest } from './exchange.js';
 import { limitRequest } from './limit-request.js';
@@ -49,7 +49,7 @@ export function prepareCall<Name extends OperationName>(operation: Name, parts: 
   const request = codec.decode(operation, parts.value, parts.form);
   limitRequest(request, endpoint.limits);
   record.asked(request);
-  const context = callContext({
+  const context = httpCallContext({
     request: parts.request,
     operation,
     address: addressOf(request),

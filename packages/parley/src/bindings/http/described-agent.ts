@@ -1,7 +1,7 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { SchemaLimits, WireSchemas } from '../../codec/wire-schemas.js';
 import type { Components } from '../../openapi/components.js';
-import type { Answer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
+import type { DescribedAnswer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { isLater, isLegacy } from '../../operations/versions.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
@@ -105,7 +105,7 @@ export function eventSchema(data: Schema): Schema {
 }
 
 /** The answer that is a stream of such events. */
-export function streamContent(data: Schema): NonNullable<Answer['content']> {
+export function streamContent(data: Schema): NonNullable<DescribedAnswer['content']> {
   return { [EVENT_STREAM_TYPE]: { schema: eventSchema(data) } };
 }
 

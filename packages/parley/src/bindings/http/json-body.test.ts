@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from './agent-endpoint.js';
+import { DEFAULT_REQUEST_LIMITS } from './agent-endpoint.js';
 import { nestsDeeper, parseJson } from './json-body.js';
 
 /** How deep a parsed value nests, counted the plain way. */
@@ -46,12 +46,14 @@ describe('the depth of JSON', () => {
 describe('JSON of a body', () => {
   it('is parsed up to the limit', () => {
     const text = `${'['.repeat(100)}${']'.repeat(100)}`;
-    expect(depthOf(parseJson(text, DEFAULT_LIMITS))).toBe(100);
-    expect(() => parseJson(`[${text}]`, DEFAULT_LIMITS)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
+    expect(depthOf(parseJson(text, DEFAULT_REQUEST_LIMITS))).toBe(100);
+    expect(() => parseJson(`[${text}]`, DEFAULT_REQUEST_LIMITS)).toThrow(
+      expect.objectContaining({ code: 'INVALID_REQUEST' }),
+    );
   });
 
   it('that is broken is a parse error without the words of the parser', () => {
-    expect(() => parseJson('{"a":', DEFAULT_LIMITS)).toThrow(
+    expect(() => parseJson('{"a":', DEFAULT_REQUEST_LIMITS)).toThrow(
       expect.objectContaining({ code: 'PARSE_ERROR', message: 'Invalid JSON payload' }),
     );
   });

@@ -8,11 +8,11 @@ import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
 import { withExtensions } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
-import { EVENT_STREAM_HEADERS, EventStream, eventFrame } from '../http/event-stream.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
 import { essence, JSON_TYPE } from '../http/media-type.js';
 import { type Offer, offerOf } from '../http/offer.js';
+import { EVENT_STREAM_HEADERS, eventFrame, SseStream } from '../http/sse-stream.js';
 import { retryHeaders, toA2AError } from '../http/wire-error.js';
 import { readsObjectData, readsOnlyStreams } from './client-habits.js';
 import { idOf, readEnvelope, refuseNotification } from './envelope.js';
@@ -84,7 +84,7 @@ async function answer({ endpoint, offer, dialect, request, progress }: AnswerPar
     refuseNotification(envelope);
     const { id } = progress;
     const opening = `{"jsonrpc":"2.0","id":${id},"result":`;
-    const stream = await EventStream.open({
+    const stream = await SseStream.open({
       items: answerStreaming(handler, call),
       frames: {
         event: (item) => eventFrame(`${opening}${codec.encodeEvent(item)}}`, item.seq),

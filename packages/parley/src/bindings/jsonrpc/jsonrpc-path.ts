@@ -1,4 +1,4 @@
-import type { Answer, Header, PathItem, Reference, Schema } from '../../openapi/document.js';
+import type { DescribedAnswer, Header, PathItem, Reference, Schema } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
 import { isStreaming } from '../http/call.js';
 import {
@@ -94,7 +94,7 @@ function answers(
   agent: DescribedAgent,
   methods: readonly Method[],
   dialect: DescribedDialect | undefined,
-): Readonly<Record<string, Answer>> {
+): Readonly<Record<string, DescribedAnswer>> {
   const { endpoint, components } = agent;
   const results = (streaming: boolean) =>
     unique(

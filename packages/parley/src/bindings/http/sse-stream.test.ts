@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, settled } from '../../../../../test/support/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import { EventStream, eventFrame } from './event-stream.js';
+import { eventFrame, SseStream } from './sse-stream.js';
 
 const item = (seq: number): StreamItem => ({
   seq,
@@ -63,7 +63,7 @@ function setUp() {
   const clock = new ManualClock();
   const source = new Source();
   const open = (items: AsyncIterable<StreamItem> = source) =>
-    EventStream.open({ items, frames, clock, heartbeatMs: 15_000 });
+    SseStream.open({ items, frames, clock, heartbeatMs: 15_000 });
   return { clock, source, open };
 }
 

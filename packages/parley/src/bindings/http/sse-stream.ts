@@ -30,7 +30,7 @@ export interface EventFrames {
 }
 
 /** What an event stream is made of. */
-export interface EventStreamOptions {
+export interface SseStreamOptions {
   readonly items: AsyncIterable<StreamItem>;
   readonly frames: EventFrames;
   readonly clock: Clock;
@@ -46,8 +46,8 @@ export interface EventStreamOptions {
  * shows by comments that it lives while nothing happens. `return` reaches the source at once, even while an item is
  * awaited.
  */
-export class EventStream implements AsyncIterableIterator<string> {
-  readonly #parts: EventStreamOptions;
+export class SseStream implements AsyncIterableIterator<string> {
+  readonly #parts: SseStreamOptions;
   #source: AsyncIterator<StreamItem> | undefined;
   #ready = '';
   #items = 0;
@@ -58,7 +58,7 @@ export class EventStream implements AsyncIterableIterator<string> {
   #stopTimer: (() => void) | undefined;
   #spoke: number;
 
-  private constructor(parts: EventStreamOptions) {
+  private constructor(parts: SseStreamOptions) {
     this.#parts = parts;
     this.#source = parts.items[Symbol.asyncIterator]();
     this.#spoke = parts.clock.monotonic();
@@ -69,8 +69,8 @@ export class EventStream implements AsyncIterableIterator<string> {
    * Resolves once the first item is there, or the source has been silent for so long that the peer must hear something.
    * Rejects with what the source throws before.
    */
-  static async open(parts: EventStreamOptions): Promise<EventStream> {
-    const stream = new EventStream(parts);
+  static async open(parts: SseStreamOptions): Promise<SseStream> {
+    const stream = new SseStream(parts);
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;
     stream.#watch();
