@@ -3,7 +3,6 @@ export const PROSE_ALLOWANCES: Readonly<Record<string, number>> = {
   'ARCHITECTURE.md': 77,
   'CHANGELOG.md': 113,
   'CONTRIBUTING.md': 61,
-  'README.md': 28,
   'SECURITY.md': 9,
   'benchmarks/src': 79,
   'docs/agents.md': 54,

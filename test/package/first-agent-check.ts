@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { inProject, repository, suite } from './packed.js';
 
-/** The section of the README, and its blocks of a language. */
+/** The blocks of a language in the section of the README that shows the first agent. */
 function blocksOf(language: string): readonly string[] {
   const readme = readFileSync(join(repository, 'README.md'), 'utf8');
-  const [, section = ''] = /^## In your own project\n(.*?)^## /ms.exec(readme) ?? [];
+  const [, section = ''] = /^## Your first agent\n(.*?)^## /ms.exec(readme) ?? [];
   return Array.from(section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms')), ([, block = '']) => block);
 }
 
@@ -24,7 +24,7 @@ it("an empty project installs the packed packages and runs the README's first ag
   npm('init', '--yes');
   npm('install', suite.tarball, suite.cliTarball, ...flags);
   const [agent = ''] = blocksOf('ts');
-  const [, commands = ''] = blocksOf('sh');
+  const [commands = ''] = blocksOf('sh');
   writeFileSync(join(project, 'agent.mjs'), agent);
   const [start = '', call = ''] = commands.split('\n').map((line) => line.replace(/\s+#.*/, ''));
   expect(start).toBe('node agent.mjs');
