@@ -140,7 +140,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
 /** Folders whose siblings must not see each other, but for those named. */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   bindings: ['http'],
-  store: [],
+  // The rules by which every storage decides.
+  store: ['rules'],
   cache: [],
   // Express and Fastify stand on node:http, Hono on the web's Request.
   adapters: ['node', 'fetch'],

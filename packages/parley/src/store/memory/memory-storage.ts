@@ -6,9 +6,9 @@ import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { checkAppend } from '../check-append.js';
 import { mergedCancel } from '../merged-cancel.js';
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../remembered-limit.js';
+import { checkAppend } from '../rules/decide-append.js';
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import type {
   Acceptance,
   AcceptOutcome,

@@ -1,4 +1,4 @@
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../remembered-limit.js';
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import type { RememberOperation } from './operations.js';
 import type { WriteTables } from './write-tables.js';
 

@@ -3,7 +3,7 @@ import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
-import { checkAppend } from '../check-append.js';
+import { checkAppend } from '../rules/decide-append.js';
 import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
 import type { AcceptOperation, AppendOperation, HeldFields, NewTaskFields, ScopeFields } from './operations.js';
 import { stateNumber } from './state-numbers.js';

@@ -1,0 +1,67 @@
+import type { Lease } from '../task-storage.js';
+import { type Holder, holderOf, type TaskHead } from './task-head.js';
+
+/** The part of an acceptance on which its decision rests. */
+export interface AcceptRequest {
+  /** The context that the caller named, if any. */
+  readonly contextId: string | null | undefined;
+  readonly waitingLimit: number;
+  /** Set if the turn is to be claimed by the commit that accepts it. */
+  readonly claim: Lease | undefined;
+}
+
+/** The new turn of an accepted message. `holder` is set if the turn is claimed; `epoch` is that of the task then. */
+export interface AcceptedTurn {
+  readonly kind: 'accepted';
+  readonly turn: number;
+  readonly epoch: number;
+  readonly holder: Holder | undefined;
+  /** Attempts that count from the beginning: a turn that its own acceptance claims counts as begun. */
+  readonly attempts: 0 | 1;
+}
+
+/** The decision about a message. */
+export type AcceptDecision = AcceptedTurn | { readonly kind: 'not-found' | 'terminal' | 'other-context' | 'full' };
+
+const REFUSED = {
+  notFound: { kind: 'not-found' },
+  terminal: { kind: 'terminal' },
+  otherContext: { kind: 'other-context' },
+  full: { kind: 'full' },
+} as const;
+
+/** Decides about a message to an existing task. */
+export function decideAccept(head: TaskHead | undefined, request: AcceptRequest, now: number): AcceptDecision {
+  if (head === undefined) return REFUSED.notFound;
+  if (head.hasEnded) return REFUSED.terminal;
+  const { contextId, waitingLimit, claim } = request;
+  const namesContext = contextId !== undefined && contextId !== null;
+  if (namesContext && contextId !== head.contextId) return REFUSED.otherContext;
+  if (head.queue.length > waitingLimit) return REFUSED.full;
+  const turn = head.turns + 1;
+  if (claim === undefined || head.queue.length > 0) {
+    return { kind: 'accepted', turn, epoch: head.epoch, holder: head.holder, attempts: 0 };
+  }
+  return { kind: 'accepted', turn, epoch: head.epoch + 1, holder: holderOf(turn, claim, now), attempts: 1 };
+}
+
+/** The first turn of a new task. */
+export function firstTurn(claim: Lease | undefined, now: number): AcceptedTurn {
+  if (claim === undefined) return { kind: 'accepted', turn: 1, epoch: 0, holder: undefined, attempts: 0 };
+  return { kind: 'accepted', turn: 1, epoch: 1, holder: holderOf(1, claim, now), attempts: 1 };
+}
+
+/**
+ * The answer to an acceptance that was committed before, when its caller missed the answer. `turn` is the last waiting
+ * or running turn with the same message and the same caller context. The turn comes with its claim again if its node
+ * still holds it and nothing was written in it.
+ */
+export function repeatedAccept(
+  head: TaskHead,
+  turn: number,
+  claim: Lease | undefined,
+): { readonly turn: number; readonly isClaimed: boolean } {
+  const { holder } = head;
+  const isClaimed = claim !== undefined && holder?.turn === turn && holder.node === claim.node && head.began < turn;
+  return { turn, isClaimed };
+}

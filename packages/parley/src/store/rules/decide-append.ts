@@ -1,0 +1,95 @@
+import { StorageError } from '../../errors/storage-error.js';
+import { isTerminal } from '../../model/task-state.js';
+import type { Append } from '../task-storage.js';
+import { type Holder, isRunning, type TaskHead } from './task-head.js';
+
+/** The part of an append on which its decision rests. */
+export interface AppendRequest {
+  readonly authority: Append['authority'];
+  /** Sequence number of the last record that the writer knows. */
+  readonly after: number;
+  /** Count of its records. */
+  readonly count: number;
+  /** True if the task has ended after the last record. */
+  readonly ends: boolean;
+  readonly endsTurn: number | undefined;
+}
+
+/** The head of a task after an append. */
+export interface AppendedHead {
+  readonly kind: 'appended';
+  readonly seq: number;
+  readonly epoch: number;
+  readonly began: number;
+  readonly holder: Holder | undefined;
+  /** The turn that leaves the queue, or all of them. */
+  readonly drops: number | 'all' | undefined;
+}
+
+/**
+ * The decision about an append. `repeated`: the storage has it already and changes nothing. `compare`: the storage
+ * compares the records of its log after `after` with those of the append, and asks again with the result.
+ */
+export type AppendDecision =
+  | AppendedHead
+  | { readonly kind: 'repeated' | 'compare' | 'not-found' | 'terminal' | 'running' | 'fenced' };
+
+const DECIDED = {
+  repeated: { kind: 'repeated' },
+  compare: { kind: 'compare' },
+  notFound: { kind: 'not-found' },
+  terminal: { kind: 'terminal' },
+  running: { kind: 'running' },
+  fenced: { kind: 'fenced' },
+} as const;
+
+/** Decides about an append. `isInLog`: true if the log ends with just these records; only after a `compare`. */
+export function decideAppend(
+  head: TaskHead | undefined,
+  request: AppendRequest,
+  { now, isInLog }: { readonly now: number; readonly isInLog?: boolean },
+): AppendDecision {
+  if (head === undefined) return DECIDED.notFound;
+  const { authority, after, count, ends, endsTurn } = request;
+  const { holder } = head;
+  // The writer of an epoch is the only one who can have written the same records before.
+  if (authority === head.epoch && head.seq === after + count) {
+    if (count === 0 && endsTurn !== undefined && holder?.turn !== endsTurn) return DECIDED.repeated;
+    if (count > 0 && isInLog === undefined) return DECIDED.compare;
+    if (count > 0 && isInLog) return DECIDED.repeated;
+  }
+  if (head.hasEnded) return DECIDED.terminal;
+  if (authority === 'idle') {
+    if (isRunning(head, now)) return DECIDED.running;
+  } else if (authority !== 'force' && (holder === undefined || authority !== head.epoch)) {
+    return DECIDED.fenced;
+  }
+  if (head.seq !== after) return DECIDED.fenced;
+  const isForced = authority === 'force';
+  const drops = ends ? 'all' : endsTurn;
+  const losesHolder = isForced || ends || holder?.turn === endsTurn;
+  const writesTurn = typeof authority === 'number' && holder !== undefined && count > 0;
+  return {
+    kind: 'appended',
+    seq: after + count,
+    epoch: isForced ? head.epoch + 1 : head.epoch,
+    began: writesTurn ? holder.turn : head.began,
+    holder: losesHolder ? undefined : holder,
+    drops,
+  };
+}
+
+/**
+ * Checks the duties of a writer: consecutive records, and the whole task with a terminal one.
+ * @throws StorageError if the writer broke its side of the contract.
+ */
+export function checkAppend({ after, records, head, snapshot }: Append): void {
+  let seq = after;
+  for (const record of records) {
+    seq += 1;
+    if (record.seq !== seq) throw new StorageError(`Record ${record.seq} was appended in the place of ${seq}`);
+  }
+  if (snapshot === undefined && isTerminal(head.status.state)) {
+    throw new StorageError('A terminal record was appended without the snapshot of the task');
+  }
+}

@@ -1,0 +1,19 @@
+import { isRunning, type TaskHead } from './task-head.js';
+
+/** The decision about a request to cancel. `turn`: the held turn that keeps the request. */
+export type CancelDecision =
+  | { readonly kind: 'not-found' | 'terminal' }
+  | { readonly kind: 'requested'; readonly turn: number | undefined };
+
+/** Decides about a request to cancel a task. A turn keeps it also if its lease has ended: its next holder must see it. */
+export function decideCancel(head: TaskHead | undefined): CancelDecision {
+  if (head === undefined) return { kind: 'not-found' };
+  if (head.hasEnded) return { kind: 'terminal' };
+  return { kind: 'requested', turn: head.holder?.turn };
+}
+
+/** Decides about the deletion of a task: a running turn keeps it. */
+export function decideDelete(head: TaskHead | undefined, now: number): 'deleted' | 'not-found' | 'running' {
+  if (head === undefined) return 'not-found';
+  return isRunning(head, now) ? 'running' : 'deleted';
+}

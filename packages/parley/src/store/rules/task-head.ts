@@ -1,0 +1,55 @@
+import type { Lease } from '../task-storage.js';
+
+/** A lease on the first turn of a task. Times are ms of the storage's clock. */
+export interface Holder {
+  readonly turn: number;
+  readonly node: string;
+  readonly leaseEnd: number;
+}
+
+/**
+ * The part of a task on which every decision about it rests. A storage loads it, asks a rule of this folder, and writes
+ * the decision of the rule together with the data of the call. A storage decides nothing by itself.
+ */
+export interface TaskHead {
+  /** Absent or `null` if the task has no context. */
+  readonly contextId: string | null | undefined;
+  /** True once the task has reached a terminal state. */
+  readonly hasEnded: boolean;
+  /** Sequence number of the last record. */
+  readonly seq: number;
+  readonly epoch: number;
+  /** Number of the turn that was accepted last. */
+  readonly turns: number;
+  /** Number of the last turn that has written a record; 0 if none has. */
+  readonly began: number;
+  /** The turns that wait or run, in order. Only the first one can have a holder. */
+  readonly queue: readonly { readonly turn: number }[];
+  readonly holder: Holder | undefined;
+}
+
+/** The part of a held turn that its node names with each call. */
+export interface HeldNumbers {
+  readonly turn: number;
+  readonly epoch: number;
+}
+
+/** True while the lease of a node on the task lasts. */
+export function isRunning({ holder }: Pick<TaskHead, 'holder'>, now: number): boolean {
+  return holder !== undefined && holder.leaseEnd > now;
+}
+
+/** Count of turns that wait and have no holder. */
+export function waitingIn({ queue, holder }: Pick<TaskHead, 'queue' | 'holder'>): number {
+  return queue.length - (holder === undefined ? 0 : 1);
+}
+
+/** True if a node still holds this turn: no claim and no forced write has overtaken it. */
+export function isHeld(head: Pick<TaskHead, 'holder' | 'epoch'>, held: HeldNumbers): boolean {
+  return head.holder?.turn === held.turn && head.epoch === held.epoch;
+}
+
+/** The holder of a turn under a lease that begins now. */
+export function holderOf(turn: number, { node, leaseMs }: Lease, now: number): Holder {
+  return { turn, node, leaseEnd: now + leaseMs };
+}

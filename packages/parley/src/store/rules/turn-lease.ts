@@ -1,0 +1,70 @@
+import type { Lease } from '../task-storage.js';
+import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from './task-head.js';
+
+/** The node that asks for turns. */
+export interface Claimant {
+  readonly node: string;
+  /** Tells which turns the node knows that it holds. Absent: the node takes back none of its own leases. */
+  readonly holds?: ((turn: HeldNumbers) => boolean) | undefined;
+}
+
+/**
+ * True if a node may claim the first turn of a task: no node holds it, or the lease of its holder has ended. A node
+ * takes back its own ended lease only if it does not know of it: the answer that gave the lease was lost.
+ */
+export function isClaimable(
+  { queue, holder, epoch }: Pick<TaskHead, 'queue' | 'holder' | 'epoch'>,
+  { node, holds }: Claimant,
+  now: number,
+): boolean {
+  const [first] = queue;
+  if (first === undefined) return false;
+  if (holder === undefined) return true;
+  if (holder.leaseEnd > now) return false;
+  if (holder.node !== node) return true;
+  return holds !== undefined && !holds({ turn: first.turn, epoch });
+}
+
+/** Epoch and holder of a task after the claim of a turn. The node that held it before is overtaken. */
+export function claimedBy(
+  { epoch }: Pick<TaskHead, 'epoch'>,
+  turn: number,
+  lease: { readonly lease: Lease; readonly now: number },
+): { readonly epoch: number; readonly holder: Holder } {
+  return { epoch: epoch + 1, holder: holderOf(turn, lease.lease, lease.now) };
+}
+
+/** The holder of a turn after the renewal of its lease; undefined if the turn was overtaken. An ended lease can be renewed. */
+export function renewedHolder(
+  head: Pick<TaskHead, 'holder' | 'epoch'>,
+  held: HeldNumbers,
+  leaseEnd: number,
+): Holder | undefined {
+  return isHeld(head, held) && head.holder !== undefined ? { ...head.holder, leaseEnd } : undefined;
+}
+
+/**
+ * A way to give a turn up. `done`: the turn is over. The others leave it to be claimed: after an attempt that failed
+ * (`again`), after one that was stopped in order to hand the turn over (`handover`), or before the agent began (`unbegun`).
+ */
+export type ReleaseHow = 'done' | 'again' | 'handover' | 'unbegun';
+
+/** The counts of a released turn: attempts that began, and the hand-overs to add. */
+export interface ReleasedCounts {
+  readonly attempts: number;
+  readonly addedHandOvers: 0 | 1;
+}
+
+/** The counts of a turn after its release in an attempt. Undefined if the turn is over. */
+export function releasedCounts(how: ReleaseHow, attempt: number): ReleasedCounts | undefined {
+  switch (how) {
+    case 'done':
+      return undefined;
+    case 'again':
+      return { attempts: attempt, addedHandOvers: 0 };
+    case 'handover':
+      return { attempts: attempt, addedHandOvers: 1 };
+    case 'unbegun':
+      return { attempts: attempt - 1, addedHandOvers: 0 };
+  }
+}
