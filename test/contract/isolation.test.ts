@@ -203,7 +203,7 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
     change(metadataOfStore);
   }
   const id = taskId ?? '';
-  const { records } = await storage.records({ agent: 'test', id }, 0, 1e9);
+  const { records } = await storage.records({ scope: SCOPE, id }, 0, 1e9);
   const log = records.map(({ text, history, metadata: extra }) => JSON.stringify([JSON.parse(text), history, extra]));
   const stored = [await storage.task(SCOPE, id), await storage.task(SCOPE, 'reference')];
   await engine.close();
@@ -270,7 +270,7 @@ describe.each(Object.entries(BACKENDS))('on %s', (_name, { open, numRuns }) => {
         logger: new CapturingLogger(),
       });
     const waitFor = async (attempts: number) => {
-      const asked = async () => (await storage.records({ agent: 'test', id }, 0, 1e9)).records;
+      const asked = async () => (await storage.records({ scope: SCOPE, id }, 0, 1e9)).records;
       while (seen.length < attempts || (await asked()).length < attempts + 1)
         await new Promise((go) => setImmediate(go));
     };

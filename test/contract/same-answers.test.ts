@@ -4,7 +4,7 @@ import type { Task } from '../../packages/parley/src/model/task.js';
 import type { TaskState } from '../../packages/parley/src/model/task-state.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
-import type { Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import type { Claim, HeldTurn, Scope, TaskKey, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { SqliteFiles } from './sqlite-files.js';
 import { acceptance, said, TaskPlay } from './storage/task-play.js';
@@ -52,7 +52,7 @@ function plain(answer: unknown): unknown {
 /** The tasks of one run, under an agent of their own. */
 class World {
   readonly agent: string;
-  readonly #turns = new Map<string, { turn: number; epoch: number }>();
+  readonly #turns = new Map<string, { scope: Scope; turn: number; epoch: number }>();
 
   constructor(run: number) {
     this.agent = `agent ${run}`;
@@ -62,22 +62,23 @@ class World {
     return { agent: this.agent, tenant: '', owner };
   }
 
-  key(id: string): { agent: string; id: string } {
-    return { agent: this.agent, id };
+  /** Of the two tasks of this id, the one last claimed. */
+  key(id: string): TaskKey {
+    return { scope: this.#turns.get(id)?.scope ?? this.scope('alice'), id };
   }
 
   /** The turn last claimed, or one that nobody has. */
-  held(id: string, off: number): { key: { agent: string; id: string }; turn: number; epoch: number } {
+  held(id: string, off: number): HeldTurn {
     const { turn, epoch } = this.#turns.get(id) ?? { turn: 1, epoch: 1 };
     return { key: this.key(id), turn, epoch: epoch - off };
   }
 
-  claimed(id: string, claim: { readonly turn: number; readonly epoch: number } | undefined): void {
-    if (claim !== undefined) this.#turns.set(id, { turn: claim.turn, epoch: claim.epoch });
+  claimed(id: string, claim: Claim | undefined): void {
+    if (claim !== undefined) this.#turns.set(id, { scope: claim.scope, turn: claim.turn, epoch: claim.epoch });
   }
 
   async stored(id: string): Promise<{ scope: Scope; task: Task; seq: number } | undefined> {
-    return (await memory.task(this.scope('alice'), id)) ?? (await memory.task(this.scope(null), id));
+    return memory.task(this.key(id).scope, id);
   }
 
   /** Everything both can tell of the run. */
@@ -89,11 +90,11 @@ class World {
       }
       for (const id of ['t0', 't1', 't2']) {
         await both((storage) => storage.task(scope, id));
+        await both((storage) => storage.records({ scope, id }, 0, 400));
         await both((storage) => storage.recall(scope, `key ${id}`, clock.now()));
         await both((storage) => storage.pushConfigs(scope, id, { limit: 10 }));
       }
     }
-    for (const id of ['t0', 't1', 't2']) await both((storage) => storage.records(this.key(id), 0, 400));
     await both((storage) => storage.abandoned([this.agent], clock.now() - 5, 10));
   }
 }

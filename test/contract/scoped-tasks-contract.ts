@@ -54,7 +54,7 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
         metadata: { a: 1 },
       });
       expect(await store().get('t')).toEqual(updated);
-      const { records } = await storage.records({ agent: ALICE.agent, id: 't' }, 1, 10_000);
+      const { records } = await storage.records({ scope: ALICE, id: 't' }, 1, 10_000);
       expect(only(records)).toMatchObject({ seq: 2, event: { task: updated } });
     });
 

@@ -120,7 +120,7 @@ describe('a SQLite file', () => {
     expect(claims.map(({ task }) => task.id)).toEqual(['began', 'fresh']);
     const [, second] = claims;
     if (second === undefined) throw new Error('There is no second turn');
-    await after.storage.release({ key: { agent: 'test', id: 'fresh' }, turn: 1, epoch: second.epoch }, 'done');
+    await after.storage.release({ key: { scope: ALICE, id: 'fresh' }, turn: 1, epoch: second.epoch }, 'done');
     expect(only(await after.storage.claim({ ...LEASE, agents: ['test'], limit: 9 }))).toMatchObject({
       turn: 2,
       attempt: 1,
@@ -156,7 +156,7 @@ describe('a SQLite file', () => {
     await storage.create(ALICE, created);
     expect((await storage.task(ALICE, 'new'))?.task).toEqual(created);
     expect(await storage.pushConfigs(ALICE, 'new', { limit: 9 })).toEqual([]);
-    expect((await storage.records({ agent: 'test', id: 'new' }, 0, 10_000)).records).toHaveLength(1);
+    expect((await storage.records({ scope: ALICE, id: 'new' }, 0, 10_000)).records).toHaveLength(1);
     expect(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
     await storage.close();
   });
@@ -171,6 +171,22 @@ describe('a SQLite file', () => {
     expect(await first.create(ALICE, newTask({ clock, storage: first }, 't1'))).toBe(true);
     await first.close();
     await (await files.open(clock, { path })).close();
+  });
+
+  it('of version 5 is brought up to date: ids become unique within a scope only', async () => {
+    const path = files.fresh();
+    const first = await files.open(clock, { path });
+    const t1 = newTask({ clock, storage: first }, 't1');
+    await first.create(ALICE, t1);
+    await first.close();
+    const db = new DatabaseSync(path);
+    db.exec('DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, agent)');
+    db.exec("UPDATE meta SET value = '5' WHERE name = 'schema'");
+    db.close();
+    const second = await files.open(clock, { path });
+    expect(await second.create(ALICE, t1)).toBe(false);
+    expect(await second.create({ ...ALICE, owner: 'bob' }, t1)).toBe(true);
+    await second.close();
   });
 
   it('that was written by a newer version is refused and left alone', async () => {
@@ -268,7 +284,7 @@ describe('the thread that writes', () => {
       const outcome = await storage.accept(acceptance(said('next'), 't'));
       expect(outcome).toEqual({ kind: 'accepted', taskId: 't', turn: 2 });
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
-      const task = { agent: 'test', id: 't' };
+      const task = { scope: ALICE, id: 't' };
       const next = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 9, task }));
       expect(next).toMatchObject({ turn: 2, epoch: 2, attempt: 1, seq: 4 });
       expect(await storage.create(ALICE, newTask({ clock, storage }, 'other'))).toBe(true);

@@ -9,7 +9,7 @@ import { keepingContract } from './storage/keeping.js';
 import { listsContract } from './storage/lists.js';
 import { logsContract } from './storage/logs.js';
 import { pushConfigurationsContract } from './storage/push-configurations.js';
-import { scopesContract } from './storage/scopes.js';
+import { equalIdsContract, scopesContract } from './storage/scopes.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 
 /** The definition of the storage port: every implementation passes all of it. */
@@ -17,6 +17,7 @@ export function storageContract(name: string, open: OpenStorage): void {
   describe(`${name} storage`, () => {
     for (const contract of [
       scopesContract,
+      equalIdsContract,
       acceptingContract,
       appendingContract,
       claimingContract,

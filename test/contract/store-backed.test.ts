@@ -47,7 +47,8 @@ const open: OpenStorage = async (clock, options) => {
 };
 
 describe('task store storage', () => {
-  // Not those of retention, which is the store's own, and of lists, which are told the time between calls under way.
+  // Left out: retention, which is the store's own; equal ids, which a task store does not tell apart; and lists, whose
+  // calls are told the time while others are under way.
   for (const contract of [
     scopesContract,
     acceptingContract,
@@ -74,6 +75,14 @@ const task = (id: string, state: Task['status']['state'], metadata?: Task['metad
 });
 
 describe('a task store of an application', () => {
+  it('has one task of an id, whatever its scope', async () => {
+    const store = new MapTaskStore();
+    const storage = over(store);
+    expect(await storage.create(ANYBODY, task('t', 'TASK_STATE_WORKING'))).toBe(true);
+    expect(await storage.create({ ...ANYBODY, owner: 'bob' }, task('t', 'TASK_STATE_COMPLETED'))).toBe(false);
+    expect([...store.tasks.values()]).toEqual([task('t', 'TASK_STATE_WORKING')]);
+  });
+
   it('gets each task as it is stored, and has it after a restart', async () => {
     const store = new MapTaskStore();
     const first = over(store);

@@ -67,7 +67,7 @@ async function open(): Promise<TaskStorage> {
 async function recordsOf(storage: TaskStorage, id: string): Promise<readonly LogRecord[]> {
   const found: LogRecord[] = [];
   for (;;) {
-    const { records } = await storage.records({ agent: '/', id }, found.length, 1_048_576);
+    const { records } = await storage.records({ scope, id }, found.length, 1_048_576);
     if (records.length === 0) return found;
     found.push(...records);
   }

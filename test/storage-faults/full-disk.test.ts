@@ -100,7 +100,7 @@ describe.skipIf(SmallDisk.missing)('a disk that is full', () => {
     const states = await checkWhole(path);
     expect(new Set(states.values())).toEqual(new Set(['TASK_STATE_FAILED']));
     const storage = await openFile(path);
-    const { last } = await storage.records({ agent: '/', id: stream.taskId }, 0, 1);
+    const { last } = await storage.records({ scope: { agent: '/', tenant: '', owner: null }, id: stream.taskId }, 0, 1);
     expect(last).toBeGreaterThanOrEqual(seen);
     await storage.close();
   }, 120_000);

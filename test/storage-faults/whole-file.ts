@@ -38,7 +38,7 @@ export async function checkWhole(path: string): Promise<ReadonlyMap<string, stri
 async function checkTask(storage: TaskStorage, id: string): Promise<void> {
   const records: LogRecord[] = [];
   for (;;) {
-    const page = await storage.records({ agent: '/', id }, records.length, 1_048_576);
+    const page = await storage.records({ scope, id }, records.length, 1_048_576);
     if (page.records.length === 0) break;
     records.push(...page.records);
   }

@@ -445,7 +445,7 @@ export class World {
   async records(id: string): Promise<readonly LogRecord[]> {
     const found: LogRecord[] = [];
     for (;;) {
-      const { records } = await this.memory.records({ agent: 'a', id }, found.length, 1e9);
+      const { records } = await this.memory.records({ scope: SCOPE, id }, found.length, 1e9);
       if (records.length === 0) return found;
       found.push(...records);
     }

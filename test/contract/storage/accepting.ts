@@ -20,7 +20,7 @@ export function acceptingContract(open: OpenStorage): void {
         running: false,
         createdAt: clock.now(),
       });
-      const { records, floor, last } = await storage.records({ agent: 'test', id: 't1' }, 0, 1_000);
+      const { records, floor, last } = await storage.records({ scope: ALICE, id: 't1' }, 0, 1_000);
       expect({ floor, last }).toEqual({ floor: 1, last: 1 });
       expect(only(records)).toMatchObject({ seq: 1, turn: 0, event: { task: create } });
     });
@@ -92,7 +92,7 @@ export function acceptingContract(open: OpenStorage): void {
         'accepted',
         'full',
       ]);
-      await storage.release({ key: { agent: 'test', id: 't1' }, turn: 1, epoch: 1 }, 'done');
+      await storage.release({ key: { scope: ALICE, id: 't1' }, turn: 1, epoch: 1 }, 'done');
       expect((await send('m5')).kind).toBe('accepted');
     });
 
@@ -122,17 +122,18 @@ export function acceptingContract(open: OpenStorage): void {
       expect(await storage.pushConfig(ALICE, 't1', 't1')).toEqual({ ...config, id: 't1', taskId: 't1' });
     });
 
-    it('rejects a new task under an id that is taken, whoever has it', async () => {
+    it('rejects a new task under an id that its scope has taken', async () => {
       const { storage } = tested;
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
-      const again = storage.accept(
-        acceptance(said('m2'), newTask(tested, 't1'), { scope: { ...ALICE, owner: 'bob' } }),
-      );
+      const again = storage.accept(acceptance(said('m2'), newTask(tested, 't1')));
       await expect(again).rejects.toMatchObject({ name: 'StorageError' });
-      const sameId = await storage.accept(
-        acceptance(said('m3'), newTask(tested, 't1'), { scope: { ...ALICE, agent: 'other' } }),
-      );
-      expect(sameId.kind).toBe('accepted');
+      for (const scope of [
+        { ...ALICE, owner: 'bob' },
+        { ...ALICE, agent: 'other' },
+      ]) {
+        const sameId = await storage.accept(acceptance(said('m3'), newTask(tested, 't1'), { scope }));
+        expect(sameId.kind).toBe('accepted');
+      }
     });
   });
 

@@ -99,9 +99,9 @@ export function appendingContract(open: OpenStorage): void {
         const outcome = await play.send(play.draft(['TASK_STATE_WORKING'], { authority }));
         expect(outcome).toEqual({ kind: 'terminal' });
       }
-      const elsewhere = play.draft(['TASK_STATE_WORKING'], { key: { agent: 'test', id: 'unknown' } });
+      const elsewhere = play.draft(['TASK_STATE_WORKING'], { key: { scope: ALICE, id: 'unknown' } });
       expect(await tested.storage.append(elsewhere)).toEqual({ kind: 'not-found' });
-      const otherAgent = play.draft(['TASK_STATE_WORKING'], { key: { agent: 'other', id: 't1' } });
+      const otherAgent = play.draft(['TASK_STATE_WORKING'], { key: { scope: { ...ALICE, agent: 'other' }, id: 't1' } });
       expect(await tested.storage.append(otherAgent)).toEqual({ kind: 'not-found' });
     });
 

@@ -31,7 +31,7 @@ export function checkingContract(open: OpenStorage): void {
       const before = await storage.task(ALICE, 't');
       await Promise.all([storage.check(), storage.check(), storage.check()]);
       expect(await storage.task(ALICE, 't')).toEqual(before);
-      const held = { key: { agent: 'test', id: 't' }, turn: claim.turn, epoch: claim.epoch };
+      const held = { key: { scope: ALICE, id: 't' }, turn: claim.turn, epoch: claim.epoch };
       expect(await storage.renew({ ...LEASE, turns: [held] })).toEqual([{ held: true }]);
       clock.pass(1);
       expect(await storage.check()).toEqual({ waiting: 0 });

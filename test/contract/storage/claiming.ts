@@ -13,7 +13,7 @@ export function claimingContract(open: OpenStorage): void {
         node,
         agents,
         limit,
-        ...(task !== undefined && { task: { agent: 'test', id: task } }),
+        ...(task !== undefined && { task: { scope: ALICE, id: task } }),
       });
     };
     const send = (id: string, task: string, agent = 'test') =>
@@ -159,7 +159,7 @@ export function claimingContract(open: OpenStorage): void {
       const two = await TaskPlay.begin(tested, 't2');
       clock.pass(LEASE.leaseMs - 1);
       const turns = [two.held, { ...one.held, epoch: 7 }, one.held, { ...one.held, turn: 2 }];
-      const gone = { key: { agent: 'test', id: 'unknown' }, turn: 1, epoch: 1 };
+      const gone = { key: { scope: ALICE, id: 'unknown' }, turn: 1, epoch: 1 };
       expect((await storage.renew({ ...LEASE, turns: [...turns, gone] })).map(({ held }) => held)).toEqual([
         true,
         false,
@@ -237,7 +237,9 @@ export function claimingContract(open: OpenStorage): void {
       const next = new TaskPlay(tested, only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 })));
       expect(await storage.release(play.held, 'done')).toEqual({ waiting: 0 });
       expect(await storage.renew({ ...ELSEWHERE, turns: [next.held] })).toEqual([{ held: true }]);
-      expect(await storage.release({ ...play.held, key: { agent: 'x', id: 'x' } }, 'done')).toEqual({ waiting: 0 });
+      expect(
+        await storage.release({ ...play.held, key: { scope: { ...ALICE, owner: 'x' }, id: 'x' } }, 'done'),
+      ).toEqual({ waiting: 0 });
     });
   });
 

@@ -104,7 +104,7 @@ export function commitsContract(open: OpenStorage): void {
         const [stored, page, log] = await Promise.all([
           storage.task(ALICE, `t${at}`),
           storage.tasks({ scope: ALICE, orderBy: 'created', limit: 50, artifacts: false, history: false }),
-          storage.records({ agent: 'test', id: `t${at}` }, 0, 1_000_000),
+          storage.records({ scope: ALICE, id: `t${at}` }, 0, 1_000_000),
         ]);
         expect(stored?.seq).toBe(1);
         expect(page).toMatchObject({ total: at + 1 });
@@ -129,7 +129,7 @@ export function commitsContract(open: OpenStorage): void {
         storage.accept(acceptance(said('m'), newTask(tested, 'late'))),
         storage.task(ALICE, 't1'),
         storage.tasks(page),
-        storage.records({ agent: 'test', id: 't1' }, 0, 1),
+        storage.records({ scope: ALICE, id: 't1' }, 0, 1),
         storage.renew({ ...LEASE, turns: [] }),
         storage.sweep({ finishedBefore: 0, eventLogsBefore: 0, now: 0, limit: 1 }),
       ];

@@ -53,12 +53,12 @@ export function keepingContract(open: OpenStorage): void {
       clock.pass(1);
       expect(await sweep({ finishedBefore: clock.now() - 5 })).toMatchObject({ tasks: 1, more: false });
       expect(await storage.task(ALICE, 'early')).toBeUndefined();
-      expect(await storage.records({ agent: 'test', id: 'early' }, 0, 100)).toEqual({ records: [], floor: 1, last: 0 });
+      expect(await storage.records({ scope: ALICE, id: 'early' }, 0, 100)).toEqual({ records: [], floor: 1, last: 0 });
       const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
       expect(page).toMatchObject({ total: 2, tasks: [{ task: { id: 'running' } }, { task: { id: 'late' } }] });
       expect(await storage.create(ALICE, newTask(tested, 'early'))).toBe(true);
       expect(await storage.pushConfigs(ALICE, 'early', { limit: 9 })).toEqual([]);
-      expect((await storage.records({ agent: 'test', id: 'early' }, 0, 1_000)).records).toHaveLength(1);
+      expect((await storage.records({ scope: ALICE, id: 'early' }, 0, 1_000)).records).toHaveLength(1);
     });
 
     it('counts the time of the end by the clock of the storage', async () => {

@@ -6,7 +6,7 @@ import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import { ALICE, acceptance, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-const KEY = { agent: 'test', id: 't1' };
+const KEY = { scope: ALICE, id: 't1' };
 
 async function wholeLog(storage: TaskStorage, maxBytes: number, key = KEY): Promise<readonly LogRecord[]> {
   const log: LogRecord[] = [];
@@ -46,7 +46,7 @@ export function logsContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await play.write(['TASK_STATE_WORKING']);
       expect(await storage.records(KEY, 2, 100)).toEqual({ records: [], floor: 1, last: 2 });
-      expect(await storage.records({ agent: 'test', id: 'unknown' }, 0, 100)).toEqual({
+      expect(await storage.records({ scope: ALICE, id: 'unknown' }, 0, 100)).toEqual({
         records: [],
         floor: 1,
         last: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../packages/parley/src/store/task-storage.js';
-import { acceptance, newTask, said } from './task-play.js';
+import { acceptance, ELSEWHERE, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const SCOPES: readonly Scope[] = [
@@ -52,14 +52,22 @@ export function scopesContract(open: OpenStorage): void {
       const { storage } = tested;
       const [owner, ...others] = SCOPES;
       if (owner === undefined) throw new Error('There are no scopes');
-      await storage.accept(acceptance(said('m'), newTask(tested, 't'), { scope: owner }));
+      const play = await TaskPlay.begin(tested, 't', { scope: owner });
       await storage.putPushConfig(owner, { id: 'p', taskId: 't', url: 'https://example.com' });
       for (const scope of others.filter(({ agent }) => agent === 'a')) {
         expect(await storage.task(scope, 't')).toBeUndefined();
         expect(await storage.accept(acceptance(said('x'), 't', { scope }))).toEqual({ kind: 'not-found' });
         expect(await storage.requestCancel(scope, 't', {})).toEqual({ kind: 'not-found' });
         expect(await storage.delete(scope, 't')).toBe('not-found');
-        expect(await storage.create(scope, newTask(tested, 't'))).toBe(false);
+        const key = { scope, id: 't' };
+        expect(await storage.records(key, 0, 1_000)).toMatchObject({ records: [], last: 0 });
+        expect(await storage.append({ ...play.draft(['TASK_STATE_WORKING']), key })).toEqual({ kind: 'not-found' });
+        expect(await storage.claim({ ...LEASE, agents: ['a'], limit: 1, task: key })).toEqual([]);
+        const held = { ...play.held, key };
+        expect(await storage.renew({ ...LEASE, turns: [held] })).toEqual([{ held: false }]);
+        expect(await storage.begin(held, 2)).toEqual({ held: false });
+        expect(await storage.saveCheckpoint(held, 1)).toBe(false);
+        expect(await storage.release(held, 'done')).toEqual({ waiting: 0 });
         expect(await storage.putPushConfig(scope, { id: 'q', taskId: 't', url: 'https://example.com' })).toBe(false);
         expect(await storage.pushConfig(scope, 't', 'p')).toBeUndefined();
         expect(await storage.pushConfigs(scope, 't', { limit: 10 })).toBeUndefined();
@@ -75,6 +83,38 @@ export function scopesContract(open: OpenStorage): void {
       await storage.accept(acceptance(said('m'), newTask(tested, 't1', { contextId: 'c' }), { scope: mine }));
       const other = newTask(tested, 't2', { contextId: 'c' });
       expect((await storage.accept(acceptance(said('m'), other, { scope: yours }))).kind).toBe('accepted');
+    });
+  });
+}
+
+/** That ids are unique within a scope only. */
+export function equalIdsContract(open: OpenStorage): void {
+  describe('scopes with equal ids', () => {
+    const tested = useStorage(open);
+
+    it('have tasks of their own', async () => {
+      const { storage, clock } = tested;
+      const plays: TaskPlay[] = [];
+      for (const [index, scope] of SCOPES.entries()) {
+        if (index === 0) expect(await storage.create(scope, newTask(tested, 't'))).toBe(true);
+        else plays.push(await TaskPlay.begin(tested, 't', { scope }));
+        expect(await storage.create(scope, newTask(tested, 't'))).toBe(false);
+      }
+      const [first, ...others] = plays;
+      if (first === undefined) throw new Error('There are no scopes');
+      await first.write(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'], { endsTurn: first.turn });
+      expect(await storage.renew({ ...LEASE, turns: others.map(({ held }) => held) })).toEqual(
+        others.map(() => ({ held: true })),
+      );
+      for (const { scope } of others) {
+        expect(await storage.task(scope, 't')).toMatchObject({ scope, seq: 1, running: true });
+        expect((await storage.records({ scope, id: 't' }, 0, 10_000)).last).toBe(1);
+      }
+      expect(await storage.delete(first.scope, 't')).toBe('deleted');
+      clock.pass(LEASE.leaseMs + 1);
+      const claims = await storage.claim({ ...ELSEWHERE, agents: ['a', 'a:x', 'b', ''], limit: 99 });
+      expect(claims.map(({ scope }) => scope)).toEqual(others.map(({ scope }) => scope));
+      expect(claims.map(({ task }) => task.id)).toEqual(others.map(() => 't'));
     });
   });
 }

@@ -11,6 +11,7 @@ import type {
   Claim,
   HeldTurn,
   Scope,
+  TaskKey,
 } from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord, type LogRecordExtras } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
@@ -82,7 +83,7 @@ export type Step = TaskEvent | TaskState | { readonly event: TaskEvent; readonly
 export class TaskPlay {
   readonly #tested: Tested;
   readonly #builder: TaskBuilder;
-  readonly agent: string;
+  readonly scope: Scope;
   readonly id: string;
   readonly contextId: string;
   seq: number;
@@ -92,7 +93,7 @@ export class TaskPlay {
   constructor(tested: Tested, claim: Pick<Claim, 'scope' | 'task' | 'seq'> & Partial<Pick<Claim, 'turn' | 'epoch'>>) {
     this.#tested = tested;
     this.#builder = TaskBuilder.from(claim.task);
-    this.agent = claim.scope.agent;
+    this.scope = claim.scope;
     this.id = claim.task.id;
     this.contextId = claim.task.contextId ?? '';
     this.seq = claim.seq;
@@ -107,8 +108,8 @@ export class TaskPlay {
     return new TaskPlay(tested, claimed(outcome));
   }
 
-  get key(): { agent: string; id: string } {
-    return { agent: this.agent, id: this.id };
+  get key(): TaskKey {
+    return { scope: this.scope, id: this.id };
   }
 
   get held(): HeldTurn {

@@ -86,7 +86,11 @@ async function play(publish: Publish, then: () => void, replies: 'task' | 'eithe
   const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
   await clock.settle();
   const [id] = await ids(handler);
-  const { records } = await storage.records({ agent: 'test', id: id ?? '' }, 0, 1e9);
+  const { records } = await storage.records(
+    { scope: { agent: 'test', tenant: '', owner: null }, id: id ?? '' },
+    0,
+    1e9,
+  );
   return {
     shown: seen.items.map(({ event }) => structuredClone(event)),
     log: records.map(({ text }) => text),

@@ -115,10 +115,10 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     };
     this.#unwatch = storage.watchWrites?.({
       written: (key, records, snapshot) => {
-        if (key.agent === agent) feeds.publish(key.id, records, snapshot);
+        if (key.scope.agent === agent) feeds.publish(key, records, snapshot);
       },
       deleted: (key) => {
-        if (key.agent === agent) feeds.remove(key.id);
+        if (key.scope.agent === agent) feeds.remove(key);
       },
     });
     this.#executions = new Executions(this.#context);
@@ -155,8 +155,9 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const envelope = this.#intake.envelope(request, context);
     const { historyLength, returnImmediately } = request.configuration ?? {};
     const { feeds } = this.#context;
+    const key = { scope: envelope.scope, id: envelope.taskId };
     // Somebody else may be writing to a task that is there already; to a new one nobody writes before its turn starts.
-    let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, envelope.taskId);
+    let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, key);
     try {
       const submission = await this.#intake.submit(envelope);
       if (submission.kind === 'reply') return { message: submission.message };
@@ -167,7 +168,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
           : await this.#streams.outcomeOf(scope, { ...submission, message });
         return { task: trimTask(task, { historyLength }) };
       }
-      if (!returnImmediately) waiter ??= new TurnWaiter(feeds, envelope.taskId);
+      if (!returnImmediately) waiter ??= new TurnWaiter(feeds, key);
       waiter?.expect(submission.turn);
       submission.start();
       if (!waiter) {

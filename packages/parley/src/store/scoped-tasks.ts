@@ -181,7 +181,7 @@ export class ScopedTasks {
   #append(stored: StoredTask, next: Task): Promise<AppendOutcome> {
     const { task, seq } = stored;
     return this.#storage.append({
-      key: { agent: this.#scope.agent, id: task.id },
+      key: { scope: this.#scope, id: task.id },
       authority: 'idle',
       after: seq,
       records: [LogRecord.of(seq + 1, 0, { task: next })],

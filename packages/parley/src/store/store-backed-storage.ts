@@ -39,7 +39,7 @@ const RESTARTED = 'The server was restarted before the task had ended';
 /**
  * A storage whose tasks are written through to a task store. At the first call it reads them back and ends those that
  * had not ended. Events, waiting messages and push configurations are only in the working storage. So is retention: the
- * store keeps what it has.
+ * store keeps what it has. A task store knows ids only: a task whose id another scope uses is not created.
  */
 export function storeBackedStorage(options: StoreBackedStorageOptions): TaskStorage {
   const { working } = options;
@@ -64,23 +64,22 @@ export function storeBackedStorage(options: StoreBackedStorageOptions): TaskStor
   });
 }
 
-/** The task that a call is about, which all calls name in one of few ways. */
+/** The id of the task that a call is about, which all calls name in one of few ways. */
 function taskOf(args: readonly unknown[]): string | undefined {
   const [first = {}, second] = args as readonly [Partial<Acceptance & Append & Scope & TaskKey>?, unknown?];
   const { agent, scope, key, task, id } = first;
-  if (key !== undefined) return keyOf(key.agent, key.id);
-  if (scope !== undefined && task !== undefined) return keyOf(scope.agent, 'create' in task ? task.create.id : task.id);
+  if (key !== undefined) return key.id;
+  if (scope !== undefined && task !== undefined) return 'create' in task ? task.create.id : task.id;
+  if (scope !== undefined) return id;
   if (agent === undefined) return undefined;
-  if (id !== undefined) return keyOf(agent, id);
-  if (typeof second === 'string') return keyOf(agent, second);
+  if (typeof second === 'string') return second;
   const named = second as { readonly id?: string; readonly taskId?: string } | undefined;
-  const taskId = named?.taskId ?? named?.id;
-  return taskId && keyOf(agent, taskId);
+  return named?.taskId ?? named?.id;
 }
 
 class StoreBackedTasks {
   readonly #options: StoreBackedStorageOptions;
-  /** Scopes of the tasks that have not ended, by agent and id. */
+  /** Scopes of the tasks that have not ended, by id. */
   readonly #scopes = new Map<string, Scope>();
   /** The last call about each task that is under way. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -118,10 +117,10 @@ class StoreBackedTasks {
     const outcome = await working.accept(acceptance);
     if (outcome.kind !== 'accepted') return outcome;
     const { taskId: id, claim } = outcome;
-    const key = { agent: scope.agent, id };
+    const key = { scope, id };
     try {
       await this.#write(scope, id, 'create');
-      this.#scopes.set(keyOf(key.agent, id), scope);
+      this.#scopes.set(id, scope);
       return outcome;
     } catch (error) {
       if (claim) await working.release({ key, turn: claim.turn, epoch: claim.epoch }, 'done');
@@ -131,17 +130,18 @@ class StoreBackedTasks {
   }
 
   async append(append: Append): Promise<AppendOutcome> {
-    const { agent, id } = append.key;
+    const { scope, id } = append.key;
     const outcome = await this.#options.working.append(append);
-    const scope = this.#scopes.get(keyOf(agent, id));
-    if (outcome.kind !== 'appended' || scope === undefined) return outcome;
+    if (outcome.kind !== 'appended' || !this.#scopes.has(id)) return outcome;
     await this.#write(scope, id, 'update');
-    if (isTerminal(append.head.status.state)) this.#scopes.delete(keyOf(agent, id));
+    if (isTerminal(append.head.status.state)) this.#scopes.delete(id);
     return outcome;
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
+    const { store } = this.#options;
     if ((await this.read(scope, task.id)) !== undefined) return false;
+    if ((await asked(() => store.get(task.id))) ?? undefined) return false;
     if (!(await this.#takeIn({ scope, task }))) return false;
     await this.#write(scope, task.id, 'create');
     return true;
@@ -151,7 +151,7 @@ class StoreBackedTasks {
     await this.read(scope, id);
     const outcome = await this.#options.working.delete(scope, id);
     if (outcome !== 'deleted') return outcome;
-    this.#scopes.delete(keyOf(scope.agent, id));
+    this.#scopes.delete(id);
     await asked(() => this.#options.store.delete(id));
     return outcome;
   }
@@ -215,7 +215,7 @@ class StoreBackedTasks {
     const { id, contextId, status, artifacts, history, metadata } = task;
     const shaped = new ShapedTask({ id, contextId, status, artifacts, history, metadata });
     if (!(await this.#options.working.create(scope, shaped))) return false;
-    if (!isTerminal(status.state)) this.#scopes.set(keyOf(scope.agent, id), scope);
+    if (!isTerminal(status.state)) this.#scopes.set(id, scope);
     return true;
   }
 
@@ -243,10 +243,6 @@ class StoreBackedTasks {
 interface KeptTask {
   readonly scope: Scope;
   readonly task: Task;
-}
-
-function keyOf(agent: string, id: string): string {
-  return `${agent} ${id}`;
 }
 
 function isSame(one: Scope, other: Scope): boolean {

@@ -15,10 +15,20 @@ export interface Scope {
   readonly owner: string | null;
 }
 
-/** A task wherever it is; the engine's own key, never a caller's. */
+/** The key of a task. Its id is unique within its scope only. */
 export interface TaskKey {
-  readonly agent: string;
+  readonly scope: Scope;
   readonly id: string;
+}
+
+/** Whether two scopes are the same. */
+export function isSameScope(one: Scope, other: Scope): boolean {
+  return one === other || (one.owner === other.owner && one.tenant === other.tenant && one.agent === other.agent);
+}
+
+/** Whether two keys name the same task. */
+export function isSameTask(one: TaskKey, other: TaskKey): boolean {
+  return one.id === other.id && isSameScope(one.scope, other.scope);
 }
 
 /** A task as it stands: the fold of its records up to `seq`. */
@@ -306,7 +316,7 @@ export interface TaskStorage {
    */
   abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]>;
 
-  /** Puts a task there from outside, with one record that shows it. False if the agent has a task of this id. */
+  /** Puts a task there from outside, with one record that shows it. False if the scope has a task of this id. */
   create(scope: Scope, task: Task): Promise<boolean>;
   /** Deletes a task with all that hangs on it, unless a turn holds a lease on it. */
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;

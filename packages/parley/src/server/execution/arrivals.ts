@@ -1,16 +1,18 @@
 import { LinkedList, type Place } from '../../runtime/linked-list.js';
 
+import { isSameTask, type TaskKey } from '../../store/task-storage.js';
+
 /** A call to the storage whose answer may bring this process a turn. */
 export class Arrival {
   /** The task whose turn may come; absent where it can be any task's. */
-  readonly taskId: string | undefined;
+  readonly key: TaskKey | undefined;
   readonly #ended: (arrival: Arrival) => void;
   #end: PromiseWithResolvers<void> | undefined;
   /** Its place in the list of arrivals. */
   place: Place<Arrival> | undefined;
 
-  constructor(taskId: string | undefined, ended: (arrival: Arrival) => void) {
-    this.taskId = taskId;
+  constructor(key: TaskKey | undefined, ended: (arrival: Arrival) => void) {
+    this.key = key;
     this.#ended = ended;
   }
 
@@ -35,8 +37,8 @@ export class Arrivals {
   readonly #underWay = new LinkedList<Arrival>();
 
   /** Registers a call before it is made; the caller ends it. */
-  begin(taskId?: string): Arrival {
-    const arrival = new Arrival(taskId, ({ place }) => place && this.#underWay.remove(place));
+  begin(key?: TaskKey): Arrival {
+    const arrival = new Arrival(key, ({ place }) => place && this.#underWay.remove(place));
     arrival.place = this.#underWay.add(arrival);
     return arrival;
   }
@@ -45,10 +47,10 @@ export class Arrivals {
    * Resolves when every call has ended that may bring a turn of this task, of any task without one; undefined if there
    * is none.
    */
-  over(taskId?: string): Promise<unknown> | undefined {
+  over(key?: TaskKey): Promise<unknown> | undefined {
     const concerned = this.#underWay
       .values()
-      .filter((arrival) => taskId === undefined || (arrival.taskId ?? taskId) === taskId);
+      .filter((arrival) => key === undefined || isSameTask(arrival.key ?? key, key));
     return concerned.length === 0 ? undefined : Promise.all(concerned.map(({ over }) => over));
   }
 }

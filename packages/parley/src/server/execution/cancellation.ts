@@ -48,8 +48,9 @@ export class Cancellation {
     if (call.late) throw storageStalledError();
     const { scope, taskId, metadata } = call;
     const { storage, feeds, clock, limits } = this.#context;
+    const key = { scope, id: taskId };
     const request = metadata ? { metadata } : {};
-    const waiter = new TurnWaiter(feeds, taskId);
+    const waiter = new TurnWaiter(feeds, key);
     waiter.expect(0);
     let stopTimer: (() => void) | undefined;
     try {
@@ -57,8 +58,8 @@ export class Cancellation {
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(taskId);
       if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
       // A turn of this process runs, also when the process was held for so long that its lease has ended.
-      const turn = this.#executions.of(taskId);
-      const arriving = turn ? undefined : this.#executions.arriving(taskId);
+      const turn = this.#executions.of(key);
+      const arriving = turn ? undefined : this.#executions.arriving(key);
       if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.

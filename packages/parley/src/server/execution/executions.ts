@@ -1,7 +1,7 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
-import type { Claim } from '../../store/task-storage.js';
+import { type Claim, isSameScope, type Scope, type TaskKey } from '../../store/task-storage.js';
 import { type Arrival, Arrivals } from './arrivals.js';
 import { closingError } from './closing-error.js';
 import type { Draft } from './draft.js';
@@ -22,7 +22,7 @@ const FAILURE_TEXTS = {
 /** The turns that run in this process, and what becomes of those that nobody runs. */
 export class Executions implements TurnOwner {
   readonly #context: EngineContext;
-  /** By the ids of their tasks. */
+  /** By the keys of their tasks. */
   readonly #turns = new TransientMap<string, Turn>();
   readonly #drafts = new LinkedList<Turn>();
   readonly #arrivals = new Arrivals();
@@ -47,24 +47,25 @@ export class Executions implements TurnOwner {
   }
 
   /** The turn of a task in this process, a draft included whose task is being stored. */
-  of(taskId: string): Turn | undefined {
-    return this.#turns.get(taskId) ?? this.#drafts.values().find((draft) => draft.taskId === taskId);
+  of(key: TaskKey): Turn | undefined {
+    const isOfTask = ({ scope, taskId }: Turn) => taskId === key.id && isSameScope(scope, key.scope);
+    return this.#turns.get(keyText(key.scope, key.id)) ?? this.#drafts.values().find(isOfTask);
   }
 
   /** Resolves when the calls under way that may bring a turn of this task have ended; undefined if there is none. */
-  arriving(taskId: string): Promise<unknown> | undefined {
-    return this.#arrivals.over(taskId);
+  arriving(key: TaskKey): Promise<unknown> | undefined {
+    return this.#arrivals.over(key);
   }
 
   /** Registers a call to the storage that may bring a turn, before it is made. */
-  expect(taskId: string): Arrival {
-    return this.#arrivals.begin(taskId);
+  expect(key: TaskKey): Arrival {
+    return this.#arrivals.begin(key);
   }
 
   /** Registers a turn that this process has claimed: from here on a cancel finds it. It does not run yet. */
   admit(claim: Claim): Turn {
     const turn = new Turn(this.#context, this, { claim });
-    this.#turns.set(turn.taskId, turn);
+    this.#turns.set(keyText(turn.scope, turn.taskId), turn);
     return turn;
   }
 
@@ -90,12 +91,13 @@ export class Executions implements TurnOwner {
     // One that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
-    this.#turns.set(turn.taskId, turn);
+    this.#turns.set(keyText(turn.scope, turn.taskId), turn);
   }
 
   ended(turn: Turn, waiting: number): void {
     this.#dropDraft(turn);
-    if (this.#turns.get(turn.taskId) === turn) this.#turns.delete(turn.taskId);
+    const key = keyText(turn.scope, turn.taskId);
+    if (this.#turns.get(key) === turn) this.#turns.delete(key);
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn);
     if (this.running === 0) this.#idle?.();
   }
@@ -209,7 +211,7 @@ export class Executions implements TurnOwner {
 
   async #claimNext(turn: Turn): Promise<void> {
     try {
-      await this.#claim(1, turn.taskId);
+      await this.#claim(1, { scope: turn.scope, id: turn.taskId });
     } catch (error) {
       const { logger, clock } = this.#context;
       const level = failureLevel(error);
@@ -221,15 +223,14 @@ export class Executions implements TurnOwner {
   }
 
   /** Claims turns that no process runs, and takes each of them over. */
-  async #claim(limit: number, taskId?: string): Promise<(Promise<void> | undefined)[]> {
+  async #claim(limit: number, task?: TaskKey): Promise<(Promise<void> | undefined)[]> {
     const { storage, lease, agent, logger } = this.#context;
-    const arrival = this.#arrivals.begin(taskId);
+    const arrival = this.#arrivals.begin(task);
     try {
-      const task = taskId === undefined ? {} : { task: { agent, id: taskId } };
-      const claims = await storage.claim({ ...lease, agents: [agent], limit, ...task });
+      const claims = await storage.claim({ ...lease, agents: [agent], limit, ...(task && { task }) });
       return claims.map((claim) => {
         try {
-          return this.#takeOver(claim, taskId !== undefined);
+          return this.#takeOver(claim, task !== undefined);
         } catch (error) {
           // It stays claimed, so that it is not met again and again; the next process tries again.
           logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
@@ -311,9 +312,15 @@ export class Executions implements TurnOwner {
     for (const [index, { turn }] of turns.entries()) {
       const renewal = renewals[index];
       // A turn that has ended meanwhile is not overtaken.
-      if (!renewal || this.#turns.get(turn.taskId) !== turn) continue;
+      if (!renewal || this.#turns.get(keyText(turn.scope, turn.taskId)) !== turn) continue;
       if (!renewal.held) turn.lost();
       else if (renewal.cancel) turn.cancel(renewal.cancel);
     }
   }
+}
+
+/** A text for each task of an agent. The owner comes with its length, so that no two tasks have the same. */
+function keyText({ tenant, owner }: Scope, id: string): string {
+  const user = owner === null ? '-' : `${owner.length} ${owner}`;
+  return tenant === '' ? `${user} ${id}` : `${user}/${tenant.length} ${tenant} ${id}`;
 }

@@ -7,6 +7,8 @@ import { FeedReader } from './feed-reader.js';
 import { stateOf } from './record-state.js';
 import { TaskFeeds } from './task-feeds.js';
 
+const KEY = { scope: { agent: 'a', tenant: '', owner: null }, id: 't' };
+
 function record(seq: number, state: TaskState = 'TASK_STATE_WORKING'): LogRecord {
   return LogRecord.of(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status: { state } } });
 }
@@ -30,8 +32,7 @@ function reader() {
     feeds,
     storage: log.storage,
     clock,
-    scope: { agent: 'a', tenant: '', owner: null },
-    taskId: 't',
+    key: KEY,
     bufferBytes: 1_000,
     stallMs: 30_000,
     endsAfter: (each) => stateOf(each) === 'TASK_STATE_COMPLETED',
@@ -45,7 +46,7 @@ describe('a reader of a task’s log', () => {
     reads.begin(0).replay();
     const first = reads.next();
     expect(log.reads[0]?.after).toBe(0);
-    feeds.publish('t', [record(2, 'TASK_STATE_COMPLETED')], undefined);
+    feeds.publish(KEY, [record(2, 'TASK_STATE_COMPLETED')], undefined);
     log.reads[0]?.answer({ records: [record(1)], floor: 1, last: 1 });
     expect((await first).value?.seq).toBe(1);
     const second = reads.next();
@@ -61,7 +62,7 @@ describe('a reader of a task’s log', () => {
     const { feeds, log, reader: reads } = reader();
     reads.begin(3);
     const next = reads.next();
-    feeds.publish('t', [record(5)], undefined);
+    feeds.publish(KEY, [record(5)], undefined);
     await Promise.resolve();
     expect(log.reads[0]?.after).toBe(3);
     log.reads[0]?.answer({ records: [record(4), record(5)], floor: 1, last: 5 });
@@ -72,7 +73,7 @@ describe('a reader of a task’s log', () => {
   it('ends with a record that its snapshot has shown already', async () => {
     const { feeds, reader: reads } = reader();
     reads.begin(4);
-    feeds.publish('t', [record(4, 'TASK_STATE_COMPLETED')], undefined);
+    feeds.publish(KEY, [record(4, 'TASK_STATE_COMPLETED')], undefined);
     expect((await reads.next()).done).toBe(true);
   });
 
@@ -83,7 +84,7 @@ describe('a reader of a task’s log', () => {
   ])('ends when it is behind on %s', async (_name, after, page) => {
     const { feeds, clock, log, reader: reads } = reader();
     reads.begin(after);
-    feeds.publish('t', [record(after + 2)], undefined);
+    feeds.publish(KEY, [record(after + 2)], undefined);
     const next = reads.next();
     log.reads[0]?.answer(page);
     await expect(next).rejects.toThrow('Task not found');
@@ -98,7 +99,7 @@ describe('a reader of a task’s log', () => {
   ])('reads a log no second time that answers with %s', async (_name, page) => {
     const { feeds, log, reader: reads } = reader();
     reads.begin(3);
-    feeds.publish('t', [record(5)], undefined);
+    feeds.publish(KEY, [record(5)], undefined);
     const next = reads.next();
     log.reads[0]?.answer(page);
     await expect(next).rejects.toThrow('has a gap after record 3');
@@ -110,7 +111,7 @@ describe('a reader of a task’s log', () => {
     const { feeds, log, reader: reads } = reader();
     reads.begin(3).replay();
     const next = reads.next();
-    feeds.publish('t', [record(4)], undefined);
+    feeds.publish(KEY, [record(4)], undefined);
     log.reads[0]?.answer({ records: [], floor: 1, last: 3 });
     await settled();
     log.reads[1]?.answer({ records: [record(4)], floor: 1, last: 4 });

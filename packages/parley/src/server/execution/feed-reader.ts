@@ -1,7 +1,7 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { Scope, TaskStorage } from '../../store/task-storage.js';
+import type { TaskKey, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
@@ -11,8 +11,7 @@ export interface FeedReaderOptions {
   readonly feeds: TaskFeeds;
   readonly storage: TaskStorage;
   readonly clock: Clock;
-  readonly scope: Scope;
-  readonly taskId: string;
+  readonly key: TaskKey;
   /** Bytes held for a reader that does not keep up. */
   readonly bufferBytes: number;
   /** ms without a read, while behind, until the reader is dropped. */
@@ -35,6 +34,7 @@ const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefin
  * memory. When the buffer is full, it drops the records that it does not hold and reads the log instead.
  */
 export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undefined>, AsyncIterable<StreamItem> {
+  readonly key: TaskKey;
   readonly #options: FeedReaderOptions;
   #queue: LogRecord[] = [];
   #queuedBytes = 0;
@@ -53,8 +53,9 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   #cancelStall: (() => void) | undefined;
 
   constructor(options: FeedReaderOptions) {
+    this.key = options.key;
     this.#options = options;
-    options.feeds.attach(options.taskId, this);
+    options.feeds.attach(this);
   }
 
   /** Starts after sequence number `after`, with `head` (a snapshot) before everything else. */
@@ -89,7 +90,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   }
 
   removed(): void {
-    this.#end(new TaskNotFoundError(this.#options.taskId));
+    this.#end(new TaskNotFoundError(this.key.id));
   }
 
   shutDown(): void {
@@ -166,13 +167,13 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   }
 
   async #catchUp(): Promise<void> {
-    const { storage, scope, taskId, bufferBytes } = this.#options;
+    const { storage, key, bufferBytes } = this.#options;
     const after = this.#tail ?? 0;
     const offered = this.#newest;
-    const page = await storage.records({ agent: scope.agent, id: taskId }, after, bufferBytes);
+    const page = await storage.records(key, after, bufferBytes);
     if (this.#ended) return;
     // Deleted, or deleted and made again: a log never gets shorter otherwise.
-    if (page.last === 0 || page.last < after) return this.#end(new TaskNotFoundError(taskId));
+    if (page.last === 0 || page.last < after) return this.#end(new TaskNotFoundError(key.id));
     if (page.floor > after + 1 && page.last > after) return this.#reset();
     this.#behind = false;
     this.#take(page.records);
@@ -180,17 +181,17 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     if (this.#ended || tail >= Math.max(page.last, this.#newest)) return;
     // To repeat a read that brings nothing would keep the process from everything else.
     if (tail === after && (page.last > after || page.last < offered))
-      return this.#end(new StorageError(`The log of task ${taskId} has a gap after record ${after}`));
+      return this.#end(new StorageError(`The log of task ${key.id} has a gap after record ${after}`));
     // Records committed after the read were offered while this reader was behind: it reads the log again.
     this.#behind = true;
   }
 
   /** The log no longer reaches back far enough: a snapshot takes the place of what is gone. */
   async #reset(): Promise<void> {
-    const { storage, scope, taskId } = this.#options;
-    const stored = await storage.task(scope, taskId);
+    const { storage, key } = this.#options;
+    const stored = await storage.task(key.scope, key.id);
     if (this.#ended) return;
-    if (!stored || stored.seq <= (this.#tail ?? 0)) return this.#end(new TaskNotFoundError(taskId));
+    if (!stored || stored.seq <= (this.#tail ?? 0)) return this.#end(new TaskNotFoundError(key.id));
     this.#head = { event: { task: stored.task }, seq: stored.seq };
     this.#tail = stored.seq;
     this.#endIfAfter(LogRecord.of(stored.seq, SNAPSHOT_TURN, { task: stored.task }));
@@ -206,7 +207,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     if (this.#ended) return;
     this.#ended = true;
     if (how instanceof Error) this.#failure = how;
-    this.#options.feeds.detach(this.#options.taskId, this);
+    this.#options.feeds.detach(this);
     this.#notify();
   }
 

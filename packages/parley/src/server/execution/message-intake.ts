@@ -108,7 +108,7 @@ export class MessageIntake {
         late = true;
         reject(storageStalledError());
       });
-      const arrival = this.#executions.expect(envelope.taskId);
+      const arrival = this.#executions.expect({ scope: envelope.scope, id: envelope.taskId });
       const answered = () => {
         patience.stop(timer);
         arrival.end();

@@ -22,8 +22,9 @@ export async function endFromOutside(
   stored: StoredTask,
   end: OutsideEnd,
 ): Promise<Task | undefined> {
-  const { storage, feeds, clock, agent } = context;
-  const { task, seq } = stored;
+  const { storage, feeds, clock } = context;
+  const { scope, task, seq } = stored;
+  const key = { scope, id: task.id };
   const timestamp = timestampAt(Math.max(clock.now(), statusTime(task.status)));
   const event = {
     statusUpdate: { taskId: task.id, contextId: task.contextId ?? '', status: { ...end.status, timestamp } },
@@ -33,7 +34,7 @@ export async function endFromOutside(
   builder.apply(record);
   const snapshot = builder.view();
   const outcome = await storage.append({
-    key: { agent, id: task.id },
+    key,
     authority: end.authority,
     after: seq,
     records: [record],
@@ -41,6 +42,6 @@ export async function endFromOutside(
     snapshot,
   });
   if (outcome.kind !== 'appended') return undefined;
-  feeds.publish(task.id, [record], snapshot);
+  feeds.publish(key, [record], snapshot);
   return snapshot;
 }

@@ -1,9 +1,12 @@
 import type { Task } from '../../model/task.js';
 import { TransientMap } from '../../runtime/transient-map.js';
+import { isSameScope, type TaskKey } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 
 /** Somebody who wants the records of a task as they are committed. */
 export interface FeedListener {
+  /** The task. */
+  readonly key: TaskKey;
   /**
    * Consecutive records, in order, each exactly once. `snapshot` is the task after the last one, where the commit wrote
    * one: always at an end and at an interruption.
@@ -22,7 +25,7 @@ export interface FeedListener {
  * commit only, so nothing is shown that a crash could take back.
  */
 export class TaskFeeds {
-  /** Most tasks have one watcher, who then takes no set. */
+  /** By the ids of tasks, of all scopes. Most tasks have one watcher, which then takes no set. */
   readonly #listeners = new TransientMap<string, FeedListener | Set<FeedListener>>();
 
   #shutDown = false;
@@ -32,40 +35,50 @@ export class TaskFeeds {
     return this.#listeners.size;
   }
 
-  attach(taskId: string, listener: FeedListener): void {
+  attach(listener: FeedListener): void {
     if (this.#shutDown) return listener.shutDown();
-    const present = this.#listeners.get(taskId);
-    if (present === undefined) this.#listeners.set(taskId, listener);
+    const { id } = listener.key;
+    const present = this.#listeners.get(id);
+    if (present === undefined) this.#listeners.set(id, listener);
     else if (present instanceof Set) present.add(listener);
-    else if (present !== listener) this.#listeners.set(taskId, new Set([present, listener]));
+    else if (present !== listener) this.#listeners.set(id, new Set([present, listener]));
   }
 
-  detach(taskId: string, listener: FeedListener): void {
-    const present = this.#listeners.get(taskId);
-    if (present === listener) this.#listeners.delete(taskId);
-    else if (present instanceof Set && present.delete(listener) && present.size === 0) this.#listeners.delete(taskId);
+  detach(listener: FeedListener): void {
+    const { id } = listener.key;
+    const present = this.#listeners.get(id);
+    if (present === listener) this.#listeners.delete(id);
+    else if (present instanceof Set && present.delete(listener) && present.size === 0) this.#listeners.delete(id);
   }
 
-  publish(taskId: string, records: readonly LogRecord[], snapshot: Task | undefined): void {
-    const present = this.#listeners.get(taskId);
+  publish({ scope, id }: TaskKey, records: readonly LogRecord[], snapshot: Task | undefined): void {
+    const present = this.#listeners.get(id);
     if (present === undefined) return;
-    if (present instanceof Set) for (const listener of present) listener.offer(records, snapshot);
-    else present.offer(records, snapshot);
+    if (present instanceof Set) {
+      for (const listener of present) {
+        if (isSameScope(listener.key.scope, scope)) listener.offer(records, snapshot);
+      }
+    } else if (isSameScope(present.key.scope, scope)) present.offer(records, snapshot);
   }
 
   /** Tells the listeners of a task that the storage does not take in where the task stands. */
-  overdue(taskId: string): void {
-    const present = this.#listeners.get(taskId);
-    if (present instanceof Set) for (const listener of [...present]) listener.overdue?.();
-    else present?.overdue?.();
+  overdue(key: TaskKey): void {
+    for (const listener of this.#of(key)) listener.overdue?.();
   }
 
   /** Sends all listeners of a deleted task away. */
-  remove(taskId: string): void {
-    const present = this.#listeners.get(taskId);
-    this.#listeners.delete(taskId);
-    if (present instanceof Set) for (const listener of present) listener.removed();
-    else present?.removed();
+  remove(key: TaskKey): void {
+    for (const listener of this.#of(key)) {
+      this.detach(listener);
+      listener.removed();
+    }
+  }
+
+  #of({ scope, id }: TaskKey): readonly FeedListener[] {
+    const present = this.#listeners.get(id);
+    if (present === undefined) return [];
+    const all = present instanceof Set ? [...present] : [present];
+    return all.filter((listener) => isSameScope(listener.key.scope, scope));
   }
 
   /** Sends all listeners away, those that come later at once. */

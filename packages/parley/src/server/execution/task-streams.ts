@@ -120,14 +120,15 @@ export class TaskStreams {
   /** Whether the log still has everything after a sequence number. */
   async #reaches(scope: Scope, taskId: string, seen: number, last: number): Promise<boolean> {
     if (seen === last) return true;
-    const { floor } = await this.#context.storage.records({ agent: scope.agent, id: taskId }, seen, 1);
+    const { floor } = await this.#context.storage.records({ scope, id: taskId }, seen, 1);
     return floor <= seen + 1;
   }
 
   #reader(scope: Scope, taskId: string, endsAfter: (record: LogRecord) => boolean | Error): FeedReader {
     const { feeds, storage, clock, limits } = this.#context;
     const { readerBufferBytes: bufferBytes, readerStallMs: stallMs } = limits;
-    return new FeedReader({ feeds, storage, clock, scope, taskId, bufferBytes, stallMs, endsAfter });
+    const key = { scope, id: taskId };
+    return new FeedReader({ feeds, storage, clock, key, bufferBytes, stallMs, endsAfter });
   }
 
   async #stored(scope: Scope, taskId: string): Promise<StoredTask> {

@@ -128,7 +128,7 @@ export class TurnContext implements RequestContext {
   async previousEvents(): Promise<readonly LogRecord[]> {
     const { claim, scope, storage } = this.#options;
     if (!claim?.began) return [];
-    const key = { agent: scope.agent, id: this.taskId };
+    const key = { scope, id: this.taskId };
     const found: LogRecord[] = [];
     for (let after = 0; after < claim.seq; ) {
       const { records } = await storage.records(key, after, PREVIOUS_EVENTS_BYTES);

@@ -92,9 +92,7 @@ export class TurnLog {
   /** The turn as the storage knows it; absent until it is there. */
   get held(): HeldTurn | undefined {
     const claim = this.#claim;
-    return (
-      claim && { key: { agent: this.#context.agent, id: this.#turn.taskId }, turn: claim.turn, epoch: claim.epoch }
-    );
+    return claim && { key: { scope: claim.scope, id: this.#turn.taskId }, turn: claim.turn, epoch: claim.epoch };
   }
 
   /** The state that this turn has brought its task to, committed or not; absent before its first record. */
@@ -227,11 +225,11 @@ export class TurnLog {
   }
 
   #open(claim: Claim): void {
-    const { agent, storage, feeds, clock, logger, limits, patience } = this.#context;
+    const { storage, feeds, clock, logger, limits, patience } = this.#context;
     this.#claim = claim;
     if (claim.seq > 1) this.#bytes += taskBytes(claim.task);
     this.#writer = new TurnWriter({
-      key: { agent, id: this.#turn.taskId },
+      key: { scope: claim.scope, id: this.#turn.taskId },
       turn: claim.turn,
       epoch: claim.epoch,
       task: claim.task,

@@ -1,6 +1,7 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
+import type { TaskKey } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { closingError } from './closing-error.js';
 import { stateOf } from './record-state.js';
@@ -19,22 +20,22 @@ export interface TurnOutcome {
  * it before the message is accepted and tell it the turn after: nothing is missed in between.
  */
 export class TurnWaiter implements FeedListener {
+  readonly key: TaskKey;
   readonly outcome: Promise<TurnOutcome>;
   readonly #feeds: TaskFeeds;
-  readonly #taskId: string;
   readonly #resolve: (outcome: TurnOutcome) => void;
   readonly #reject: (error: Error) => void;
   #turn: number | undefined;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
-  constructor(feeds: TaskFeeds, taskId: string) {
+  constructor(feeds: TaskFeeds, key: TaskKey) {
     this.#feeds = feeds;
-    this.#taskId = taskId;
+    this.key = key;
     const { promise, resolve, reject } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    feeds.attach(taskId, this);
+    feeds.attach(this);
   }
 
   /** The turn to wait for; 0 waits for the end of the task. */
@@ -64,7 +65,7 @@ export class TurnWaiter implements FeedListener {
   }
 
   removed(): void {
-    this.#fail(new TaskNotFoundError(this.#taskId));
+    this.#fail(new TaskNotFoundError(this.key.id));
   }
 
   shutDown(): void {
@@ -77,7 +78,7 @@ export class TurnWaiter implements FeedListener {
 
   /** Stops waiting; the outcome stays open for good. */
   close(): void {
-    this.#feeds.detach(this.#taskId, this);
+    this.#feeds.detach(this);
   }
 
   #fail(error: Error): void {

@@ -251,7 +251,7 @@ export class TurnWriter {
     if (this.#committed >= this.#seq) this.#bePatient();
     if (append.endsTurn !== undefined) this.#close();
     else if (!this.#full()) this.#makeRoom();
-    feeds.publish(key.id, append.records, append.snapshot);
+    feeds.publish(key, append.records, append.snapshot);
     this.#settleFlushes();
     if (append.endsTurn !== undefined) this.#options.onClosed(waiting);
     else if (this.#pending.length > 0 || this.#returned) this.#schedule();
@@ -301,7 +301,7 @@ export class TurnWriter {
   #beImpatient(): void {
     this.#patience ??= this.#options.patience.start(() => {
       this.#patience = undefined;
-      this.#options.feeds.overdue(this.#options.key.id);
+      this.#options.feeds.overdue(this.#options.key);
       this.#beImpatient();
     });
   }

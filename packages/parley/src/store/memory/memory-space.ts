@@ -1,5 +1,6 @@
 import type { Place } from '../../runtime/linked-list.js';
 import type { Scope } from '../task-storage.js';
+import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
 
 /** What is remembered under a key. */
@@ -19,6 +20,7 @@ export interface RememberedKey {
 /** What one scope has. */
 export class MemorySpace {
   readonly scope: Scope;
+  readonly tasks = new Map<string, TaskEntry>();
   readonly lists = new TaskLists();
   readonly keys = new Map<string, RememberedKey>();
 
@@ -47,8 +49,8 @@ export class MemorySpaces {
   }
 
   /** Lets a space go that has nothing left. */
-  release({ scope, lists, keys }: MemorySpace): void {
-    if (!lists.isEmpty || keys.size > 0) return;
+  release({ scope, tasks, keys }: MemorySpace): void {
+    if (tasks.size > 0 || keys.size > 0) return;
     const tenants = this.#agents.get(scope.agent);
     const owners = tenants?.get(scope.tenant);
     if (owners?.delete(scope.owner) && owners.size === 0) tenants?.delete(scope.tenant);

@@ -24,7 +24,7 @@ async function write(storage: MemoryStorage, id: string, options: { chunks: numb
   const append = (record: LogRecord) => {
     builder.apply(record);
     return storage.append({
-      key: { agent: 'a', id },
+      key: { scope, id },
       authority: 1,
       after: record.seq - 1,
       records: [record],
@@ -56,7 +56,7 @@ describe('a storage in memory', () => {
   it('drops the logs of the tasks that ended first when they take too much; the tasks stay', async () => {
     const storage = new MemoryStorage({ clock, tailBytes: 25_000 });
     for (const id of ['1', '2', '3']) await write(storage, id, { chunks: 1, size: 10_000, ends: true });
-    const kept = await Promise.all(['1', '2', '3'].map((id) => storage.records({ agent: 'a', id }, 0, 1_000_000)));
+    const kept = await Promise.all(['1', '2', '3'].map((id) => storage.records({ scope, id }, 0, 1_000_000)));
     expect(kept.map(({ records, floor }) => [records.length, floor])).toEqual([
       [0, 4],
       [3, 1],
@@ -65,13 +65,13 @@ describe('a storage in memory', () => {
     expect((await storage.task(scope, '1'))?.task.artifacts?.[0]?.parts).toEqual([{ text: 'x'.repeat(10_000) }]);
     await storage.delete(scope, '2');
     await write(storage, '4', { chunks: 1, size: 10_000, ends: true });
-    expect((await storage.records({ agent: 'a', id: '3' }, 0, 1_000_000)).floor).toBe(1);
+    expect((await storage.records({ scope, id: '3' }, 0, 1_000_000)).floor).toBe(1);
   });
 
   it('keeps a bounded stretch of the log of a task that goes on and on', async () => {
     const storage = new MemoryStorage({ clock });
     const task = await write(storage, 't', { chunks: 40, size: 1_000_000, ends: false });
-    const { records, floor, last } = await storage.records({ agent: 'a', id: 't' }, 0, Number.MAX_SAFE_INTEGER);
+    const { records, floor, last } = await storage.records({ scope, id: 't' }, 0, Number.MAX_SAFE_INTEGER);
     expect(last).toBe(41);
     expect(floor).toBeGreaterThan(20);
     expect(records.map(({ seq }) => seq)).toEqual(Array.from({ length: 42 - floor }, (_, at) => floor + at));
@@ -86,7 +86,7 @@ describe('a storage in memory', () => {
     const { tasks, total } = await storage.tasks(query);
     expect([tasks.map(({ task }) => task.id), total]).toEqual([['open', '4', '3'], 3]);
     expect(await storage.task(scope, '1')).toBeUndefined();
-    expect((await storage.records({ agent: 'a', id: '1' }, 0, 9)).last).toBe(0);
+    expect((await storage.records({ scope, id: '1' }, 0, 9)).last).toBe(0);
   });
 
   it('refuses new tasks while none of those that it keeps has ended, and takes them when one has', async () => {
@@ -104,7 +104,7 @@ describe('a storage in memory', () => {
     expect(await storage.delete(scope, '1')).toBe('running');
     const status = { state: 'TASK_STATE_CANCELED' as const, timestamp };
     await storage.append({
-      key: { agent: 'a', id: '1' },
+      key: { scope, id: '1' },
       authority: 'force',
       after: 2,
       records: [LogRecord.of(3, 1, { statusUpdate: { taskId: '1', contextId: 'c', status } })],
@@ -146,7 +146,7 @@ describe('a storage in memory', () => {
       const now = clock.now() + 1;
       if (ends) await storage.sweep({ finishedBefore: now, eventLogsBefore: now, now, limit: 99 });
       else {
-        await storage.release({ key: { agent: 'a', id: `t${round}` }, turn: 1, epoch: 1 }, 'done');
+        await storage.release({ key: { scope, id: `t${round}` }, turn: 1, epoch: 1 }, 'done');
         expect(await storage.delete(scope, `t${round}`)).toBe('deleted');
       }
     }

@@ -226,7 +226,7 @@ export class MemoryStorage implements TaskStorage {
 
   async create(scope: Scope, task: Task): Promise<boolean> {
     const now = this.#open();
-    if (this.#tasks.get({ agent: scope.agent, id: task.id }) !== undefined) return false;
+    if (this.#tasks.find(scope, task.id) !== undefined) return false;
     this.#tasks.insert(this.#spaces.of(scope), task, now);
     return true;
   }
@@ -239,7 +239,7 @@ export class MemoryStorage implements TaskStorage {
     entry.dropExecutions();
     this.#queue.update(entry);
     this.#tasks.remove(entry);
-    this.#watchers.deleted({ agent: scope.agent, id: taskId });
+    this.#watchers.deleted({ scope, id: taskId });
     return 'deleted';
   }
 

@@ -12,10 +12,9 @@ import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { MemoryTails } from './memory-tails.js';
 import { TaskEntry } from './task-entry.js';
 
-/** All tasks by agent and id, and the orders in which they grow old. */
+/** The tasks of all scopes, and the orders in which they grow old. */
 export class MemoryTasks {
   readonly #spaces: MemorySpaces;
-  readonly #agents = new Map<string, Map<string, TaskEntry>>();
   readonly #ended = new EndedTasks('endedPlace');
   readonly #tails: MemoryTails;
   readonly #room: MemoryRoom;
@@ -28,16 +27,12 @@ export class MemoryTasks {
     this.#room = new MemoryRoom(options);
   }
 
-  get({ agent, id }: TaskKey): TaskEntry | undefined {
-    return this.#agents.get(agent)?.get(id);
+  get({ scope, id }: TaskKey): TaskEntry | undefined {
+    return this.find(scope, id);
   }
 
-  /** The task, if it is in this scope. */
   find(scope: Scope, id: string): TaskEntry | undefined {
-    const entry = this.#agents.get(scope.agent)?.get(id);
-    if (entry === undefined) return undefined;
-    const { tenant, owner } = entry.space.scope;
-    return tenant === scope.tenant && owner === scope.owner ? entry : undefined;
+    return this.#spaces.find(scope)?.tasks.get(id);
   }
 
   /**
@@ -46,9 +41,7 @@ export class MemoryTasks {
    * @throws StorageFullError when none of those that are left has ended.
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
-    const { agent } = space.scope;
-    const tasks = this.#agents.get(agent) ?? new Map<string, TaskEntry>();
-    this.#agents.set(agent, tasks);
+    const { tasks } = space;
     if (tasks.has(task.id)) throw new StorageError(`The task id ${task.id} is taken`);
     const entry = new TaskEntry(space, { task, record: LogRecord.of(1, 0, { task }), now });
     while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
@@ -102,7 +95,7 @@ export class MemoryTasks {
     this.#tails.remove(entry);
     this.#ended.remove(entry);
     this.#room.forget(entry);
-    this.#agents.get(entry.space.scope.agent)?.delete(entry.id);
+    entry.space.tasks.delete(entry.id);
     this.#interrupted.delete(entry);
     entry.space.lists.remove(entry);
     this.#spaces.release(entry.space);

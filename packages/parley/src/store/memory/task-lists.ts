@@ -18,11 +18,6 @@ export class TaskLists {
   #byCreation: SortedList<TaskEntry> | undefined;
   #unsettled: TaskEntry[] = [];
 
-  get isEmpty(): boolean {
-    this.#settle();
-    return this.#byStatus.size === 0;
-  }
-
   /** Takes note that a task is new or its status has changed. */
   touch(entry: TaskEntry): void {
     if (entry.isUnsettled) return;

@@ -23,7 +23,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
   let head: TaskHead | undefined;
   let isNext = claim !== null;
   if (create === null) {
-    head = tables.headIn(scope, taskId);
+    head = tables.head(scope, taskId);
     if (head === undefined) return ['not-found'];
     if (head.ended) return ['terminal', head.state];
     if (contextId !== null && contextId !== head.contextId) return ['other-context'];
@@ -36,7 +36,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
   } else {
     const lease = claim === null ? null : { node: claim[0], end: now + claim[1] };
     head = insertTask(tables, { scope, now, taskId, task: create, turns: 1, lease });
-    tables.keep(scope[0], taskId, head);
+    tables.keep(taskId, head);
   }
   const turn = head.turns;
   const ready = !isNext && head.queue.length === 0;
@@ -63,7 +63,7 @@ export function accept(tables: WriteTables, operation: AcceptOperation): AcceptR
 /** What a message has led to that was taken in, when the answer was lost. */
 export function acceptedBefore(tables: WriteTables, operation: AcceptOperation): AcceptResult | undefined {
   const [, scope, now, taskId, , , message, caller, claim] = operation;
-  const head = tables.headIn(scope, taskId);
+  const head = tables.head(scope, taskId);
   if (head === undefined) return undefined;
   const found = tables.get<{ turn: number | null }>(
     'SELECT max(turn) AS turn FROM execution WHERE task = ? AND message = ? AND caller = ?',
@@ -79,14 +79,14 @@ export function acceptedBefore(tables: WriteTables, operation: AcceptOperation):
 
 /** Puts a task there from outside; false if the id is taken. */
 export function create(tables: WriteTables, [, scope, now, taskId, task]: CreateOperation): boolean {
-  if (tables.head(scope[0], taskId) !== undefined) return false;
+  if (tables.head(scope, taskId) !== undefined) return false;
   insertTask(tables, { scope, now, taskId, task, turns: 0, lease: null });
   return true;
 }
 
 /** True for a task that was put there, when the answer was lost. */
 export function createdBefore(tables: WriteTables, [, scope, , taskId, task]: CreateOperation): true | undefined {
-  const head = tables.headIn(scope, taskId);
+  const head = tables.head(scope, taskId);
   if (head?.seq !== 1) return undefined;
   const first = tables.get<{ event: string }>(`SELECT event FROM task_record WHERE key = ${RECORD_KEY}`, head.pk, 1);
   return first?.event === task.at(-1) ? true : undefined;
@@ -106,5 +106,5 @@ function recalled(
     now,
   );
   if (row === undefined || row.task === null) return row;
-  return tables.headIn(scope, row.task) === undefined ? undefined : row;
+  return tables.head(scope, row.task) === undefined ? undefined : row;
 }

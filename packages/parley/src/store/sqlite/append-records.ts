@@ -12,9 +12,9 @@ const INSERTS: string[] = [];
 
 /** Adds records to the log of a task, if the writer has the right to. */
 export function append(tables: WriteTables, operation: AppendOperation): AppendResult {
-  const [, agent, taskId, now, authority, after, state, statusTime, status, metadata, snapshot, endsTurn, records] =
+  const [, scope, taskId, now, authority, after, state, statusTime, status, metadata, snapshot, endsTurn, records] =
     operation;
-  const head = tables.head(agent, taskId);
+  const head = tables.head(scope, taskId);
   if (head === undefined) return ['not-found'];
   if (head.epoch === authority && isRepeat(tables, head, operation)) return ['appended', waitingIn(head)];
   if (head.ended) return ['terminal'];
@@ -47,7 +47,7 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
     if (snapshot !== null) trimLog(tables, head);
     settleReady(tables, head);
   }
-  if (head.ended || isLarge(head)) tables.forget(agent, taskId);
+  if (head.ended || isLarge(head)) tables.forget(head.scope, taskId);
   return ['appended', waitingIn(head)];
 }
 

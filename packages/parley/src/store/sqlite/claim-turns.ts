@@ -11,6 +11,7 @@ import type {
   ReleaseOperation,
   RenewOperation,
   RenewResult,
+  ScopeFields,
 } from './operations.js';
 import { dropTurn, hold, letGo, settleReady, waitingIn } from './task-turns.js';
 import type { TaskHead, WriteTables } from './write-tables.js';
@@ -62,7 +63,7 @@ export function claim(tables: WriteTables, operation: ClaimOperation): readonly 
   const turns: ClaimedTurn[] = [];
   for (const { task, row } of claimable(tables, operation)) {
     const claimed = tables.apart(task, () => {
-      const head = tables.head(row.agent, row.id);
+      const head = tables.head(scopeOf(row), row.id);
       const [first] = head?.queue ?? [];
       if (head === undefined || first === undefined) return [];
       hold(tables, head, { node, end: now + leaseMs });
@@ -81,10 +82,10 @@ export function claimedBefore(tables: WriteTables, operation: ClaimOperation): r
   const turns = notReady(tables).flatMap((place) => {
     const row = ownerOf(tables, place.task);
     if (row?.held !== place.turn || row.node !== node || row.leaseEnd !== now + leaseMs) return [];
-    if (!agents.includes(row.agent) || (task !== null && task[1] !== row.id)) return [];
+    if (!agents.includes(row.agent) || (task !== null && !isTask(row, task))) return [];
     return (
       tables.apart(place.task, () => {
-        const head = tables.head(row.agent, row.id);
+        const head = tables.head(scopeOf(row), row.id);
         return head === undefined ? [] : heldTurn(tables, row, head);
       }) ?? []
     );
@@ -102,8 +103,7 @@ function heldTurn(tables: WriteTables, row: Claimable, head: TaskHead): readonly
   if (execution === undefined || held === null) return [];
   const { attempt, hand_overs, message, caller, checkpoint, cancel } = execution;
   const began = head.began === held;
-  const scope = [row.agent, row.tenant, row.owner] as const;
-  return [[scope, row.id, epoch, held, attempt + 1, hand_overs, began, message, caller, checkpoint, cancel]];
+  return [[scopeOf(row), row.id, epoch, held, attempt + 1, hand_overs, began, message, caller, checkpoint, cancel]];
 }
 
 /** Counts the attempt that begins; false for a turn that is no longer held, or the request to cancel it, if any. */
@@ -166,7 +166,7 @@ export function saveCheckpoint(tables: WriteTables, [, turn, checkpoint]: Checkp
 
 /** Keeps a request to cancel with the running turn, if there is one. */
 export function requestCancel(tables: WriteTables, [, scope, taskId, request]: CancelOperation): CancelResult {
-  const head = tables.headIn(scope, taskId);
+  const head = tables.head(scope, taskId);
   if (head === undefined) return ['not-found'];
   if (head.ended) return ['terminal', head.state];
   if (head.held !== null) {
@@ -183,7 +183,7 @@ function claimable(tables: WriteTables, operation: ClaimOperation): readonly Can
   if (limit <= 0) return [];
   if (task !== null) {
     const head = tables.head(...task);
-    const [first] = head === undefined || head.ended || !agents.includes(task[0]) ? [] : head.queue;
+    const [first] = head === undefined || head.ended || !agents.includes(task[0][0]) ? [] : head.queue;
     const row = head === undefined || first === undefined ? undefined : ownerOf(tables, head.pk);
     if (head === undefined || first === undefined || row === undefined) return [];
     const isFree = first.ready || isLost(row, { turn: first.turn, now, node });
@@ -237,9 +237,17 @@ function ownerOf(tables: WriteTables, task: number): Claimable | undefined {
   return tables.apart(task, () => tables.get<Claimable>(OWNER, task));
 }
 
+function scopeOf({ agent, tenant, owner }: Claimable): ScopeFields {
+  return [agent, tenant, owner];
+}
+
+function isTask(row: Claimable, [scope, id]: readonly [ScopeFields, string]): boolean {
+  return row.id === id && scopeOf(row).every((name, at) => name === scope[at]);
+}
+
 /** The task of a turn, if the turn is still held under this epoch. */
-function heldBy(tables: WriteTables, [agent, taskId, turn, epoch]: HeldFields): TaskHead | undefined {
-  const head = tables.head(agent, taskId);
+function heldBy(tables: WriteTables, [scope, taskId, turn, epoch]: HeldFields): TaskHead | undefined {
+  const head = tables.head(scope, taskId);
   return head !== undefined && head.held === turn && head.epoch === epoch ? head : undefined;
 }
 

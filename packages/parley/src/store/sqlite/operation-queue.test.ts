@@ -7,7 +7,7 @@ const MIB = 1_048_576;
 /** Appends so much text to a task. */
 function append(task: string, bytes: number): { readonly operation: Operation; readonly name: string } {
   const fields = [1, 'x'.repeat(bytes), null, null];
-  const operation = ['append', 'a', task, 0, 1, 0, 2, 0, '{}', null, null, null, fields] as const;
+  const operation = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, fields] as const;
   return { operation, name: `${task} ${bytes}` };
 }
 

@@ -37,7 +37,7 @@ export type NewTaskFields = readonly [
 ];
 
 /** A turn that somebody holds, or believes to. */
-export type HeldFields = readonly [agent: string, taskId: string, turn: number, epoch: number];
+export type HeldFields = readonly [scope: ScopeFields, taskId: string, turn: number, epoch: number];
 
 /** Take a message in. */
 export type AcceptOperation = readonly [
@@ -65,7 +65,7 @@ export type AcceptResult =
 /** Append records to the log of a task. */
 export type AppendOperation = readonly [
   'append',
-  agent: string,
+  scope: ScopeFields,
   taskId: string,
   now: number,
   authority: number | 'idle' | 'force',
@@ -94,7 +94,7 @@ export type ClaimOperation = readonly [
   leaseMs: number,
   agents: readonly string[],
   limit: number,
-  task: readonly [agent: string, id: string] | null,
+  task: readonly [scope: ScopeFields, id: string] | null,
 ];
 /** A claimed turn; the task itself is read where it is needed. */
 export type ClaimedTurn = readonly [

@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import type { RecordPage, Scope, TaskKey } from '../task-storage.js';
+import type { RecordPage, TaskKey } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
 import { parseTask, type TaskColumns, type TaskTexts } from './task-texts.js';
@@ -29,18 +29,19 @@ export const TASK_COLUMNS =
 const BY_ID = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts, a.name AS agent, s.tenant, s.owner FROM task t
   JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL
-  WHERE t.id = ? AND t.agent = (SELECT pk FROM agent WHERE name = ?)`;
+  WHERE t.id = ? AND a.name = ? AND s.tenant = ? AND s.owner IS ?`;
+const LOG_OF = `SELECT t.pk, t.seq, t.floor FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
+  WHERE t.id = ? AND a.name = ? AND s.tenant = ? AND s.owner IS ?`;
 const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
-/** A task as it stands, if it is in this scope where one is given. */
+/** A task as it stands. */
 export function readTask(
   tables: ReadTables,
-  { agent, id, scope }: TaskKey & { readonly scope?: Scope },
+  { id, scope: { agent, tenant, owner } }: TaskKey,
 ): { readonly row: TaskRow; readonly task: Task } | undefined {
   return tables.together(() => {
-    const row = tables.get<TaskRow>(BY_ID, id, agent);
+    const row = tables.get<TaskRow>(BY_ID, id, agent, tenant, owner);
     if (row === undefined) return undefined;
-    if (scope !== undefined && (row.tenant !== scope.tenant || row.owner !== scope.owner)) return undefined;
     return { row, task: wholeTask(tables, row) };
   });
 }
@@ -70,12 +71,9 @@ export function readRecords(
   options: { readonly key: TaskKey; readonly after: number; readonly maxBytes: number },
 ): RecordPage {
   const { key, after, maxBytes } = options;
+  const { agent, tenant, owner } = key.scope;
   return tables.together(() => {
-    const row = tables.get<{ pk: number; seq: number; floor: number }>(
-      'SELECT pk, seq, floor FROM task WHERE id = ? AND agent = (SELECT pk FROM agent WHERE name = ?)',
-      key.id,
-      key.agent,
-    );
+    const row = tables.get<{ pk: number; seq: number; floor: number }>(LOG_OF, key.id, agent, tenant, owner);
     if (row === undefined) return { records: [], floor: 1, last: 0 };
     const records: LogRecord[] = [];
     let bytes = 0;

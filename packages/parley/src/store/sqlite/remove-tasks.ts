@@ -7,15 +7,13 @@ import type { WriteTables } from './write-tables.js';
 
 interface Removable {
   readonly pk: number;
-  readonly agent: string;
   readonly id: string;
   readonly scope: number;
   readonly state: number;
   readonly contextId: string | null;
 }
 
-const REMOVABLE = `SELECT t.pk, a.name AS agent, t.id, t.scope, t.state, t.context_id AS contextId
-  FROM task t JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
+const REMOVABLE = 'SELECT pk, id, scope, state, context_id AS contextId FROM task WHERE pk = ?';
 const FINISHED = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended';
 
 /** Removes a task with all that hangs on it, unless a turn runs. */
@@ -23,11 +21,11 @@ export function deleteTask(
   tables: WriteTables,
   [, scope, now, taskId]: DeleteOperation,
 ): 'deleted' | 'not-found' | 'running' {
-  const head = tables.headIn(scope, taskId);
+  const head = tables.head(scope, taskId);
   if (head === undefined) return 'not-found';
   if (isRunning(head, now)) return 'running';
   const { pk, state, contextId } = head;
-  remove(tables, { pk, agent: scope[0], id: taskId, scope: head.scope, state, contextId });
+  remove(tables, { pk, id: taskId, scope: head.scope, state, contextId });
   return 'deleted';
 }
 
@@ -109,7 +107,7 @@ function remove(tables: WriteTables, task: Removable): void {
   );
   if (gone !== undefined && gone.ended !== null) tables.changeTails(-gone.bytes);
   tables.count(task.scope, task.state, -1);
-  tables.forget(task.agent, task.id);
+  tables.forget(task.scope, task.id);
   if (task.contextId === null) return;
   const { scope, contextId } = task;
   const left = tables.get<{ tasks: number }>(

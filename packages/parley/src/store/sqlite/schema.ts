@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /**
  * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes
@@ -29,7 +29,7 @@ CREATE TABLE task (
   held INTEGER, node TEXT, lease_end INTEGER, began INTEGER NOT NULL, ended INTEGER,
   status TEXT NOT NULL, metadata TEXT, bytes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE UNIQUE INDEX task_id ON task (id, agent);
+CREATE UNIQUE INDEX task_id ON task (id, scope);
 CREATE INDEX task_state ON task (scope, state, status_time, id);
 CREATE INDEX task_context ON task (context, state, status_time, id) WHERE context IS NOT NULL;
 CREATE INDEX task_created ON task (scope, created, id);
@@ -85,6 +85,7 @@ const MIGRATIONS = [
     PRIMARY KEY (scope, key)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX idempotency_expires ON idempotency (expires);`,
+  'DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, scope);',
 ] as const;
 
 /**

@@ -95,7 +95,7 @@ export class SqliteStorage implements TaskStorage {
         const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };
         if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
         // A message to a task that cannot be read is as if it had not come.
-        const stored = await this.#readHeld({ key: { agent: scope.agent, id: taskId }, turn, epoch });
+        const stored = await this.#readHeld({ key: { scope, id: taskId }, turn, epoch });
         if (stored === undefined) return { kind: 'not-found' };
         return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
       }
@@ -122,7 +122,7 @@ export class SqliteStorage implements TaskStorage {
   ): Promise<readonly Claim[]> {
     const now = this.#open();
     const { node, leaseMs, agents, limit, task } = request;
-    const key = task === undefined ? null : ([task.agent, task.id] as const);
+    const key = task === undefined ? null : ([scopeFields(task.scope), task.id] as const);
     const claims: Claim[] = [];
     for (;;) {
       const wanted = limit - claims.length;
@@ -205,7 +205,7 @@ export class SqliteStorage implements TaskStorage {
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     const now = this.#open();
     const outcome = await this.#commits.do(['delete', scopeFields(scope), now, taskId]);
-    if (outcome === 'deleted') this.#watchers.deleted({ agent: scope.agent, id: taskId });
+    if (outcome === 'deleted') this.#watchers.deleted({ scope, id: taskId });
     return outcome;
   }
 
@@ -306,7 +306,7 @@ export class SqliteStorage implements TaskStorage {
 
   #stored(scope: Scope, taskId: string): StoredTask | undefined {
     const now = this.#clock.now();
-    const found = this.#read(() => readTask(this.#file.tables, { agent: scope.agent, id: taskId, scope }));
+    const found = this.#read(() => readTask(this.#file.tables, { scope, id: taskId }));
     return found && storedOf(found.row, found.task, now);
   }
 
@@ -317,11 +317,11 @@ export class SqliteStorage implements TaskStorage {
   }
 
   /** A claim whose answer was lost is known again by the time at which it was made, and so may be others of that time. */
-  #isNew([[agent], id, epoch]: ClaimedTurn, now: number): boolean {
+  #isNew([scope, id, epoch]: ClaimedTurn, now: number): boolean {
     const { turns } = this.#claimed;
     if (this.#claimed.at !== now) turns.clear();
     this.#claimed.at = now;
-    const key = `${epoch} ${agent} ${id}`;
+    const key = JSON.stringify([epoch, scope, id]);
     if (turns.has(key)) return false;
     turns.add(key);
     return true;
@@ -339,12 +339,12 @@ export class SqliteStorage implements TaskStorage {
 
   /** A claimed turn, unless its task was deleted since. A turn that cannot be read is set aside. */
   async #claimOf(claimed: ClaimedTurn): Promise<Claim | undefined> {
-    const [[agent], id, epoch, turn] = claimed;
+    const [[agent, tenant, owner], id, epoch, turn] = claimed;
     try {
       return this.#readClaim(claimed);
     } catch (error) {
       const reason = fileFault(this.#file.path, error).text;
-      const held = heldFields({ key: { agent, id }, turn, epoch });
+      const held = heldFields({ key: { scope: { agent, tenant, owner }, id }, turn, epoch });
       await this.#commits.do(['leave-aside', held, reason]).catch(() => this.#file.setAside.add(id, reason));
       return undefined;
     }
@@ -353,10 +353,11 @@ export class SqliteStorage implements TaskStorage {
   #readClaim(claimed: ClaimedTurn): Claim | undefined {
     const [[agent, tenant, owner], id, epoch, turn, attempt, handOvers, began, message, caller, checkpoint, cancel] =
       claimed;
-    const found = readTask(this.#file.tables, { agent, id });
+    const scope = { agent, tenant, owner };
+    const found = readTask(this.#file.tables, { scope, id });
     if (found === undefined) return undefined;
     return {
-      scope: { agent, tenant, owner },
+      scope,
       task: found.task,
       seq: found.row.seq,
       epoch,

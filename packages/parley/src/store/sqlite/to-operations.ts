@@ -16,7 +16,7 @@ export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
 
 /** A turn, spread out. */
 export function heldFields({ key, turn, epoch }: HeldTurn): HeldFields {
-  return [key.agent, key.id, turn, epoch];
+  return [scopeFields(key.scope), key.id, turn, epoch];
 }
 
 /** A new task with the text of its first record. */
@@ -69,7 +69,7 @@ export function appendOperation(append: Append, now: number): AppendOperation {
   for (const record of records) fields.push(record.turn, record.text, textOf(record.history), textOf(record.metadata));
   return [
     'append',
-    key.agent,
+    scopeFields(key.scope),
     key.id,
     now,
     authority,

@@ -295,14 +295,14 @@ export class WriteTables {
     return this.scopeOf(fields);
   }
 
-  /** A task by its agent and id. */
-  head(agent: string, id: string): TaskHead | undefined {
-    const agentPk = this.agent(agent);
-    if (agentPk === undefined) return undefined;
-    const key = `${agentPk} ${id}`;
+  /** A task by its scope and id. */
+  head(fields: ScopeFields, id: string): TaskHead | undefined {
+    const scope = this.scope(fields);
+    if (scope === undefined) return undefined;
+    const key = `${scope} ${id}`;
     const known = this.#heads.get(key);
     if (known !== undefined) return known;
-    const row = this.get<Row>(`SELECT ${HEAD_COLUMNS} FROM task WHERE id = ? AND agent = ?`, id, agentPk);
+    const row = this.get<Row>(`SELECT ${HEAD_COLUMNS} FROM task WHERE id = ? AND scope = ?`, id, scope);
     if (row === undefined) return undefined;
     const head = headOf(row);
     if (!head.ended) {
@@ -316,20 +316,14 @@ export class WriteTables {
     return head;
   }
 
-  /** A task, if it is in this scope. */
-  headIn(scope: ScopeFields, id: string): TaskHead | undefined {
-    const head = this.head(scope[0], id);
-    return head !== undefined && head.scope === this.scope(scope) ? head : undefined;
-  }
-
   /** Keeps the head of a task that was just made. */
-  keep(agent: string, id: string, head: TaskHead): void {
-    if (!isLarge(head)) remember(this.#heads, `${this.agentOf(agent)} ${id}`, head);
+  keep(id: string, head: TaskHead): void {
+    if (!isLarge(head)) remember(this.#heads, `${head.scope} ${id}`, head);
   }
 
   /** Forgets a task that has ended or was deleted. */
-  forget(agent: string, id: string): void {
-    this.#heads.delete(`${this.agentOf(agent)} ${id}`);
+  forget(scope: number, id: string): void {
+    this.#heads.delete(`${scope} ${id}`);
   }
 
   #idOf(pk: number): string | undefined {
