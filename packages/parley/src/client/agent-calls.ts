@@ -73,7 +73,8 @@ export class AgentCalls {
       let transport: ClientTransport | undefined;
       let credentials: RequestCredentials | undefined;
       try {
-        transport = connection.ready ?? (await connection.transport());
+        const made = connection.transport;
+        transport = made instanceof Promise ? await made : made;
         credentials = guard.isOpen
           ? NO_CREDENTIALS
           : await guard.credentials(transport.agentInterface.url, call.context.signal);

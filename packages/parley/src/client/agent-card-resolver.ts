@@ -1,4 +1,3 @@
-import { A2AError } from '../errors/a2a-error.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isObject } from '../model/json.js';
@@ -68,8 +67,8 @@ export class AgentCardResolver {
       const found = await this.#at(base + path, { signal });
       if (found !== undefined) return found;
     }
-    const { foundElsewhere } = await import('./other-places.js');
-    return foundElsewhere({
+    const { searchCard } = await import('./card-search.js');
+    return searchCard({
       base,
       identifier,
       at: (place, wanted) => this.#at(place, { identifier: wanted, signal }),
@@ -86,19 +85,19 @@ export class AgentCardResolver {
     const value = await this.#read(url, signal);
     if (value === undefined) return undefined;
     if (!('specVersion' in value && 'entries' in value)) return this.#decoded(value, url);
-    const { catalogEntry } = await import('./ai-catalog.js');
-    const entry = await catalogEntry(value, { url, identifier, read: (nested) => this.#read(nested, signal) });
-    if ('data' in entry) return this.#decoded(entry.data, url);
-    const card = await this.#read(entry.url, signal);
-    if (card === undefined)
-      throw new AgentCardError('not-found', `The catalog names a card that is not there: ${entry.url}`);
-    return this.#decoded(card, entry.url);
+    const { cardOfCatalog } = await import('./ai-catalog.js');
+    return cardOfCatalog(value, {
+      url,
+      identifier,
+      read: (place) => this.#read(place, signal),
+      decoded: (card, place) => this.#decoded(card, place),
+    });
   }
 
   async #decoded(document: object, url: string | undefined): Promise<ResolvedCard> {
     const card = await this.#options.decode(document);
     const isDiscovery = url !== undefined && /\/(?:discover|agent\.json)$/.test(url);
-    const endpoint = isDiscovery ? (await import('./other-places.js')).baseServerEndpoint(document, url) : undefined;
+    const endpoint = isDiscovery ? (await import('./card-search.js')).baseServerEndpoint(document, url) : undefined;
     return { card, document, url, endpoint };
   }
 
@@ -109,16 +108,9 @@ export class AgentCardResolver {
       throw new AgentCardError('invalid', `The catalogs lead to more than ${MOST_DOCUMENTS} documents; name the card`);
     const { status, text } = await this.#options.documents.get(url, { isOwn: originOf(url) === this.#origin, signal });
     if (ABSENT.has(status)) return undefined;
-    if (status === 401 || status === 403) {
-      const code = status === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
-      throw new A2AError(code, `The agent card is not for everybody: the server answered ${status}`);
-    }
     if (status < 200 || status > 299) {
-      const scheme = status === 400 ? (await import('./other-places.js')).schemeHint(text) : '';
-      throw new A2AError(
-        status >= 500 ? 'UNAVAILABLE' : 'INVALID_REQUEST',
-        `Asked for the agent card, the server answered ${status}${scheme}`,
-      );
+      const { refusedCard } = await import('./card-search.js');
+      throw refusedCard(status, text);
     }
     try {
       const value: unknown = JSON.parse(text);

@@ -19,9 +19,8 @@ export interface AgentConnectionOptions {
 export class AgentConnection {
   readonly #options: AgentConnectionOptions;
   #at = 0;
-  readonly #transports = new Map<number, Promise<ClientTransport>>();
-  /** Those that are there. */
-  readonly #ready: ClientTransport[] = [];
+  /** Transports by the number of their interface, from their first use on. */
+  readonly #transports: (ClientTransport | Promise<ClientTransport> | undefined)[] = [];
 
   constructor(options: AgentConnectionOptions) {
     this.#options = options;
@@ -32,14 +31,22 @@ export class AgentConnection {
     return this.#options.interfaces[this.#at] as AgentInterface;
   }
 
-  /** Calls that interface; undefined before the first call of it. */
-  get ready(): ClientTransport | undefined {
-    return this.#ready[this.#at];
-  }
-
-  /** The same, made where it is not there yet. */
-  transport(): Promise<ClientTransport> {
-    return this.#transport(this.#at);
+  /** The transport of that interface: a promise while it is loaded. */
+  get transport(): ClientTransport | Promise<ClientTransport> {
+    const at = this.#at;
+    const transports = this.#transports;
+    transports[at] ??= this.#options.transports(this.agentInterface).then(
+      (transport) => {
+        transports[at] = transport;
+        return transport;
+      },
+      (error: unknown) => {
+        // The next call tries again to load it.
+        transports[at] = undefined;
+        throw error;
+      },
+    );
+    return transports[at];
   }
 
   /**
@@ -49,26 +56,11 @@ export class AgentConnection {
   leave(failed: ClientTransport | undefined, error: unknown, tried: number): boolean {
     const { interfaces, logger } = this.#options;
     if (!isOfInterface(error) || interfaces.length === 1) return false;
-    if (this.#ready[this.#at] === failed) this.#at = (this.#at + 1) % interfaces.length;
+    if (this.#transports[this.#at] === failed) this.#at = (this.#at + 1) % interfaces.length;
     if (tried >= interfaces.length) return false;
     const { protocolBinding, protocolVersion } = this.agentInterface;
     logger.warn('calling another interface of the agent', { code: error.code, protocolBinding, protocolVersion });
     return true;
-  }
-
-  #transport(at: number): Promise<ClientTransport> {
-    const known = this.#transports.get(at);
-    if (known !== undefined) return known;
-    const made = this.#options.transports(this.#options.interfaces[at] as AgentInterface);
-    made.then(
-      (transport) => {
-        this.#ready[at] = transport;
-      },
-      // What could not be loaded may be there the next time.
-      () => this.#transports.delete(at),
-    );
-    this.#transports.set(at, made);
-    return made;
   }
 }
 

@@ -1,17 +1,18 @@
 import { AgentCardError } from '../errors/agent-card-error.js';
 import { isObject } from '../model/json.js';
+import type { ResolvedCard } from './agent-card-resolver.js';
 
-/** Where a catalog says that a card is, or the card itself. */
-export type CatalogEntry = { readonly url: string } | { readonly data: object };
+type CatalogEntry = { readonly url: string } | { readonly data: object };
 
-/** How a catalog is searched. */
+/** A search in an AI catalog. */
 export interface CatalogSearch {
-  /** Of the catalog. */
+  /** URL of the catalog. */
   readonly url: string;
-  /** Of the entry wanted; without it there must be only one. */
+  /** Identifier of the wanted entry. If undefined, the catalog must list exactly one agent. */
   readonly identifier: string | undefined;
-  /** The JSON of a nested catalog; undefined where there is none. */
-  readonly read: (url: string) => Promise<object | undefined>;
+  /** Returns the JSON object at a URL; undefined if there is none. */
+  read(url: string): Promise<object | undefined>;
+  decoded(document: object, url: string): Promise<ResolvedCard>;
 }
 
 interface Listed {
@@ -27,10 +28,20 @@ const MAJOR_VERSION = 1;
 const NESTING = 4;
 
 /**
- * The entry of an agent in an AI catalog, its nested catalogs included. Of one identifier the newest version counts.
- * @throws AgentCardError where there is none, or several and none is named.
+ * Finds the card of an agent through an AI catalog and its nested catalogs.
+ * @throws AgentCardError if the catalog lists no such agent, lists several, or names a card that is not there.
  */
-export async function catalogEntry(catalog: object, search: CatalogSearch): Promise<CatalogEntry> {
+export async function cardOfCatalog(catalog: object, search: CatalogSearch): Promise<ResolvedCard> {
+  const entry = await catalogEntry(catalog, search);
+  if ('data' in entry) return search.decoded(entry.data, search.url);
+  const card = await search.read(entry.url);
+  if (card === undefined)
+    throw new AgentCardError('not-found', `The catalog names a card that is not there: ${entry.url}`);
+  return search.decoded(card, entry.url);
+}
+
+/** Chooses the entry. If several have the same identifier, the newest version counts. */
+async function catalogEntry(catalog: object, search: CatalogSearch): Promise<CatalogEntry> {
   const { url, identifier } = search;
   const listed = newest(await listedAgents(catalog, [url], search.read));
   const fitting = identifier === undefined ? listed : listed.filter((item) => item.identifier === identifier);

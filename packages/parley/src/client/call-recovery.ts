@@ -1,8 +1,8 @@
 import type { RequestCredentials } from '../auth/credential-provider.js';
-import type { A2AError } from '../errors/a2a-error.js';
+import { A2AError } from '../errors/a2a-error.js';
 import type { OperationName } from '../operations/operations.js';
 import type { AgentConnection } from './agent-connection.js';
-import { pause } from './backoff.js';
+import { AttemptPauses } from './attempt-pauses.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { ClientTransport } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
@@ -34,12 +34,14 @@ export interface FailedAttempt {
  */
 export class CallRecovery {
   readonly #options: CallRecoveryOptions;
+  readonly #pauses: AttemptPauses;
   #hasRenewed = false;
   #interfaces = 1;
   #attempts = 1;
 
   constructor(options: CallRecoveryOptions) {
     this.#options = options;
+    this.#pauses = new AttemptPauses(options.runtime);
   }
 
   /**
@@ -64,8 +66,7 @@ export class CallRecovery {
 
   /** Tells that the call was answered after all. */
   answered(): void {
-    const { taskId, runtime } = this.#options;
-    if (this.#attempts > 1) runtime.onConnection({ state: 'restored', taskId, attempt: this.#attempts - 1 });
+    this.#pauses.answered(this.#options.taskId);
   }
 
   async #later(error: unknown): Promise<void> {
@@ -73,19 +74,12 @@ export class CallRecovery {
     const isSend = operation === 'sendMessage' || operation === 'sendStreamingMessage';
     const failed = { error, attempts: this.#attempts, isIdempotent };
     const afterMs = isSend ? waitBeforeResend(failed, retry, runtime.random) : undefined;
-    if (afterMs === undefined) throw error;
-    const { code } = failed.error as A2AError;
+    if (afterMs === undefined || !(error instanceof A2AError)) throw error;
     const waitMs = Math.round(afterMs);
-    runtime.onConnection({
-      state: 'interrupted',
-      taskId,
-      attempt: this.#attempts,
-      attempts: retry.attempts ?? ATTEMPTS,
-      waitMs,
-      error: failed.error as A2AError,
-    });
+    const attempt = this.#attempts;
     this.#attempts += 1;
-    runtime.logger.info('sending again', { attempt: this.#attempts, afterMs: waitMs, code });
-    await pause(runtime.clock, waitMs, signal);
+    runtime.logger.info('sending again', { attempt: this.#attempts, afterMs: waitMs, code: error.code });
+    const attempts = retry.attempts ?? ATTEMPTS;
+    await this.#pauses.wait({ taskId, attempt, attempts, waitMs, error }, signal);
   }
 }

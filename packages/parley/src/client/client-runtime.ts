@@ -1,20 +1,19 @@
 import type { Clock } from '../runtime/clock.js';
-import type { EqualTimers } from '../runtime/equal-timers.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ConnectionEvent } from './connection-event.js';
 
-/** What clients need of the machine they run on. */
+/** The ports of a client. */
 export interface ClientRuntime {
-  /** Pending timers keep the process alive: somebody waits for them. */
+  /** Its timers keep the process alive, because a caller waits for them. */
   readonly clock: Clock;
-  /** How long agents may take to close a stream that is over, before its connection is given up. They keep no process alive. */
-  readonly closing: EqualTimers;
+  /** Its timers let the process end. */
+  readonly idleClock: Pick<Clock, 'after'>;
   readonly ids: Pick<IdSource, 'random'>;
-  /** A number from 0 to 1, different each time. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
-  /** Hears of calls, retries, fallbacks and resumptions; never of credentials, headers or contents. */
+  /** Gets calls, retries, fallbacks and reconnections; never credentials, headers or contents. */
   readonly logger: Logger;
-  /** Hears of connections that are lost and restored. */
+  /** Called if a connection is lost or restored. */
   readonly onConnection: (event: ConnectionEvent) => void;
 }

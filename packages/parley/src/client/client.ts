@@ -31,6 +31,9 @@ import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, type WaitOptions, waitForTask } from './task-waiting.js';
 
+/** Default of `ResumeOptions.attempts`. */
+const RESUME_ATTEMPTS = 10;
+
 /** A request without what the client knows by itself. */
 type Wanted<Request> = Omit<Request, 'tenant'>;
 
@@ -270,6 +273,7 @@ export class Client {
       resumable,
       hasTaken: isInDoubt ? (task) => hasMessage(task, call.request) : undefined,
       repeatable: isMessage && (mayRepeat || isIdempotent),
+      attempts: resume.attempts ?? RESUME_ATTEMPTS,
       options: resume,
       runtime,
       deadline: () => callDeadline(runtime.clock, options),
@@ -284,7 +288,7 @@ export class Client {
       open: (signal) => {
         if (isMessage && !this.#hasStreams) return this.#single(call.request as SendMessageRequest, within(signal));
         const opening = { ...call, context: within(signal, lastEventId) };
-        return isMessage ? this.#calls.stream(opening) : this.#subscription(opening);
+        return isMessage ? this.#calls.stream(opening) : this.#subscription(opening as AgentCall<'subscribeToTask'>);
       },
       subscribe: (id, place) => {
         const context = within(place.signal, place.lastEventId);
@@ -294,21 +298,14 @@ export class Client {
     });
   }
 
-  #subscription(call: AgentCall<StreamingOperationName>): EventBatches {
+  #subscription(call: AgentCall<'subscribeToTask'>): EventBatches {
     const isBare = isLegacy(this.agentInterface.protocolVersion) && call.context.lastEventId === undefined;
     return isBare ? this.#bareSubscription(call) : this.#calls.stream(call);
   }
 
-  async *#bareSubscription(
-    call: AgentCall<StreamingOperationName>,
-  ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+  async *#bareSubscription(call: AgentCall<'subscribeToTask'>): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     const { snapshotFirst } = await import('./snapshot-first.js');
-    const { promise: opened, resolve } = Promise.withResolvers<void>();
-    return yield* snapshotFirst({
-      events: this.#calls.stream({ ...call, opened: resolve }),
-      opened,
-      task: () => this.#calls.unary({ ...call, operation: 'getTask', request: call.request as SubscribeToTaskRequest }),
-    });
+    return yield* snapshotFirst(call, this.#calls);
   }
 
   async *#single(

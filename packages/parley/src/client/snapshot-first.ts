@@ -1,37 +1,30 @@
-import type { Task } from '../model/task.js';
-import type { EventBatches, ReceivedEvent } from './client-transport.js';
-
-/** A subscription with an agent that may begin it with whatever comes next. */
-export interface BareSubscription {
-  readonly events: EventBatches;
-  /** Resolves once the agent has taken the subscription: from then on it misses nothing. */
-  readonly opened: Promise<void>;
-  /** The task as it is. */
-  task(): Promise<Task>;
-}
+import type { AgentCall, AgentCalls } from './agent-calls.js';
+import type { ReceivedEvent } from './client-transport.js';
 
 /**
- * The same subscription, beginning with the task: before 1.0 agents need not show it. What arrived before the task was asked for is in
- * the task, and not shown again.
+ * A subscription that begins with the task. Agents before 1.0 need not send the task first, so GetTask adds it. Events
+ * that arrived before GetTask was called are part of its answer and are not repeated.
  */
-export async function* snapshotFirst({
-  events,
-  opened,
-  task,
-}: BareSubscription): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+export async function* snapshotFirst(
+  call: AgentCall<'subscribeToTask'>,
+  calls: AgentCalls,
+): AsyncGenerator<readonly ReceivedEvent[], undefined> {
+  const { promise: opened, resolve } = Promise.withResolvers<void>();
+  const events = calls.stream({ ...call, opened: resolve });
+  const task = () => calls.unary({ ...call, operation: 'getTask' });
   const iterator = events[Symbol.asyncIterator]();
   let arrived: readonly ReceivedEvent[] | undefined;
   const first = iterator.next().then((result) => {
     if (result.done !== true) arrived = result.value;
     return result;
   });
-  // It is waited for below, where there is still somebody to tell.
+  // The error is thrown below, where the first event is awaited.
   first.catch(() => {});
   try {
     await Promise.race([opened, first]);
     const before = arrived;
     const snapshot = await task();
-    // TypeScript does not see that it changes while the task is waited for.
+    // TypeScript does not see that `arrived` changes during the call.
     const meanwhile = arrived as readonly ReceivedEvent[] | undefined;
     if (meanwhile !== undefined && beginsWithTask(meanwhile)) yield meanwhile;
     else yield [{ event: { task: meanwhile === before ? snapshot : await task() } }];
@@ -40,7 +33,7 @@ export async function* snapshotFirst({
     if (meanwhile === undefined) yield begun.value;
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
   } finally {
-    // Not waited for: where the task could not be had, the first event is still waited for.
+    // Not awaited: after a failed GetTask, the first event may still be pending.
     iterator.return?.().catch(() => {});
   }
 }

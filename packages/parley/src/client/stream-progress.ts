@@ -2,34 +2,33 @@ import type { StreamResponse } from '../model/stream-response.js';
 import type { TaskStatus } from '../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
 import type { ReceivedEvent } from './client-transport.js';
+import type { StreamFacts, StreamRules } from './stream-policy.js';
 
-/** The end of a stream: that of a message with its turn, that of a task with the task (Spec §3.1.2). */
-export type StreamSpan = 'turn' | 'task';
-
-/** How far a stream has come, by what has arrived of it. */
-export class StreamProgress {
-  readonly #span: StreamSpan;
-  /** The message continues a task, whose state the first snapshot may show as it was before. */
+/** Facts about a task, from the events of its stream. */
+export class StreamProgress implements StreamFacts {
+  readonly rules: StreamRules;
+  /** The message continues a task. The first snapshot may show the status that the task had before the message. */
   readonly #continues: boolean;
   #taskId: string | undefined;
   #contextId: string | undefined;
   #status: TaskStatus | undefined;
+  /** The JSON of the status before the message. */
   #before: string | undefined;
   #answered = false;
   #lastId: string | undefined;
   #begun = false;
   #afresh = true;
-  /** The last event, where it was a snapshot after a break. */
+  /** The JSON of the last event if it was a snapshot after a reconnection. */
   #snapshot: string | undefined;
 
   constructor(
-    span: StreamSpan,
+    rules: StreamRules,
     known: { readonly taskId?: string | undefined; readonly lastEventId?: string | undefined },
   ) {
-    this.#span = span;
-    this.#continues = span === 'turn' && known.taskId !== undefined;
-    // The task of a message is known for sure once the agent has named it.
-    if (span === 'task') this.#taskId = known.taskId;
+    this.rules = rules;
+    this.#continues = rules.span === 'turn' && known.taskId !== undefined;
+    // The agent may answer a message with another task, so its own first event decides.
+    if (rules.span === 'task') this.#taskId = known.taskId;
     this.#lastId = known.lastEventId;
   }
 
@@ -49,36 +48,29 @@ export class StreamProgress {
     return this.#lastId;
   }
 
-  /** Whether anything has arrived. */
-  get hasBegun(): boolean {
-    return this.#begun;
-  }
-
-  /** Whether nothing can follow: the task has ended, or the answer was a message. */
   get isOver(): boolean {
     return this.#answered || (this.#status !== undefined && isTerminal(this.#status.state));
   }
 
-  /** Whether the task waits for its caller now, and did not merely do so before the message. */
+  /** True if the task waits for its caller now; false if only its status before the message did. */
   get isWaiting(): boolean {
     const status = this.#status;
     if (status === undefined || !isInterrupted(status.state)) return false;
     return this.#before === undefined || this.#before !== JSON.stringify(status);
   }
 
-  /** Whether the turn of the message is over, although its task is not. */
   get asksForInput(): boolean {
-    return this.#span === 'turn' && this.isWaiting && this.#status?.state === 'TASK_STATE_INPUT_REQUIRED';
+    return this.rules.span === 'turn' && this.isWaiting && this.#status?.state === 'TASK_STATE_INPUT_REQUIRED';
   }
 
-  /** From now on events come from a new connection. */
+  /** Marks the next event as the first of a new connection. */
   reconnect(): void {
     this.#afresh = true;
   }
 
-  /** Takes an event in; false where it tells nothing new. */
+  /** Records an event. Returns false if the event is a repetition. */
   take({ event, id }: ReceivedEvent): boolean {
-    // A snapshot that opens a connection stands for itself, whatever its number: the agent may not have the rest any more.
+    // The agent may have dropped the events before a snapshot, so a snapshot counts even if its id is lower.
     const isSnapshot = this.#afresh && 'task' in event;
     this.#afresh = false;
     const snapshot = isSnapshot && this.#begun ? JSON.stringify(event) : undefined;

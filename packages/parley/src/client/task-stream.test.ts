@@ -2,11 +2,10 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { A2AError } from '../errors/a2a-error.js';
 import type { StreamResponse } from '../model/stream-response.js';
-import { EqualTimers } from '../runtime/equal-timers.js';
 import { silentLogger } from '../telemetry/logger.js';
-import type { ReceivedEvent } from './client-transport.js';
+import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import type { ConnectionEvent } from './connection-event.js';
-import { TaskStream } from './task-stream.js';
+import { type StreamSource, TaskStream } from './task-stream.js';
 
 const status = (state: 'TASK_STATE_WORKING' | 'TASK_STATE_COMPLETED'): StreamResponse => ({
   statusUpdate: { taskId: 't', contextId: 'c', status: { state } },
@@ -28,7 +27,7 @@ class Connection {
     this.#wake();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<readonly ReceivedEvent[]> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     for (;;) {
       this.#signal.throwIfAborted();
       const batch = this.#ready.shift();
@@ -36,6 +35,42 @@ class Connection {
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
+}
+
+/** A stream of an agent that numbers its events. */
+function streamOf(
+  clock: ManualClock,
+  {
+    connect,
+    onConnection = () => {},
+    ...others
+  }: Pick<StreamSource, 'attempts' | 'options'> & {
+    readonly connect: (signal: AbortSignal) => EventBatches;
+    readonly onConnection?: (event: ConnectionEvent) => void;
+  },
+): TaskStream {
+  return new TaskStream({
+    span: 'task',
+    taskId: 't',
+    lastEventId: undefined,
+    resumable: true,
+    repeatable: false,
+    hasTaken: undefined,
+    runtime: {
+      clock,
+      idleClock: clock,
+      ids: { random: () => 'r' },
+      random: () => 1,
+      logger: silentLogger,
+      onConnection,
+    },
+    deadline: () => ({ signal: undefined, release() {} }),
+    around: (events) => events,
+    open: connect,
+    subscribe: (_, { signal }) => connect(signal),
+    task: () => Promise.reject(new Error('the task was not expected to be polled')),
+    ...others,
+  });
 }
 
 it.each([
@@ -53,27 +88,11 @@ it.each([
     if (opened === 1) yield [{ event: status('TASK_STATE_WORKING'), id: '1' }];
     throw busy;
   };
-  const stream = new TaskStream({
-    span: 'task',
-    taskId: 't',
-    lastEventId: undefined,
-    resumable: true,
-    repeatable: false,
-    hasTaken: undefined,
-    options: { firstMs: 5, attempts: 3 },
-    runtime: {
-      clock,
-      closing: new EqualTimers(clock, 1_000),
-      ids: { random: () => 'r' },
-      random: () => 1,
-      logger: silentLogger,
-      onConnection: (event) => heard.push(event),
-    },
-    deadline: () => ({ signal: undefined, release() {} }),
-    around: (events) => events,
-    open: refuse,
-    subscribe: refuse,
-    task: () => Promise.reject(new Error('nobody asked for the task')),
+  const stream = streamOf(clock, {
+    attempts: 3,
+    options: { firstMs: 5 },
+    connect: refuse,
+    onConnection: (event) => heard.push(event),
   });
   await stream.next();
   const end = stream.next().catch((error: unknown) => error);
@@ -106,28 +125,7 @@ it('a connection that is silent for too long is given up, but not while its call
     connections.push(connection);
     return connection;
   };
-  const stream = new TaskStream({
-    span: 'task',
-    taskId: 't',
-    lastEventId: undefined,
-    resumable: true,
-    repeatable: false,
-    hasTaken: undefined,
-    options: { silenceMs: 1_000, firstMs: 10 },
-    runtime: {
-      clock,
-      closing: new EqualTimers(clock, 1_000),
-      ids: { random: () => 'r' },
-      random: () => 1,
-      logger: silentLogger,
-      onConnection: () => {},
-    },
-    deadline: () => ({ signal: undefined, release() {} }),
-    around: (events) => events,
-    open: connect,
-    subscribe: (_, { signal }) => connect(signal),
-    task: () => Promise.reject(new Error('nobody asked for the task')),
-  });
+  const stream = streamOf(clock, { attempts: 10, options: { silenceMs: 1_000, firstMs: 10 }, connect });
   const next = async () => {
     const pending = stream.next();
     await clock.settle();

@@ -1,121 +1,105 @@
-import { A2AError, type ErrorCode } from '../errors/a2a-error.js';
 import { ConnectionError } from '../errors/connection-error.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
-import type { RunningTimer } from '../runtime/equal-timers.js';
-import { backoffMs, LONGEST_RETRY_AFTER_MS, pause, waitAfter } from './backoff.js';
+import { AttemptPauses } from './attempt-pauses.js';
+import { backoffMs, LONGEST_RETRY_AFTER_MS, waitAfter } from './backoff.js';
 import { type CallDeadline, eitherSignal } from './call-deadline.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
-import { isTransient } from './send-retries.js';
-import { StreamProgress, type StreamSpan } from './stream-progress.js';
+import {
+  FIRST_STATE,
+  nextState,
+  type PauseStep,
+  type ReadStep,
+  type StreamOutcome,
+  type StreamRules,
+  type StreamState,
+} from './stream-policy.js';
+import { StreamProgress } from './stream-progress.js';
 
-/** How streams are kept going. */
+/** Options for reconnecting streams. */
 export interface ResumeOptions {
-  /** Attempts in a row that bring nothing new before the stream fails; default 10, none with 0. */
+  /** Attempts in a row without any answer before the stream fails. Default 10; 0 turns reconnecting off. */
   readonly attempts?: number;
-  /** The first wait, which doubles each time; default 250 ms. */
+  /** First wait in ms; it doubles with each attempt. Default 250. */
   readonly firstMs?: number;
-  /** The longest wait; default 10 s. */
+  /** Longest wait in ms. Default 10,000. */
   readonly longestMs?: number;
-  /** The longest `Retry-After` of the agent that is waited for, instead of a shorter wait; default 60 s. */
+  /** Longest `Retry-After` of the agent that the client obeys, in ms. Default 60,000. */
   readonly longestRetryAfterMs?: number;
   /**
-   * After this time without a sign of life a connection counts as broken. Default: 60 s with agents that declare the
-   * extension for resumable streams, which give such signs; none with others, of whom that is not known.
+   * Silence in ms after which the client gives a connection up. Default 60,000 for agents that declare the extension for
+   * resumable streams, because they send keep-alives. Other agents may send none, so their connections have no limit.
    */
   readonly silenceMs?: number;
 }
 
-/** How a stream reaches its agent. */
-export interface StreamSource {
-  readonly span: StreamSpan;
-  /** Whether `open` may be called again although the first call may have arrived. */
-  readonly repeatable: boolean;
-  /** What is known before it begins. */
+/** The calls and settings that a stream needs. */
+export interface StreamSource extends StreamRules {
+  /** The task that the caller named. */
   readonly taskId: string | undefined;
   readonly lastEventId: string | undefined;
-  /** Whether the agent goes on after `Last-Event-ID`. */
-  readonly resumable: boolean;
   readonly options: ResumeOptions;
   readonly runtime: ClientRuntime;
-  /** The time limit of the whole stream; asked for once, when it begins. */
+  /** Starts the time limit of the whole stream. Called once, before the first connection. */
   deadline(): CallDeadline;
-  /**
-   * True if a task that asks for input has had the turn of the message. Undefined where that goes without saying: where
-   * the message began the task, or the agent is not known to keep all messages.
-   */
-  readonly hasTaken: ((task: Task) => boolean) | undefined;
-  /** Puts what stands around calls around the events. */
+  /** Applies the interceptors to the events. */
   around(events: AsyncIterable<StreamResponse>): AsyncIterable<StreamResponse>;
-  /** The first connection. */
+  /** Makes the first connection. */
   open(signal: AbortSignal): EventBatches;
-  /** A connection to a task that is known. */
+  /** Connects to a known task. */
   subscribe(id: string, place: SubscriptionPlace): EventBatches;
-  /** The task as it is. */
+  /** Calls GetTask. */
   task(id: string, signal: AbortSignal | undefined): Promise<Task>;
 }
 
-/** From where on a subscription is wanted. */
+/** The place in a stream at which a subscription begins. */
 export interface SubscriptionPlace {
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
 }
 
 const SILENCE_MS = 60_000;
+/** Time of an agent to close a stream that is over. */
+const CLOSING_MS = 1_000;
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
-const ATTEMPTS = 10;
 const nothing = (): void => {};
-/** Answers to a subscription that say no more than that there is nothing to follow. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  'UNSUPPORTED_OPERATION',
-  'METHOD_NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'INVALID_PARAMS',
-  'TASK_NOT_FOUND',
-]);
 
 /**
- * The events of a message's turn or of a task, over as many connections as it takes. Iterate it once; leaving the loop
- * lets the connection go, and the task goes on. With an agent that numbers its events, each of them comes once, in
- * order; with any other, a `task` event after a break stands for what was missed: a task event always means that the
- * task now is as it says. Between events it tells how far it has come.
+ * The events of a message's turn or of a task, over as many connections as necessary. Iterate it once. If the caller
+ * leaves the loop, the connection closes and the task continues. If the agent numbers its events, each event arrives once
+ * and in order. Otherwise a `task` event after a reconnection replaces the missed events. A `task` event always shows the
+ * current task. Between events, the getters tell the progress.
+ *
+ * `stream-policy.ts` decides the next action; this class performs it.
  */
 export class TaskStream implements AsyncIterableIterator<StreamResponse, undefined> {
   readonly #source: StreamSource;
   readonly #progress: StreamProgress;
-  /** How long a connection may show no sign of life; undefined for ever. */
+  readonly #pauses: AttemptPauses;
   readonly #silenceMs: number | undefined;
-  /** What the caller reads: the events as they come, or what interceptors make of them. */
+  #state: StreamState = FIRST_STATE;
+  /** The caller's view of the events, after the interceptors. */
   #events: AsyncIterator<StreamResponse> | undefined;
-  /** What the connection in use brings. */
+  /** The batches of the current connection. */
   #incoming: AsyncIterator<readonly ReceivedEvent[], undefined> | undefined;
-  /** What arrived together, and how much of it the caller has. */
+  /** The current batch, and the number of its events that were looked at. */
   #arrived: readonly ReceivedEvent[] = [];
   #taken = 0;
-  /** What is being waited for. */
   #pending: Promise<unknown> | undefined;
-  /** Connections in a row that brought nothing new, and those that brought nothing at all. */
-  #quiet = 0;
-  #faults = 0;
   #deadline: CallDeadline | undefined;
   #connection: AbortController | undefined;
-  /** Since when an event is waited for; undefined while the caller has the last one. */
+  /** Start of the current wait for a batch; undefined while the caller handles an event. */
   #waitsSince: number | undefined;
   #stopTimer: (() => void) | undefined;
-  #closing: RunningTimer | undefined;
-  /** Of the connection in use: whether it has brought anything, and whether the task was looked at since the one before. */
-  #hasNews = false;
-  #looked = false;
-  #breaks = 0;
-  /** The attempt that was announced, and has not been answered yet. */
-  #announced = 0;
+  #isClosing = false;
   #closed = false;
 
   constructor(source: StreamSource) {
     this.#source = source;
-    this.#progress = new StreamProgress(source.span, source);
+    this.#progress = new StreamProgress(source, source);
+    this.#pauses = new AttemptPauses(source.runtime);
     this.#silenceMs = source.options.silenceMs ?? (source.resumable ? SILENCE_MS : undefined);
   }
 
@@ -128,19 +112,19 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return this.#progress.contextId;
   }
 
-  /** The state of the task as the last event left it. */
+  /** The state of the task after the last event. */
   get state(): TaskState | undefined {
     return this.#progress.state;
   }
 
-  /** The id of the last event that had one: `subscribeToTask` goes on after it. */
+  /** The id of the last event that had one. `subscribeToTask` can continue after it. */
   get lastEventId(): string | undefined {
     return this.#progress.lastEventId;
   }
 
-  /** How often the connection was lost. */
+  /** The number of reconnections. */
   get breaks(): number {
-    return this.#breaks;
+    return this.#state.tries.breaks;
   }
 
   [Symbol.asyncIterator](): this {
@@ -159,7 +143,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return END;
   }
 
-  /** The events without what stands around calls. */
+  /** The events before the interceptors. */
   #direct(): AsyncIterableIterator<StreamResponse, undefined> {
     const next = (): Promise<IteratorResult<StreamResponse, undefined>> =>
       this.#pending === undefined ? this.#next() : this.#pending.then(next, next);
@@ -176,7 +160,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return events;
   }
 
-  /** Of what has arrived, the next event costs no waiting: streams may bring thousands of them a second. */
+  /** Events that have arrived already cost no waiting: a stream may bring thousands of them a second. */
   #next(): Promise<IteratorResult<StreamResponse, undefined>> {
     const event = this.#take();
     if (event !== undefined) return Promise.resolve({ value: event, done: false });
@@ -190,36 +174,40 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
       const received = this.#arrived[this.#taken];
       if (received === undefined) return undefined;
       this.#taken += 1;
-      if (!this.#progress.take(received)) continue;
-      this.#quiet = 0;
-      return received.event;
+      if (this.#progress.take(received)) return received.event;
     }
   }
 
-  /** The next event that is still to come, over whatever connection. */
+  /** Performs one action after the other until an event arrives. */
   async #more(): Promise<IteratorResult<StreamResponse, undefined>> {
     try {
       while (!this.#closed) {
-        let fault: unknown;
+        const state = this.#state;
+        if (state.step === 'end') break;
+        if (state.step === 'fail') throw state.error;
+        let event: StreamResponse | undefined;
+        let outcome: StreamOutcome;
         try {
-          if (this.#hasNews) {
-            if (this.#breaks > 0 && (await this.#isTurnOver())) break;
-            this.#expectMore();
+          if (state.step === 'deliver') outcome = 'wanted';
+          else if (state.step === 'check') outcome = await this.#check();
+          else if (state.step === 'pause') outcome = await this.#pause(state);
+          else {
+            const next = await this.#batches(state.step).next();
+            if (next.done === true) {
+              // A connection that is closed already needs no abort.
+              this.#connection = undefined;
+              outcome = 'closed';
+            } else {
+              event = this.#arrive(next.value);
+              outcome = event === undefined ? 'stale' : 'news';
+            }
           }
-          const next = await (this.#incoming ?? this.#begin()).next();
-          if (next.done !== true) {
-            const event = this.#takeBatch(next.value);
-            if (event !== undefined) return { value: event, done: false };
-            continue;
-          }
-          // It has ended by itself: there is nothing to let go.
-          this.#connection = undefined;
-          if (await this.#endsByClosing()) break;
-          fault = new ConnectionError('The stream ended before its task did', { sent: true });
         } catch (error) {
-          fault = error;
+          const signal = this.#deadline?.signal;
+          outcome = signal?.aborted ? { error: signal.reason, expired: true } : { error, expired: false };
         }
-        if (!(await this.#goesOnAfter(fault))) break;
+        this.#state = nextState(state, outcome, this.#progress);
+        if (event !== undefined) return { value: event, done: false };
       }
       this.#end();
       return END;
@@ -231,126 +219,65 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     }
   }
 
-  #takeBatch(batch: readonly ReceivedEvent[]): StreamResponse | undefined {
-    this.#faults = 0;
-    if (this.#announced > 0) this.#restored();
+  /** The source of the next batch. */
+  #batches(step: ReadStep): AsyncIterator<readonly ReceivedEvent[], undefined> {
+    const source = this.#source;
+    let incoming = this.#incoming;
+    if (incoming === undefined || step === 'open') {
+      this.#deadline ??= source.deadline();
+      incoming = source.open(this.#connect())[Symbol.asyncIterator]();
+    } else if (step === 'subscribe') {
+      const lastEventId = source.resumable ? this.lastEventId : undefined;
+      const place = { lastEventId, signal: this.#connect() };
+      incoming = source.subscribe(this.taskId as string, place)[Symbol.asyncIterator]();
+    } else if (step === 'poll') {
+      incoming = this.#poll();
+    } else {
+      if (step === 'drain') this.#closeSoon();
+      if (this.#silenceMs !== undefined) this.#waitsSince = source.runtime.clock.monotonic();
+    }
+    this.#incoming = incoming;
+    return incoming;
+  }
+
+  #arrive(batch: readonly ReceivedEvent[]): StreamResponse | undefined {
+    this.#pauses.answered(this.taskId);
     this.#waitsSince = undefined;
-    this.#hasNews = true;
     this.#arrived = batch;
     this.#taken = 0;
     return this.#take();
   }
 
-  /** The caller has all that has come, and waits. */
-  #expectMore(): void {
-    if (this.#progress.isOver) this.#closeSoon();
-    if (this.#silenceMs !== undefined) this.#waitsSince = this.#source.runtime.clock.monotonic();
-  }
-
-  #begin(): AsyncIterator<readonly ReceivedEvent[], undefined> {
-    this.#deadline = this.#source.deadline();
-    this.#incoming = this.#source.open(this.#connect())[Symbol.asyncIterator]();
-    return this.#incoming;
-  }
-
-  /** Finds the way on after a connection that ended too early; false where the stream is over. */
-  async #goesOnAfter(fault: unknown): Promise<boolean> {
-    if (this.#closed || this.#progress.isOver) return false;
-    this.#deadline?.signal?.throwIfAborted();
-    if (await this.#isTurnOver()) return false;
-    if (this.#mayLook(fault)) {
-      this.#incoming = this.#look();
-      return true;
-    }
-    const { attempts = ATTEMPTS } = this.#source.options;
-    this.#faults += 1;
-    this.#quiet += 1;
-    if (!isTransient(fault) || this.#faults > attempts) throw fault;
-    this.#incoming = (await this.#again(this.#quiet, fault))[Symbol.asyncIterator]();
-    return true;
-  }
-
-  /** Whether the task is to be looked at, once for a connection: there is nothing to follow, or a connection brought nothing. */
-  #mayLook(fault: unknown): boolean {
-    if (this.#breaks === 0 || this.#looked || this.#progress.taskId === undefined) return false;
-    if (fault instanceof A2AError && REFUSALS.has(fault.code)) return true;
-    return this.#faults > 0 && !this.#source.resumable;
-  }
-
-  /**
-   * True if a stream that the agent has closed is whole (Spec §3.1.2): agents differ in what they close at a question.
-   */
-  async #endsByClosing(): Promise<boolean> {
-    if (this.#progress.isOver) return true;
-    if (!this.#progress.isWaiting) return false;
-    if (this.#progress.asksForInput) return this.#isTurnOver();
-    return this.#source.span === 'turn' || !this.#source.resumable;
-  }
-
-  /** Whether the message has had its turn. The question just seen may be that of an earlier turn, shown again to a repeated message. */
-  async #isTurnOver(): Promise<boolean> {
-    if (!this.#progress.asksForInput) return false;
-    const { hasTaken, options } = this.#source;
-    if (hasTaken === undefined) return true;
-    const { attempts = ATTEMPTS } = options;
-    for (let number = 1; ; number++) {
-      try {
-        const task = await this.#source.task(this.#progress.taskId as string, this.#deadline?.signal);
-        if (this.#announced > 0) this.#restored();
-        return task.status.state === 'TASK_STATE_INPUT_REQUIRED' && hasTaken(task);
-      } catch (error) {
-        if (!isTransient(error) || number > attempts) throw error;
-        await this.#pauseAfter(error, number);
-      }
-    }
-  }
-
-  /** Waits for the next attempt, and tells of it. */
-  async #pauseAfter(error: A2AError, attempt: number): Promise<void> {
-    const { options, runtime } = this.#source;
-    const { firstMs = 250, longestMs = 10_000, longestRetryAfterMs = LONGEST_RETRY_AFTER_MS } = options;
-    const ownMs = backoffMs(attempt, { firstMs, longestMs, factor: 2 }, runtime.random);
-    const waitMs = waitAfter(error, ownMs, longestRetryAfterMs);
-    const { attempts = ATTEMPTS } = options;
-    this.#announced = attempt;
-    runtime.onConnection({ state: 'interrupted', taskId: this.taskId, attempt, attempts, waitMs, error });
-    await pause(runtime.clock, waitMs, this.#deadline?.signal);
-  }
-
-  #restored(): void {
-    const attempt = this.#announced;
-    this.#announced = 0;
-    this.#source.runtime.onConnection({ state: 'restored', taskId: this.taskId, attempt });
-  }
-
-  /** The next connection, after a while. */
-  async #again(number: number, fault: A2AError): Promise<EventBatches> {
-    const { runtime, resumable, repeatable } = this.#source;
-    const { taskId, lastEventId } = this.#progress;
-    if (taskId === undefined && !repeatable) throw fault;
+  /** The current task, as the only event of a connection. */
+  async *#poll(): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     this.#disconnect();
-    await this.#pauseAfter(fault, number);
-    this.#breaks += 1;
-    this.#looked = false;
-    runtime.logger.info('resuming a stream', { taskId, lastEventId, attempt: number, fault: fault.message });
-    this.#progress.reconnect();
-    const connected = this.#connect();
-    if (taskId === undefined) return this.#source.open(connected);
-    return this.#source.subscribe(taskId, { lastEventId: resumable ? lastEventId : undefined, signal: connected });
-  }
-
-  /** Where nothing can be followed: what has become of the task. */
-  async *#look(): AsyncGenerator<readonly ReceivedEvent[], undefined> {
-    this.#disconnect();
-    this.#progress.reconnect();
-    this.#looked = true;
-    const task = await this.#source.task(this.#progress.taskId as string, this.#connect());
+    const task = await this.#source.task(this.taskId as string, this.#connect());
     yield [{ event: { task } }];
+  }
+
+  async #check(): Promise<StreamOutcome> {
+    const { task: getTask, hasTaken } = this.#source;
+    const task = await getTask(this.taskId as string, this.#deadline?.signal);
+    this.#pauses.answered(this.taskId);
+    return task.status.state === 'TASK_STATE_INPUT_REQUIRED' && hasTaken?.(task) ? 'turn over' : 'turn open';
+  }
+
+  async #pause({ attempt, fault, next }: PauseStep): Promise<StreamOutcome> {
+    const { attempts, options, runtime } = this.#source;
+    const { taskId, lastEventId } = this.#progress;
+    const { firstMs = 250, longestMs = 10_000, longestRetryAfterMs = LONGEST_RETRY_AFTER_MS } = options;
+    if (next.step !== 'check') this.#disconnect();
+    const ownMs = backoffMs(attempt, { firstMs, longestMs, factor: 2 }, runtime.random);
+    const waitMs = waitAfter(fault, ownMs, longestRetryAfterMs);
+    await this.#pauses.wait({ taskId, attempt, attempts, waitMs, error: fault }, this.#deadline?.signal);
+    if (next.step !== 'check')
+      runtime.logger.info('resuming a stream', { taskId, lastEventId, attempt, fault: fault.message });
+    return 'paused';
   }
 
   #connect(): AbortSignal {
     const connection = new AbortController();
-    this.#hasNews = false;
+    this.#progress.reconnect();
     this.#connection = connection;
     this.#waitsSince = this.#source.runtime.clock.monotonic();
     this.#watch(connection);
@@ -359,11 +286,9 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
 
   #disconnect(): void {
     this.#stopTimer?.();
-    if (this.#closing !== undefined) this.#source.runtime.closing.stop(this.#closing);
     this.#connection?.abort();
   }
 
-  /** Nothing comes any more. */
   #end(): void {
     this.#closed = true;
     this.#arrived = [];
@@ -372,24 +297,25 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     this.#disconnect();
   }
 
-  /** Gives a connection up that shows no sign of life while somebody waits for one. */
+  /** Aborts a connection on which nothing arrives for `silenceMs` while the caller waits. */
   #watch(connection: AbortController): void {
     const silenceMs = this.#silenceMs;
     if (silenceMs === undefined) return;
-    const { runtime } = this.#source;
+    const { clock } = this.#source.runtime;
     const look = (): void => {
-      const silent = this.#waitsSince === undefined ? 0 : runtime.clock.monotonic() - this.#waitsSince;
-      if (silent < silenceMs) this.#stopTimer = runtime.clock.after(silenceMs - silent, look);
+      const silent = this.#waitsSince === undefined ? 0 : clock.monotonic() - this.#waitsSince;
+      if (silent < silenceMs) this.#stopTimer = clock.after(silenceMs - silent, look);
       else connection.abort(new ConnectionError(`The agent was silent for ${silenceMs} ms`, { sent: true }));
     };
-    this.#stopTimer = runtime.clock.after(silenceMs, look);
+    this.#stopTimer = clock.after(silenceMs, look);
   }
 
-  /** The agent closes what is over; one that does not is not waited for. */
+  /** Agents close a stream that is over. The client closes it if the agent does not. */
   #closeSoon(): void {
-    if (this.#closing !== undefined) return;
+    if (this.#isClosing) return;
+    this.#isClosing = true;
     const connection = this.#connection;
     this.#stopTimer?.();
-    this.#closing = this.#source.runtime.closing.start(() => connection?.abort());
+    this.#stopTimer = this.#source.runtime.idleClock.after(CLOSING_MS, () => connection?.abort());
   }
 }

@@ -1,6 +1,7 @@
 import { A2AError } from '../errors/a2a-error.js';
 import type { Task } from '../model/task.js';
 import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
+import { AttemptPauses } from './attempt-pauses.js';
 import { backoffMs, LONGEST_RETRY_AFTER_MS, pause, waitAfter } from './backoff.js';
 import type { ClientRuntime } from './client-runtime.js';
 import { isTransient } from './send-retries.js';
@@ -30,30 +31,32 @@ export interface TaskWatch {
   readonly runtime: ClientRuntime;
 }
 
-/** Looks that may fail in a row for passing reasons. */
-const FAILED_LOOKS = 10;
+/** Polls in a row that may fail for transient reasons. */
+const FAILED_POLLS = 10;
 
-/** The task once it has ended or, unless only its end counts, needs its caller: by its stream, or else by looking ever more rarely. */
+/** Waits for a task by its stream. If the stream ends early or there is none, polls the task with growing pauses. */
 export async function waitForTask(watch: TaskWatch): Promise<Task> {
   const { until, pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = watch.options;
   const isDone = (state: TaskState | undefined): boolean => state !== undefined && isWaitOver(state, until);
   await follow(watch, isDone);
   const { id: taskId, runtime, signal } = watch;
+  const pauses = new AttemptPauses(runtime);
   let failed = 0;
   for (let number = 1; ; number++) {
-    let waitMs = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, runtime.random);
+    const pollMs = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, runtime.random);
     try {
       const task = await watch.task();
-      if (failed > 0) runtime.onConnection({ state: 'restored', taskId, attempt: failed });
+      pauses.answered(taskId);
       if (isDone(task.status.state)) return task;
       failed = 0;
     } catch (error) {
       failed += 1;
-      if (!isTransient(error) || failed > FAILED_LOOKS) throw error;
-      waitMs = waitAfter(error, waitMs, LONGEST_RETRY_AFTER_MS);
-      runtime.onConnection({ state: 'interrupted', taskId, attempt: failed, attempts: FAILED_LOOKS, waitMs, error });
+      if (!isTransient(error) || failed > FAILED_POLLS) throw error;
+      const waitMs = waitAfter(error, pollMs, LONGEST_RETRY_AFTER_MS);
+      await pauses.wait({ taskId, attempt: failed, attempts: FAILED_POLLS, waitMs, error }, signal);
+      continue;
     }
-    await pause(runtime.clock, waitMs, signal);
+    await pause(runtime.clock, pollMs, signal);
   }
 }
 

@@ -27,7 +27,6 @@ import { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { Interceptor } from '../operations/interceptor.js';
 import { isLegacy, majorMinor } from '../operations/versions.js';
-import { EqualTimers } from '../runtime/equal-timers.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerClock, callerIds, systemClock } from './runtime.js';
 
@@ -103,8 +102,6 @@ const sharedCards = memoryCardCache();
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
-/** One timer for all streams of the process: nearly every agent closes its stream at once. */
-const closing = new EqualTimers(systemClock, 1_000, { lingers: true });
 
 /**
  * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is
@@ -116,7 +113,7 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
   const { logger = silentLogger, onConnection = ignored } = options;
   const runtime: ClientRuntime = {
     clock: callerClock,
-    closing,
+    idleClock: systemClock,
     ids: callerIds,
     random: Math.random,
     logger,

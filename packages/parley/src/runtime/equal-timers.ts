@@ -17,16 +17,13 @@ export type RunningTimer = Place<Entry>;
 export class EqualTimers {
   readonly #clock: Clock;
   readonly #ms: number;
-  readonly #lingers: boolean;
   readonly #running = new LinkedList<Entry>();
   #disarm: (() => void) | undefined;
   #looking = false;
 
-  /** With `lingers`, the timer of the clock is not stopped with the last of these: it rings once for nothing. */
-  constructor(clock: Clock, ms: number, { lingers = false }: { readonly lingers?: boolean } = {}) {
+  constructor(clock: Clock, ms: number) {
     this.#clock = clock;
     this.#ms = ms;
-    this.#lingers = lingers;
   }
 
   /** Runs `task` once after the time of these timers. */
@@ -39,7 +36,7 @@ export class EqualTimers {
   /** Stops a timer; one that has run or was stopped is left alone. */
   stop(timer: RunningTimer): void {
     this.#running.remove(timer);
-    if (this.#lingers || this.#running.size > 0 || this.#looking) return;
+    if (this.#running.size > 0 || this.#looking) return;
     // The next one is often about to start.
     this.#looking = true;
     this.#clock.soon(() => {

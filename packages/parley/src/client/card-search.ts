@@ -1,36 +1,37 @@
+import { A2AError } from '../errors/a2a-error.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentInterface } from '../model/agent-card.js';
 import type { ResolvedCard } from './agent-card-resolver.js';
 
-/** A search for a card that is at none of the well-known paths below its base url. */
-export interface FurtherSearch {
-  /** Without a slash at its end. */
+/** A search for a card beyond the well-known paths of its base URL. */
+export interface CardSearch {
+  /** Without a final slash. */
   readonly base: string;
-  /** Of an entry of a catalog. */
+  /** Identifier of the catalog entry that the caller wants. */
   readonly identifier: string | undefined;
-  /** The card that a document is or leads to; undefined if there is none. */
+  /** Returns the card in a document or in the catalog at a URL; undefined if there is none. */
   at(url: string, identifier?: string): Promise<ResolvedCard | undefined>;
-  /** The JSON of a document; undefined if there is none. */
+  /** Returns the JSON object at a URL; undefined if there is none. */
   read(url: string): Promise<object | undefined>;
   decoded(document: object, url: string): Promise<ResolvedCard>;
 }
 
 const CARD = '/.well-known/agent-card.json';
 const CATALOG = '/.well-known/ai-catalog.json';
-/** Documents with the card of a server of the base-server interface. */
+/** Paths of the card on servers with the base-server interface. */
 const DISCOVERY = ['/discover', '/agent.json'];
 
 /**
- * Finds the card of an interface at its origin, in a catalog, or in the place of the base-server interface.
- * @throws AgentCardError
+ * Finds a card at the origin of an interface, in a catalog, or at the paths of the base-server interface.
+ * @throws AgentCardError if there is no card.
  */
-export async function foundElsewhere(search: FurtherSearch): Promise<ResolvedCard> {
+export async function searchCard(search: CardSearch): Promise<ResolvedCard> {
   const { base, identifier } = search;
   const { origin } = new URL(base);
   const named = DISCOVERY.some((path) => base.endsWith(path)) ? await ofBaseServer(search, base) : undefined;
   if (named !== undefined) return named;
   if (identifier === undefined && base !== origin) {
-    // The url may be an interface of the agent whose card stands at the origin.
+    // The URL may be an interface of the agent whose card is at the origin.
     const atOrigin = await search.at(origin + CARD);
     if (atOrigin?.card.supportedInterfaces.some(({ url }) => url.replace(/(?<!\/)\/+$/, '') === base) === true)
       return atOrigin;
@@ -46,16 +47,13 @@ export async function foundElsewhere(search: FurtherSearch): Promise<ResolvedCar
   throw new AgentCardError('not-found', `There is no agent card under ${base}, at none of the well-known paths`);
 }
 
-/** Any server may have a document there, of any kind. */
-async function ofBaseServer({ read, decoded }: FurtherSearch, url: string): Promise<ResolvedCard | undefined> {
+/** Reads a document that may be of any kind, because other servers use the same paths. */
+async function ofBaseServer({ read, decoded }: CardSearch, url: string): Promise<ResolvedCard | undefined> {
   const document = await read(url);
   return document !== undefined && baseServerEndpoint(document, url) !== undefined ? decoded(document, url) : undefined;
 }
 
-/**
- * The interface of a server of the base-server interface, beside the document with its card; undefined if the document
- * is another one. Such cards are of 0.2.
- */
+/** Returns the base-server interface beside a card of version 0.2; undefined if the document is not such a card. */
 export function baseServerEndpoint(document: object, url: string): AgentInterface | undefined {
   const { name, url: address, protocolVersion = '0.2' } = document as Readonly<Record<string, unknown>>;
   const isCard = typeof name === 'string' && typeof address === 'string' && String(protocolVersion).startsWith('0.2');
@@ -63,10 +61,18 @@ export function baseServerEndpoint(document: object, url: string): AgentInterfac
   return { url: new URL('communicate', url).href, protocolBinding: 'JSONRPC', protocolVersion: '0.2' };
 }
 
-/** The pages of nginx, Go and Apache for plain HTTP at a port of TLS. */
+/** Matches the pages of nginx, Go and Apache for plain HTTP at a TLS port. */
 const EXPECTS_TLS = /plain HTTP|HTTP request to an HTTPS server/;
 
-/** The end of an error for a server that expects TLS, as the page says that it answers with. */
-export function schemeHint(page: string): string {
-  return EXPECTS_TLS.test(page) ? '; it wants https instead of http' : '';
+/** Makes the error for a server that answers the request for a card with a status other than 2xx. */
+export function refusedCard(status: number, page: string): A2AError {
+  if (status === 401 || status === 403) {
+    const code = status === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
+    return new A2AError(code, `The agent card is not public: the server answered ${status}`);
+  }
+  const scheme = status === 400 && EXPECTS_TLS.test(page) ? '; it wants https instead of http' : '';
+  return new A2AError(
+    status >= 500 ? 'UNAVAILABLE' : 'INVALID_REQUEST',
+    `Asked for the agent card, the server answered ${status}${scheme}`,
+  );
 }
