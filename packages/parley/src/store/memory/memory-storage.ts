@@ -7,8 +7,12 @@ import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { mergedCancel } from '../merged-cancel.js';
-import { checkAppend } from '../rules/decide-append.js';
+import { type AcceptDecision, type AcceptedTurn, decideAccept, firstTurn } from '../rules/decide-accept.js';
+import { checkAppend, decideAppend } from '../rules/decide-append.js';
+import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
 import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { isHeld, waitingIn } from '../rules/task-head.js';
+import { claimedBy, renewedHolder } from '../rules/turn-lease.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -35,11 +39,11 @@ import type {
   TurnRuns,
 } from '../task-storage.js';
 import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
-import { type Demand, ExecutionQueue, isClaimable } from './execution-queue.js';
 import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks } from './memory-tasks.js';
 import { RememberedKeys } from './remembered-keys.js';
-import type { Execution, TaskEntry } from './task-entry.js';
+import type { QueuedTurn, TaskEntry } from './task-entry.js';
+import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
 
 /** What a memory storage needs. */
 export interface MemoryStorageOptions {
@@ -67,7 +71,7 @@ export class MemoryStorage implements TaskStorage {
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
   readonly #keys = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
-  readonly #queue = new ExecutionQueue();
+  readonly #queue = new TurnQueue();
   readonly #watchers = new WriteWatchers();
   #order = 0;
   #closed = false;
@@ -85,85 +89,90 @@ export class MemoryStorage implements TaskStorage {
       if (first !== undefined) return { kind: 'repeated', first };
     }
     let entry: TaskEntry | undefined;
+    let accepted: AcceptDecision;
     if ('create' in task) {
       entry = this.#tasks.insert(this.#spaces.of(scope), task.create, now);
+      accepted = firstTurn(acceptance.claim, now);
     } else {
+      const { claim, waitingLimit } = acceptance;
       entry = this.#tasks.find(scope, task.id);
-      if (entry === undefined) return { kind: 'not-found' };
-      if (entry.endedAt !== undefined) return { kind: 'terminal', state: entry.state };
-      if (task.contextId !== undefined && task.contextId !== entry.contextId) return { kind: 'other-context' };
-      if (entry.executions.length > acceptance.waitingLimit) return { kind: 'full' };
-      this.#tasks.makeRoomFor(acceptance.message);
+      accepted = decideAccept(entry, { contextId: task.contextId, waitingLimit, claim }, now);
     }
-    const execution = this.#enqueue(entry, acceptance);
-    const { turn } = execution;
+    if (entry === undefined || accepted.kind !== 'accepted') return refusedAccept(accepted.kind, entry);
+    if (!('create' in task)) this.#tasks.makeRoomFor(acceptance.message);
+    const queued = this.#enqueue(entry, acceptance, accepted);
+    const { turn } = accepted;
     if (pushConfig !== undefined) putConfig(entry, { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id });
     if (idempotency !== undefined) {
       this.#keys.put(entry.space, idempotency, { taskId: entry.id, turn });
     }
-    if (acceptance.claim === undefined || entry.executions.length > 1) {
-      this.#queue.update(entry);
-      return { kind: 'accepted', taskId: entry.id, turn };
-    }
-    const claim = this.#claim(entry, acceptance.claim, now);
-    execution.attempts = claim.attempt;
-    return { kind: 'accepted', taskId: entry.id, turn, claim };
+    if (accepted.attempts === 0) return { kind: 'accepted', taskId: entry.id, turn };
+    return { kind: 'accepted', taskId: entry.id, turn, claim: claimOf(entry, queued, accepted.attempts) };
   }
 
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#open();
     checkAppend(append);
     const entry = this.#tasks.get(append.key);
+    const request = {
+      authority: append.authority,
+      after: append.after,
+      count: append.records.length,
+      ends: isTerminal(append.head.status.state),
+      endsTurn: append.endsTurn,
+    };
+    let decision = decideAppend(entry, request, { now });
     if (entry === undefined) return { kind: 'not-found' };
-    const { authority, records, head, endsTurn } = append;
-    const mayRepeat = append.after !== entry.seq || records.length === 0;
-    if (mayRepeat && authority === entry.epoch && isRepeat(entry, append)) {
-      return { kind: 'appended', waiting: entry.waiting };
+    if (decision.kind === 'compare') {
+      decision = decideAppend(entry, request, { now, isInLog: endsWith(entry, append) });
     }
-    if (entry.endedAt !== undefined) return { kind: 'terminal' };
-    const { held } = entry;
-    if (authority === 'idle') {
-      if (entry.isRunning(now)) return { kind: 'running' };
-    } else if (authority !== 'force' && (held === undefined || authority !== entry.epoch)) {
-      return { kind: 'fenced' };
+    switch (decision.kind) {
+      case 'appended':
+        break;
+      case 'repeated':
+        return { kind: 'appended', waiting: waitingIn(entry) };
+      case 'compare':
+        throw new TypeError('An append is compared once');
+      default:
+        return { kind: decision.kind };
     }
-    if (append.after !== entry.seq) return { kind: 'fenced' };
-    if (authority === 'force') entry.overtake();
-    else if (authority !== 'idle' && held !== undefined && records.length > 0) held.began = true;
-    entry.append(append);
-    this.#tasks.setStatus(entry, head.status, now);
-    if (isTerminal(head.status.state)) entry.dropExecutions();
-    else if (endsTurn !== undefined) entry.dropExecution(endsTurn);
+    entry.append(append, decision);
+    this.#tasks.setStatus(entry, append.head.status, now);
     this.#queue.update(entry);
     this.#tasks.hasGrown(entry);
     this.#watchers.appended(append);
-    return { kind: 'appended', waiting: entry.waiting };
+    return { kind: 'appended', waiting: waitingIn(entry) };
   }
 
   async claim(request: Demand & { readonly task?: TaskKey }): Promise<readonly Claim[]> {
     const now = this.#open();
     const claims: Claim[] = [];
     for (const entry of this.#claimable(request, now)) {
-      claims.push(this.#claim(entry, request, now));
+      const [first] = entry.queue;
+      if (first === undefined) continue;
+      entry.hold(claimedBy(entry, first.turn, { lease: request, now }));
+      this.#queue.update(entry);
+      claims.push(claimOf(entry, first, first.attempts + 1));
     }
     return claims;
   }
 
   async begin(turn: HeldTurn, attempt: number): Promise<Renewal> {
     this.#open();
-    const held = this.#held(turn);
-    if (held === undefined) return { held: false };
-    held.attempts = attempt;
-    return held.cancel === undefined ? { held: true } : { held: true, cancel: held.cancel };
+    const queued = this.#held(turn);
+    if (queued === undefined) return { held: false };
+    queued.attempts = attempt;
+    return renewalOf(queued);
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const now = this.#open();
     return request.turns.map((turn) => {
-      const held = this.#held(turn);
-      if (held === undefined) return { held: false };
-      held.leaseEnd = now + request.leaseMs;
-      return held.cancel === undefined ? { held: true } : { held: true, cancel: held.cancel };
+      const entry = this.#tasks.get(turn.key);
+      const holder = entry && renewedHolder(entry, turn, now + request.leaseMs);
+      if (holder === undefined || entry?.held === undefined) return { held: false };
+      entry.holder = holder;
+      return renewalOf(entry.held);
     });
   }
 
@@ -171,29 +180,29 @@ export class MemoryStorage implements TaskStorage {
     this.#open();
     const entry = this.#tasks.get(turn.key);
     if (entry === undefined) return { waiting: 0 };
-    const held = this.#held(turn);
-    if (held !== undefined) {
-      if (how === 'done') entry.dropExecution(held.turn);
-      else held.node = undefined;
-      if (typeof how === 'object') Object.assign(held, { attempts: how.attempts, handOvers: how.handOvers });
+    const queued = this.#held(turn);
+    if (queued !== undefined) {
+      entry.holder = undefined;
+      if (how === 'done') entry.dropTurns(queued.turn);
+      if (typeof how === 'object') Object.assign(queued, { attempts: how.attempts, handOvers: how.handOvers });
       this.#queue.update(entry);
     }
-    return { waiting: entry.waiting };
+    return { waiting: waitingIn(entry) };
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
     this.#open();
-    const held = this.#held(turn);
-    if (held === undefined) return false;
-    held.checkpoint = checkpoint;
-    return true;
+    const queued = this.#held(turn);
+    if (queued !== undefined) queued.checkpoint = checkpoint;
+    return queued !== undefined;
   }
 
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
     const now = this.#open();
     const entry = this.#tasks.find(scope, taskId);
-    if (entry === undefined) return { kind: 'not-found' };
-    if (entry.endedAt !== undefined) return { kind: 'terminal', state: entry.state };
+    const decision = decideCancel(entry);
+    if (entry === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
+    if (decision.kind === 'terminal') return { kind: 'terminal', state: entry.state };
     const { held } = entry;
     if (held !== undefined) held.cancel = mergedCancel(held.cancel, request);
     return { kind: 'requested', stored: entry.stored(entry.content.read(), now) };
@@ -234,9 +243,10 @@ export class MemoryStorage implements TaskStorage {
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     const now = this.#open();
     const entry = this.#tasks.find(scope, taskId);
-    if (entry === undefined) return 'not-found';
-    if (entry.isRunning(now)) return 'running';
-    entry.dropExecutions();
+    const decision = decideDelete(entry, now);
+    if (entry === undefined || decision !== 'deleted') return decision;
+    entry.holder = undefined;
+    entry.dropTurns('all');
     this.#queue.update(entry);
     this.#tasks.remove(entry);
     this.#watchers.deleted({ scope, id: taskId });
@@ -327,56 +337,59 @@ export class MemoryStorage implements TaskStorage {
     return this.#tasks.find(scope, found.outcome.taskId) === undefined ? undefined : found;
   }
 
-  #enqueue(entry: TaskEntry, { message, caller }: Acceptance): Execution {
-    entry.turns += 1;
+  #enqueue(entry: TaskEntry, { message, caller }: Acceptance, accepted: AcceptedTurn): QueuedTurn {
     this.#order += 1;
-    const execution: Execution = {
+    const queued: QueuedTurn = {
       order: this.#order,
-      turn: entry.turns,
+      turn: accepted.turn,
       message,
       caller,
-      attempts: 0,
+      attempts: accepted.attempts,
       handOvers: 0,
-      began: false,
       checkpoint: undefined,
       cancel: undefined,
-      node: undefined,
-      leaseEnd: 0,
     };
-    entry.addExecution(execution);
-    return execution;
+    entry.addTurn(queued);
+    entry.hold(accepted);
+    this.#queue.update(entry);
+    return queued;
   }
 
   #claimable(request: Demand & { readonly task?: TaskKey }, now: number): readonly TaskEntry[] {
     if (request.task === undefined) return this.#queue.claimable(request, now);
     const entry = this.#tasks.get(request.task);
-    return entry !== undefined && request.limit > 0 && isClaimable(entry, request, now) ? [entry] : [];
+    return entry !== undefined && request.limit > 0 && mayClaim(entry, request, now) ? [entry] : [];
   }
 
-  #claim(entry: TaskEntry, lease: Lease, now: number): Claim {
-    const execution = entry.hold(lease, now);
-    this.#queue.update(entry);
-    const { turn, handOvers, message, caller, began, checkpoint, cancel } = execution;
-    const attempt = execution.attempts + 1;
-    const { seq, epoch } = entry;
-    const task = entry.content.read();
-    const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
-    if (checkpoint === undefined && cancel === undefined) return claim;
-    return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
-  }
-
-  /** The execution, if this turn still holds it. */
-  #held({ key, turn, epoch }: HeldTurn): Execution | undefined {
-    const entry = this.#tasks.get(key);
-    const held = entry?.held;
-    return held !== undefined && held.turn === turn && entry?.epoch === epoch ? held : undefined;
+  /** The turn, if it is still held under this epoch. */
+  #held(turn: HeldTurn): QueuedTurn | undefined {
+    const entry = this.#tasks.get(turn.key);
+    return entry !== undefined && isHeld(entry, turn) ? entry.held : undefined;
   }
 }
 
-/** Whether the log ends with just these records, and the turn that ends with them is over. */
-function isRepeat({ seq, floor, content, held }: TaskEntry, { after, records, endsTurn }: Append): boolean {
-  if (seq !== after + records.length || floor > after + 1) return false;
-  if (records.length === 0) return endsTurn !== undefined && held?.turn !== endsTurn;
+function refusedAccept(kind: Exclude<AcceptOutcome['kind'], 'repeated'>, entry: TaskEntry | undefined): AcceptOutcome {
+  if (kind === 'accepted' || entry === undefined) return { kind: 'not-found' };
+  return kind === 'terminal' ? { kind, state: entry.state } : { kind };
+}
+
+function claimOf(entry: TaskEntry, queued: QueuedTurn, attempt: number): Claim {
+  const { turn, handOvers, message, caller, checkpoint, cancel } = queued;
+  const { seq, epoch } = entry;
+  const began = entry.began === turn;
+  const task = entry.content.read();
+  const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
+  if (checkpoint === undefined && cancel === undefined) return claim;
+  return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
+}
+
+function renewalOf({ cancel }: QueuedTurn): Renewal {
+  return cancel === undefined ? { held: true } : { held: true, cancel };
+}
+
+/** True if the log ends with just these records. */
+function endsWith({ floor, content }: TaskEntry, { after, records }: Append): boolean {
+  if (floor > after + 1) return false;
   const last = [...content.records(after + 1 - floor)];
   return records.every((record, at) => record.text === last[at]?.text);
 }

@@ -106,7 +106,7 @@ export class MemoryTasks {
     const found: TaskEntry[] = [];
     for (const entry of this.#interrupted) {
       if (found.length >= limit) break;
-      const isFree = entry.executions.length === 0 && entry.statusTime < before;
+      const isFree = entry.queue.length === 0 && entry.statusTime < before;
       if (isFree && agents.includes(entry.space.scope.agent)) found.push(entry);
     }
     return found;

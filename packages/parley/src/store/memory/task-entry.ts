@@ -6,31 +6,29 @@ import type { TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { Append, CallerContext, CancelRequest, Lease, StoredTask } from '../task-storage.js';
+import type { AppendedHead } from '../rules/decide-append.js';
+import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
+import type { Append, CallerContext, CancelRequest, StoredTask } from '../task-storage.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
 
 /** A turn that waits or runs. */
-export interface Execution {
-  /** Grows from one execution of the storage to the next. */
+export interface QueuedTurn {
+  /** Grows from one turn of the storage to the next. */
   readonly order: number;
   readonly turn: number;
   readonly message: Message;
   readonly caller: CallerContext;
   attempts: number;
   handOvers: number;
-  began: boolean;
   checkpoint: JsonValue | undefined;
   cancel: CancelRequest | undefined;
-  /** The node that runs it, and until when its lease lasts. */
-  node: string | undefined;
-  leaseEnd: number;
 }
 
-const NONE: readonly Execution[] = [];
+const NONE: readonly QueuedTurn[] = [];
 
 /** One task with all that hangs on it. */
-export class TaskEntry {
+export class TaskEntry implements TaskHead {
   readonly space: MemorySpace;
   readonly id: string;
   readonly contextId: string | undefined;
@@ -38,9 +36,10 @@ export class TaskEntry {
   seq = 1;
   epoch = 0;
   turns = 0;
+  began = 0;
+  holder: Holder | undefined = undefined;
   content: LiveTask | PackedTask;
-  /** In order of their turns; only the first one can be held. */
-  executions: readonly Execution[] = NONE;
+  queue: readonly QueuedTurn[] = NONE;
   pushConfigs: Map<string, TaskPushNotificationConfig> | undefined = undefined;
   endedAt: number | undefined = undefined;
   /** Its places among the finished tasks, and among those with a log. */
@@ -71,15 +70,13 @@ export class TaskEntry {
     this.statusTime = statusTime(task.status);
   }
 
-  /** The execution that a node holds, whether or not its lease has ended. */
-  get held(): Execution | undefined {
-    const first = this.executions[0];
-    return first?.node === undefined ? undefined : first;
+  get hasEnded(): boolean {
+    return this.endedAt !== undefined;
   }
 
-  /** Executions that nobody runs. */
-  get waiting(): number {
-    return this.executions.length - (this.held === undefined ? 0 : 1);
+  /** The turn that a node holds, also after the end of its lease. */
+  get held(): QueuedTurn | undefined {
+    return this.holder === undefined ? undefined : this.queue[0];
   }
 
   /** The lowest sequence number still kept. */
@@ -87,44 +84,30 @@ export class TaskEntry {
     return this.seq - this.content.recordCount + 1;
   }
 
-  isRunning(now: number): boolean {
-    const { held } = this;
-    return held !== undefined && held.leaseEnd > now;
+  addTurn(turn: QueuedTurn): void {
+    this.turns = turn.turn;
+    this.queue = this.queue.length === 0 ? [turn] : [...this.queue, turn];
   }
 
-  addExecution(execution: Execution): void {
-    this.executions = this.executions.length === 0 ? [execution] : [...this.executions, execution];
+  /** Removes a turn, or all of them. */
+  dropTurns(dropped: number | 'all'): void {
+    const rest = dropped === 'all' ? NONE : this.queue.filter(({ turn }) => turn !== dropped);
+    this.queue = rest.length === 0 ? NONE : rest;
   }
 
-  dropExecution(turn: number): void {
-    const rest = this.executions.filter((execution) => execution.turn !== turn);
-    this.executions = rest.length === 0 ? NONE : rest;
+  /** Gives the first turn to a node, or to none. */
+  hold({ epoch, holder }: { readonly epoch: number; readonly holder: Holder | undefined }): void {
+    this.epoch = epoch;
+    this.holder = holder;
   }
 
-  dropExecutions(): void {
-    this.executions = NONE;
-  }
-
-  /** Gives the first execution to a node; whoever had it before is overtaken. */
-  hold(lease: Lease, now: number): Execution {
-    const [execution] = this.executions;
-    if (execution === undefined) throw new TypeError('A task without an execution cannot be held');
-    this.epoch += 1;
-    execution.node = lease.node;
-    execution.leaseEnd = now + lease.leaseMs;
-    return execution;
-  }
-
-  /** Lets the held execution wait again; whoever had it is overtaken. */
-  overtake(): void {
-    const { held } = this;
-    if (held !== undefined) held.node = undefined;
-    this.epoch += 1;
-  }
-
-  append({ records, head, snapshot }: Append): void {
+  append({ records, head, snapshot }: Append, { seq, epoch, began, holder, drops }: AppendedHead): void {
     if (this.content instanceof LiveTask) this.content.append(records, head, snapshot);
-    this.seq += records.length;
+    this.seq = seq;
+    this.epoch = epoch;
+    this.began = began;
+    this.holder = holder;
+    if (drops !== undefined) this.dropTurns(drops);
   }
 
   /** The task has ended: nothing of it changes any more. */
@@ -135,6 +118,6 @@ export class TaskEntry {
 
   stored(task: Task, now: number): StoredTask {
     const { epoch, seq, createdAt } = this;
-    return { scope: this.space.scope, task, seq, epoch, running: this.isRunning(now), createdAt };
+    return { scope: this.space.scope, task, seq, epoch, running: isRunning(this, now), createdAt };
   }
 }
