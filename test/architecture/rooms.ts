@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ioredis'] },
   auth: { rooms: [...VALUES, 'net'] },
   'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
-  'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'], modules: ['zod'] },
+  'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'] },
   'agent-card/signatures': { rooms: [...VALUES, 'net'], modules: ['jose'] },
   server: {
     rooms: [
@@ -86,7 +86,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server',
       'bindings',
     ],
-    modules: ['zod'],
+    modules: ['typebox'],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {

@@ -13,8 +13,8 @@ import { durationOf } from '../../packages/cli/src/settings/settings.js';
 import { safeName } from '../../packages/cli/src/task/saved-files.js';
 import { shellWord } from '../../packages/cli/src/task/shell-word.js';
 import { baseUrlOf } from '../../packages/parley/src/app/base-url.js';
-import { closestName } from '../../packages/parley/src/app/closest-name.js';
 import { corsSchema } from '../../packages/parley/src/app/middleware/cors.js';
+import { closestName, isOption } from '../../packages/parley/src/app/options/check-options.js';
 import { readServerConfig } from '../../packages/parley/src/app/server-config.js';
 import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js';
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';
@@ -145,7 +145,7 @@ const PARSERS: Readonly<Record<string, Reading>> = {
   'the url of a database': parseDatabaseUrl,
   'the public url of a server': (text) => readServerConfig({ A2A_PUBLIC_URL: `https://a.example/${text}` }),
   'the settings of a server': (text) => readServerConfig({ PORT: text, HOST: text, DATABASE_URL: text }),
-  'an origin of pages': (text) => corsSchema.safeParse([text]),
+  'an origin of pages': (text) => isOption(corsSchema, [text]),
   'a name that is near another': (text) => closestName(text, ['A2A_PUBLIC_URL']),
   'a word that is near another': (text) => closest(text, ['a2a-version', 'agent']),
   'an unknown flag': (text) => parseCommandLine([`--${text}`]),

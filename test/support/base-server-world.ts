@@ -1,11 +1,11 @@
 import { afterEach, expect } from 'vitest';
 import { AgentHost } from '../../packages/parley/src/app/agent-host.js';
-import type { AgentOptions } from '../../packages/parley/src/app/agent-options.js';
 import {
   type BaseServerOptions,
   DEFAULT_TTL_SECONDS,
 } from '../../packages/parley/src/app/base-server/base-server-options.js';
 import { hostedBaseServer } from '../../packages/parley/src/app/base-server/hosted-base-server.js';
+import type { AgentOptions } from '../../packages/parley/src/app/options/agent-options.js';
 import type { AnswerCache, CacheLink } from '../../packages/parley/src/cache/answer-cache.js';
 import { MemoryCache } from '../../packages/parley/src/cache/memory/memory-cache.js';
 import { ReadThrough } from '../../packages/parley/src/cache/read-through.js';

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { AgentExtension, AgentProvider, AgentSkill } from '../model/agent-card.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 
@@ -33,67 +32,6 @@ export interface AgentCardOptions {
    */
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
-
-const text = z.string().min(1);
-const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
-const mediaType = z.string().regex(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type such as text/plain');
-const modes = z.array(mediaType).min(1);
-
-const requirements = z.array(
-  z.strictObject({
-    schemes: z.record(text, z.strictObject({ list: z.array(z.string()).optional() })).optional(),
-  }),
-);
-
-const skill = z.strictObject({
-  id: text,
-  name: text,
-  description: z.string(),
-  tags: z.array(z.string()).optional(),
-  examples: z.array(z.string()).optional(),
-  inputModes: modes.optional(),
-  outputModes: modes.optional(),
-  securityRequirements: requirements.optional(),
-});
-
-const SCHEME_KINDS = [
-  'apiKeySecurityScheme',
-  'httpAuthSecurityScheme',
-  'oauth2SecurityScheme',
-  'openIdConnectSecurityScheme',
-  'mtlsSecurityScheme',
-] as const;
-const scheme = z
-  .strictObject(Object.fromEntries(SCHEME_KINDS.map((kind) => [kind, z.looseObject({}).optional()])))
-  .refine((value) => Object.keys(value).length === 1, `needs exactly one of ${SCHEME_KINDS.join(', ')}`);
-
-/** Checks the members of AgentCardOptions, for use in the schema of a whole set of options. */
-export const agentCardOptionsShape = {
-  name: text.optional(),
-  description: z.string().optional(),
-  version: text.optional(),
-  provider: z.strictObject({ organization: text, url: webUrl }).optional(),
-  documentationUrl: webUrl.optional(),
-  iconUrl: webUrl.optional(),
-  skills: z
-    .array(skill)
-    .refine((skills) => new Set(skills.map(({ id }) => id)).size === skills.length, 'must have different ids')
-    .optional(),
-  defaultInputModes: modes.optional(),
-  defaultOutputModes: modes.optional(),
-  extensions: z
-    .array(
-      z.strictObject({
-        uri: z.string().regex(/^[^\s,]+$/, 'must be a URI without commas'),
-        description: z.string().optional(),
-        required: z.boolean().optional(),
-        params: z.looseObject({}).optional(),
-      }),
-    )
-    .optional(),
-  securitySchemes: z.record(text, scheme).optional(),
-  securityRequirements: requirements.optional(),
-};
 
 /** The schemes that requirements name and nobody declares. */
 export function undeclaredSchemes(

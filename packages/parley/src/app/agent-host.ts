@@ -10,9 +10,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
-import { type AgentOptions, DEFAULT_VERSIONS } from './agent-options.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
-import { type HostedAgents, hostedAgent } from './hosted-agents.js';
 import { errorAnswer } from './json-answer.js';
 import { landingPage, prefersPage } from './landing-page.js';
 import { varying } from './middleware/answer-headers.js';
@@ -25,6 +23,8 @@ import { HostMetrics, type MetricsOptions } from './observability/host-metrics.j
 import { Readiness, type ReadinessCheck } from './observability/readiness.js';
 import type { hostDescription } from './openapi/host-description.js';
 import { pageAnswer } from './openapi/page/page-answer.js';
+import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
+import { type HostedAgents, hostedAgent } from './options/agents-by-path.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';

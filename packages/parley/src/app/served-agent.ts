@@ -22,8 +22,8 @@ import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Tally } from '../telemetry/tally.js';
-import type { AgentOptions } from './agent-options.js';
 import { handlerAt } from './handler-at.js';
+import type { AgentOptions } from './options/agent-options.js';
 
 /** What agents are run with. */
 export interface AgentPorts {

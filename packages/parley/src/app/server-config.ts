@@ -2,8 +2,8 @@ import { OptionsError } from '../errors/options-error.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
-import { closestName } from './closest-name.js';
 import { corsSchema } from './middleware/cors.js';
+import { closestName, isOption } from './options/check-options.js';
 
 /** How a ready-made server is set up from outside. */
 export interface ServerConfig {
@@ -156,7 +156,7 @@ function hostsOf(text: string): readonly string[] | undefined {
 
 function originsOf(text: string): '*' | readonly string[] | undefined {
   const origins = text === '*' ? text : text.split(',').map((entry) => entry.trim());
-  return corsSchema.safeParse(origins).success ? origins : undefined;
+  return isOption(corsSchema, origins) ? origins : undefined;
 }
 
 function secondsOf(text: string): number | undefined {

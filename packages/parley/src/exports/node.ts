@@ -1,15 +1,21 @@
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
-import type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
 import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-server-options.js';
 import { type HostedBaseServer, hostedBaseServer } from '../app/base-server/hosted-base-server.js';
-import { checkHost, checkPlacedAgent, compressionOf, metricsOf, type PlacedAgentOptions } from '../app/host-options.js';
-import { type HostedAgents, hostedAgent } from '../app/hosted-agents.js';
 import { noAgentYet } from '../app/no-agent-yet.js';
 import { hostDescription } from '../app/openapi/host-description.js';
+import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
+import { type HostedAgents, hostedAgent } from '../app/options/agents-by-path.js';
+import {
+  checkHost,
+  checkPlacedAgent,
+  compressionOf,
+  metricsOf,
+  type PlacedAgentOptions,
+} from '../app/options/host-options.js';
+import { type ServerOptions, serverSchemas } from '../app/options/server-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
-import { type ServerOptions, serverOptionsShape } from '../app/server-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
@@ -21,14 +27,14 @@ import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 import { taskPlace } from './task-place.js';
 
-export type { AgentOptions } from '../app/agent-options.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
-export type { HostedAgents, SameAgent } from '../app/hosted-agents.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
+export type { AgentOptions } from '../app/options/agent-options.js';
+export type { HostedAgents, SameAgent } from '../app/options/agents-by-path.js';
+export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
-export type { HttpServerTimes, ServerOptions } from '../app/server-options.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export { OptionsError } from '../errors/options-error.js';
 export type { Meter } from '../telemetry/meter.js';
@@ -95,7 +101,7 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf'> {
  */
 export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
   const options = hasAgent(given) ? given : { ...given, agent: noAgentYet };
-  checkPlacedAgent({ subject: 'createA2AServer', shape: serverOptionsShape, options });
+  checkPlacedAgent({ subject: 'createA2AServer', schemas: serverSchemas, options });
   const { path = '/' } = options;
   const server = serverOf('createA2AServer', { [path]: options }, options);
   return {
@@ -122,7 +128,7 @@ function hasAgent(options: A2AServerOptions): options is AgentOptions & PlacedAg
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
-  checkHost({ subject: 'createA2AHost', shape: serverOptionsShape, options });
+  checkHost({ subject: 'createA2AHost', schemas: serverSchemas, options });
   const server = serverOf('createA2AHost', options.agents, options);
   return {
     get agentCards() {

@@ -1,17 +1,17 @@
 import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
-import type { AgentOptions } from '../app/agent-options.js';
 import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
+import { OpenStreams } from '../app/middleware/open-streams.js';
+import type { AgentOptions } from '../app/options/agent-options.js';
 import {
   checkPlacedAgent,
   compressionOf,
   type HostOptions,
-  hostOptionsShape,
+  hostSchemas,
   metricsOf,
   type PlacedAgentOptions,
-} from '../app/host-options.js';
-import { OpenStreams } from '../app/middleware/open-streams.js';
+} from '../app/options/host-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
@@ -26,11 +26,11 @@ import { taskPlace } from './task-place.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
-export type { AgentOptions, ServedAgentOptions } from '../app/agent-options.js';
-export type { HostOptions, PlacedAgentOptions } from '../app/host-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
+export type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
+export type { HostOptions, PlacedAgentOptions } from '../app/options/host-options.js';
 export type { TaskOwner } from '../app/served-agent.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -110,7 +110,7 @@ export interface AgentHandler {
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
-  checkPlacedAgent({ subject: 'createAgentHandler', shape: hostOptionsShape, options });
+  checkPlacedAgent({ subject: 'createAgentHandler', schemas: hostSchemas, options });
   const { path = '/', url, logger = silentLogger } = options;
   const rule: BaseUrlRule = {
     publicUrl: url,

@@ -1,4 +1,4 @@
-import type { HostOptions } from '../app/host-options.js';
+import type { HostOptions } from '../app/options/host-options.js';
 import { OptionsError } from '../errors/options-error.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';

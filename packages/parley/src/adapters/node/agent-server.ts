@@ -1,7 +1,7 @@
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { forKnownHosts } from '../../app/middleware/known-hosts.js';
-import { checkExposure, type HttpServerTimes } from '../../app/server-options.js';
+import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { type BoundAddress, HttpServer } from './http-server.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorAnswer } from '../../app/json-answer.js';
-import type { HttpServerTimes } from '../../app/server-options.js';
+import type { HttpServerTimes } from '../../app/options/server-options.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LinkedList, type Place } from '../../runtime/linked-list.js';

@@ -1,7 +1,8 @@
-import * as z from 'zod';
+import * as Type from 'typebox';
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
+import { closed, flag, type OptionSchemas, text, withMethod } from '../options/option-schemas.js';
 import { ENDPOINT_PATHS } from './endpoint-paths.js';
 
 /** How long answers are kept, unless the options say. */
@@ -24,19 +25,16 @@ export interface BaseServerOptions {
   readonly cacheChanges?: boolean;
 }
 
+const members: OptionSchemas<BaseServerOptions> = {
+  agent: Type.Optional(text),
+  cache: Type.Optional(withMethod('invalidate')),
+  cacheTtlSeconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+  cors: Type.Optional(corsSchema),
+  cacheChanges: Type.Optional(flag),
+};
+
 /** The schema of BaseServerOptions. */
-export const baseServerOptionsSchema = z.strictObject({
-  agent: z.string().optional(),
-  cache: z
-    .custom(
-      (value) => typeof value === 'object' && value !== null && 'invalidate' in value,
-      'needs a method invalidate',
-    )
-    .optional(),
-  cacheTtlSeconds: z.number().positive().max(86_400).optional(),
-  cors: corsSchema.optional(),
-  cacheChanges: z.boolean().optional(),
-});
+export const baseServerSchema = closed(members);
 
 /** Options that are each right, and who takes them. */
 export interface BaseServerCheck {

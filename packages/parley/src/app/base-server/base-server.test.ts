@@ -4,7 +4,7 @@ import { framesOf, textOf } from '../../../../../test/support/exchange-request.j
 import { BearerTokens } from '../../auth/schemes/bearer-tokens.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
-import type { AgentOptions } from '../agent-options.js';
+import type { AgentOptions } from '../options/agent-options.js';
 import { type BaseServerOptions, baseServerAgent } from './base-server-options.js';
 import { ENDPOINT_PATHS } from './endpoint-paths.js';
 

@@ -1,7 +1,8 @@
-import * as z from 'zod';
+import * as Type from 'typebox';
 import { type ContentEncoding, EncodingChoice } from '../../bindings/http/accept-encoding.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { EVENT_STREAM_TYPE, essence } from '../../bindings/http/media-type.js';
+import { anyOf, closed, count, flag } from '../options/option-schemas.js';
 import { varying } from './answer-headers.js';
 
 /** How answers are compressed. */
@@ -14,14 +15,14 @@ export interface CompressionOptions {
   readonly minimumLength?: number;
 }
 
-/** What compression of a server may be. */
-export const compressionSchema = z.union(
+/** The schema of `compression` of a server. */
+export const compressionSchema = anyOf(
   [
-    z.boolean(),
-    z.strictObject({
-      gzipLevel: z.number().int().min(1).max(9).optional(),
-      brotliQuality: z.number().int().min(0).max(11).optional(),
-      minimumLength: z.number().int().nonnegative().optional(),
+    flag,
+    closed({
+      gzipLevel: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+      brotliQuality: Type.Optional(Type.Integer({ minimum: 0, maximum: 11 })),
+      minimumLength: Type.Optional(count),
     }),
   ],
   'must be true, false, or an object with gzipLevel (1 to 9), brotliQuality (0 to 11), minimumLength',

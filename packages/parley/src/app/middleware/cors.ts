@@ -1,5 +1,6 @@
-import * as z from 'zod';
+import * as Type from 'typebox';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { anyOf, closed, count, flag, func, matching } from '../options/option-schemas.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
 /** Pages of which origins may call: any (`*`), these, or those of which the function says so. */
@@ -25,31 +26,32 @@ const EXPOSED =
   'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, Retry-After, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
 const MAX_AGE_SECONDS = 7200;
 
-const headerNames = z
-  .array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'))
-  .optional();
-const origins = z.union(
-  [
-    z.literal('*'),
-    z.array(z.string().refine(isOrigin, 'must be an origin such as "https://example.com", without a path')),
-    z.custom<CorsOrigins>((value) => typeof value === 'function'),
-  ],
+const headerNames = Type.Array(matching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'));
+const originText = Type.Refine(
+  Type.String(),
+  isOrigin,
+  () => 'must be an origin such as "https://example.com", without a path',
+);
+const origins = anyOf(
+  [Type.Literal('*'), Type.Array(originText), func],
   'must be "*", a list of origins such as ["https://example.com"], or a function',
 );
 
-/** What `cors` of a server may be. */
-export const corsSchema = z.union(
+/** The schema of `cors` of a server. */
+export const corsSchema = anyOf(
   [
     origins,
-    z
-      .strictObject({
+    Type.Refine(
+      closed({
         origins,
-        allowedHeaders: headerNames,
-        exposedHeaders: headerNames,
-        credentials: z.boolean().optional(),
-        maxAgeSeconds: z.number().int().nonnegative().optional(),
-      })
-      .refine(({ origins, credentials }) => origins !== '*' || credentials !== true, 'no cookies for every origin'),
+        allowedHeaders: Type.Optional(headerNames),
+        exposedHeaders: Type.Optional(headerNames),
+        credentials: Type.Optional(flag),
+        maxAgeSeconds: Type.Optional(count),
+      }),
+      ({ origins, credentials }) => origins !== '*' || credentials !== true,
+      () => 'no cookies for every origin',
+    ),
   ],
   'must be "*", a list of origins such as ["https://example.com"], a function, or an object with origins',
 );

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as Type from 'typebox';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -10,6 +10,7 @@ import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { jsonAnswer } from '../json-answer.js';
 import { readOnly } from '../middleware/method-filter.js';
+import { anyOf, closed, flag, withMethod } from '../options/option-schemas.js';
 import { metricsEndpoint } from './metrics-endpoint.js';
 import { metricsJson } from './metrics-json.js';
 
@@ -23,17 +24,14 @@ export interface MetricsOptions {
   readonly authenticator?: Authenticator;
 }
 
-const method = (name: string) =>
-  z.custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`);
-
-/** What `metrics` of a server may be. */
-export const metricsSchema = z.union(
+/** The schema of `metrics` of a server. */
+export const metricsSchema = anyOf(
   [
-    z.boolean(),
-    z.strictObject({
-      meter: method('createHistogram').optional(),
-      endpoint: z.boolean().optional(),
-      authenticator: method('authenticate').optional(),
+    flag,
+    closed({
+      meter: Type.Optional(withMethod('createHistogram')),
+      endpoint: Type.Optional(flag),
+      authenticator: Type.Optional(withMethod('authenticate')),
     }),
   ],
   'must be true, false, or an object with meter, endpoint, authenticator',

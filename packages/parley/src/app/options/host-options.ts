@@ -1,21 +1,32 @@
-import * as z from 'zod';
-import { OptionsError } from '../errors/options-error.js';
-import type { RetentionPolicy } from '../server/retention-sweeper.js';
-import type { TaskStorage } from '../store/task-storage.js';
-import type { TaskStore } from '../store/task-store.js';
-import type { Logger } from '../telemetry/logger.js';
-import { type AgentOptions, agentOptionsShape, agentProblem } from './agent-options.js';
-import { checkOptions } from './check-options.js';
-import { agentProblems, type HostedAgents, pathSchema } from './hosted-agents.js';
+import * as Type from 'typebox';
+import { OptionsError } from '../../errors/options-error.js';
+import type { RetentionPolicy } from '../../server/retention-sweeper.js';
+import type { TaskStorage } from '../../store/task-storage.js';
+import type { TaskStore } from '../../store/task-store.js';
+import type { Logger } from '../../telemetry/logger.js';
 import {
   type Compression,
   type CompressionOptions,
   type Compressor,
   compressionSchema,
   MINIMUM_LENGTH,
-} from './middleware/compression.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from './middleware/cors.js';
-import { type MetricsOptions, metricsSchema } from './observability/host-metrics.js';
+} from '../middleware/compression.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
+import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
+import { type AgentOptions, agentProblem, agentSchemas } from './agent-options.js';
+import { agentProblems, type HostedAgents, pathSchema } from './agents-by-path.js';
+import { checkOptions } from './check-options.js';
+import {
+  closed,
+  count,
+  custom,
+  flag,
+  type OptionSchemas,
+  positive,
+  texts,
+  webUrl,
+  withMethod,
+} from './option-schemas.js';
 
 /** What holds for all agents of a server or handler. */
 export interface HostOptions {
@@ -73,34 +84,35 @@ export interface PlacedAgentOptions {
   readonly path?: string;
 }
 
-const methodOf = (name: string) =>
-  z
-    .custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`)
-    .optional();
-const ms = z.number().positive().optional();
+const publicUrl = Type.Refine(
+  Type.Refine(
+    webUrl('must be an absolute http or https URL'),
+    (url) => String(url).length <= 2000,
+    () => 'must have at most 2,000 characters',
+  ),
+  (url) => !/[?#@]/.test(String(url)),
+  () => 'must have no query, fragment or user',
+);
+const ms = Type.Optional(positive);
 
-/** The members of HostOptions, for use in the schema of a whole set of options. */
-export const hostOptionsShape = {
-  url: z
-    .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
-    .max(2000, 'must have at most 2,000 characters')
-    .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or user')
-    .optional(),
-  trustProxy: z.array(z.string()).optional(),
-  publicHosts: z.array(z.string()).optional(),
-  storage: methodOf('accept'),
-  taskStore: methodOf('update'),
-  logger: methodOf('error'),
-  retention: z.strictObject({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms }).optional(),
-  cardMaxAgeSeconds: z.number().int().nonnegative().optional(),
+/** The schemas of HostOptions. */
+export const hostSchemas: OptionSchemas<HostOptions> = {
+  url: Type.Optional(publicUrl),
+  trustProxy: Type.Optional(texts),
+  publicHosts: Type.Optional(texts),
+  storage: Type.Optional(withMethod('accept')),
+  taskStore: Type.Optional(withMethod('update')),
+  logger: Type.Optional(withMethod('error')),
+  retention: Type.Optional(closed({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms })),
+  cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
-  bodyMemory: z.number().positive().optional(),
-  cors: corsSchema.optional(),
-  nosniff: z.boolean().optional(),
-  compression: compressionSchema.optional(),
-  health: z.boolean().optional(),
-  metrics: metricsSchema.optional(),
-  logRequests: z.boolean().optional(),
+  bodyMemory: Type.Optional(positive),
+  cors: Type.Optional(corsSchema),
+  nosniff: Type.Optional(flag),
+  compression: Type.Optional(compressionSchema),
+  health: Type.Optional(flag),
+  metrics: Type.Optional(metricsSchema),
+  logRequests: Type.Optional(flag),
 };
 
 /** How to compress, by what was said of it, what holds where nothing was, and what the host has for that. */
@@ -122,7 +134,7 @@ export function metricsOf(metrics: HostOptions['metrics'], otherwise: boolean): 
 /** The options of a host, what they may be beside those of agents, and who takes them. */
 export interface HostCheck<Options> {
   readonly subject: string;
-  readonly shape: z.ZodRawShape;
+  readonly schemas: Readonly<Record<string, Type.TSchema>>;
   readonly options: Options;
 }
 
@@ -135,10 +147,10 @@ export interface HostAgents {
  * Checks the options of one agent together with those of its server.
  * @throws OptionsError naming every option at fault.
  */
-export function checkPlacedAgent({ subject, shape, options }: HostCheck<AgentOptions>): void {
+export function checkPlacedAgent({ subject, schemas, options }: HostCheck<AgentOptions>): void {
   checkOptions({
     subject,
-    schema: z.strictObject({ ...agentOptionsShape, path: pathSchema.optional(), ...shape }),
+    schema: closed({ ...agentSchemas, path: Type.Optional(pathSchema), ...schemas }),
     options,
   });
   const problem = agentProblem(options);
@@ -149,12 +161,9 @@ export function checkPlacedAgent({ subject, shape, options }: HostCheck<AgentOpt
  * Checks the options of a server with several agents.
  * @throws OptionsError naming every option at fault, and its agent.
  */
-export function checkHost({ subject, shape, options }: HostCheck<HostAgents>): void {
-  const agents = z.custom(
-    (value) => typeof value === 'object' && value !== null,
-    'must be an object of agents by path',
-  );
-  checkOptions({ subject, schema: z.strictObject({ agents, ...shape }), options });
+export function checkHost({ subject, schemas, options }: HostCheck<HostAgents>): void {
+  const agents = custom((value) => typeof value === 'object' && value !== null, 'must be an object of agents by path');
+  checkOptions({ subject, schema: closed({ agents, ...schemas }), options });
   const problems = agentProblems(subject, options.agents);
   if (problems.length > 0) throw new OptionsError(subject, problems);
 }

@@ -1,7 +1,8 @@
-import * as z from 'zod';
-import type { ProtocolVersionName } from '../codec/protocol-versions.js';
-import { type AgentOptions, agentOptionsShape, agentProblem, versionsSchema } from './agent-options.js';
-import { checkOptions } from './check-options.js';
+import * as Type from 'typebox';
+import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
+import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
+import { checkOptions, isOption } from './check-options.js';
+import { closed, matching, text } from './option-schemas.js';
 
 /** The agent of another path once more: with the same tasks and card, but in versions of its own. */
 export interface SameAgent {
@@ -31,12 +32,13 @@ export function hostedAgent(agents: HostedAgents, path: string): HostedAgent {
 }
 
 /** The schema of a path under which an agent is served. */
-export const pathSchema = z
-  .string()
-  .regex(/^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/, 'must be "/" or a path such as "/agents/echo", without a slash at the end');
+export const pathSchema = matching(
+  /^\/$|^(?:\/[A-Za-z0-9._~-]+)+$/,
+  'must be "/" or a path such as "/agents/echo", without a slash at the end',
+);
 
-const agentSchema = z.strictObject(agentOptionsShape);
-const sameAgentSchema = z.strictObject({ sameAs: z.string(), versions: versionsSchema });
+const agentSchema = closed(agentSchemas);
+const sameAgentSchema = closed({ sameAs: text, versions: Type.Optional(versionsSchema) });
 
 /**
  * What is wrong with agents as a whole.
@@ -46,7 +48,7 @@ export function agentProblems(subject: string, agents: HostedAgents): string[] {
   const problems: string[] = [];
   const spaces = new Map<string, AgentOptions>();
   for (const [place, agent] of Object.entries(agents)) {
-    if (!pathSchema.safeParse(place).success) {
+    if (!isOption(pathSchema, place)) {
       problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
     }
     const same = typeof agent === 'object' && agent !== null && 'sameAs' in agent;

@@ -1,16 +1,28 @@
-import * as z from 'zod';
-import { type AgentCardOptions, agentCardOptionsShape, undeclaredSchemes } from '../agent-card/agent-card-options.js';
-import type { Authenticator } from '../auth/authenticator.js';
-import type { User } from '../auth/user.js';
-import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../bindings/http/agent-endpoint.js';
-import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
-import type { AgentCard } from '../model/agent-card.js';
-import type { PromptFunction, PromptRunner } from '../server/agent.js';
-import type { AgentExecutor } from '../server/agent-executor.js';
-import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../server/engine-limits.js';
-import type { IdempotencyOptions } from '../server/idempotency.js';
-import type { ServerInterceptor } from '../server/intercepted-handler.js';
-import type { RequestHandler } from '../server/request-handler.js';
+import * as Type from 'typebox';
+import { type AgentCardOptions, undeclaredSchemes } from '../../agent-card/agent-card-options.js';
+import type { Authenticator } from '../../auth/authenticator.js';
+import type { User } from '../../auth/user.js';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/agent-endpoint.js';
+import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
+import type { AgentCard } from '../../model/agent-card.js';
+import type { PromptFunction, PromptRunner } from '../../server/agent.js';
+import type { AgentExecutor } from '../../server/agent-executor.js';
+import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
+import type { IdempotencyOptions } from '../../server/idempotency.js';
+import type { ServerInterceptor } from '../../server/intercepted-handler.js';
+import type { RequestHandler } from '../../server/request-handler.js';
+import { agentCardSchemas } from './agent-card-schemas.js';
+import {
+  closed,
+  custom,
+  flag,
+  func,
+  matching,
+  nonEmpty,
+  type OptionSchemas,
+  positive,
+  withMethod,
+} from './option-schemas.js';
 
 /** What every agent can have. */
 export interface ServedAgentOptions extends AgentCardOptions {
@@ -50,39 +62,32 @@ export const DEFAULT_VERSIONS: readonly ProtocolVersionName[] = ['1.0', '0.3'];
 const versionNames = Object.keys(PROTOCOL_VERSIONS);
 
 /** The schema of a list of protocol versions. */
-export const versionsSchema = z
-  .array(z.enum(versionNames, `must be one of ${versionNames.join(', ')}`))
-  .min(1)
-  .refine((versions) => new Set(versions).size === versions.length, 'must have each version once')
-  .optional();
+export const versionsSchema = Type.Refine(
+  Type.Array(Type.String({ enum: versionNames }), { minItems: 1 }),
+  (versions) => new Set(versions).size === versions.length,
+  () => 'must have each version once',
+);
 
-const numbers = (defaults: object) =>
-  Object.fromEntries(Object.keys(defaults).map((name) => [name, z.number().nonnegative().optional()]));
-const method = (name: string) =>
-  z.custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`);
-const func = z.custom((value) => typeof value === 'function', 'must be a function');
+const limit = Type.Optional(Type.Number({ minimum: 0 }));
+const limitNames = Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS });
+const limits = Object.fromEntries(limitNames.map((name) => [name, limit]));
 
-/** The members of AgentOptions, for use in the schema of a whole set of options. */
-export const agentOptionsShape = {
-  ...agentCardOptionsShape,
-  agent: z
-    .custom(isAgent, 'must be an AgentExecutor, a function, or an object with a method run or execute')
-    .optional(),
-  handler: method('sendMessage').optional(),
-  id: z.string().min(1).optional(),
-  streaming: z.boolean().optional(),
-  authenticator: method('authenticate').optional(),
-  extendedAgentCard: func.optional(),
-  idempotency: z
-    .strictObject({ anonymous: z.boolean().optional(), windowMs: z.number().positive().optional() })
-    .optional(),
-  interceptors: z.array(func).optional(),
-  limits: z.strictObject({ ...numbers(DEFAULT_REQUEST_LIMITS), ...numbers(DEFAULT_ENGINE_LIMITS) }).optional(),
-  versions: versionsSchema,
-  versionWhenAbsent: z
-    .string()
-    .regex(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')
-    .optional(),
+/** The schemas of AgentOptions. */
+export const agentSchemas: OptionSchemas<AgentOptions> = {
+  ...agentCardSchemas,
+  agent: Type.Optional(
+    custom(isAgent, 'must be an AgentExecutor, a function, or an object with a method run or execute'),
+  ),
+  handler: Type.Optional(withMethod('sendMessage')),
+  id: Type.Optional(nonEmpty),
+  streaming: Type.Optional(flag),
+  authenticator: Type.Optional(withMethod('authenticate')),
+  extendedAgentCard: Type.Optional(func),
+  idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
+  interceptors: Type.Optional(Type.Array(func)),
+  limits: Type.Optional(closed(limits)),
+  versions: Type.Optional(versionsSchema),
+  versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
 };
 
 /** What is wrong with options whose members are each right. */

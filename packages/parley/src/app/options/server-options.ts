@@ -1,8 +1,9 @@
-import * as z from 'zod';
-import { OptionsError } from '../errors/options-error.js';
-import { isLoopback } from '../net/loopback.js';
-import { type BaseServerOptions, baseServerOptionsSchema } from './base-server/base-server-options.js';
-import { type HostOptions, hostOptionsShape } from './host-options.js';
+import * as Type from 'typebox';
+import { OptionsError } from '../../errors/options-error.js';
+import { isLoopback } from '../../net/loopback.js';
+import { type BaseServerOptions, baseServerSchema } from '../base-server/base-server-options.js';
+import { type HostOptions, hostSchemas } from './host-options.js';
+import { closed, flag, type OptionSchemas, positive } from './option-schemas.js';
 
 /** Times of an HTTP server, in ms. */
 export interface HttpServerTimes {
@@ -32,16 +33,17 @@ export interface ServerOptions extends HostOptions {
   readonly uncaughtErrors?: 'task' | 'process';
 }
 
-const ms = z.number().positive().optional();
+const ms = Type.Optional(positive);
+const times: OptionSchemas<HttpServerTimes> = { stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms };
 
-/** The members of ServerOptions, for use in the schema of a whole set of options. */
-export const serverOptionsShape = {
-  ...hostOptionsShape,
-  openapi: z.boolean().optional(),
-  allowAnonymous: z.boolean().optional(),
-  baseServer: baseServerOptionsSchema.optional(),
-  uncaughtErrors: z.enum(['task', 'process']).optional(),
-  http: z.strictObject({ stallMs: ms, keepAliveMs: ms, headersMs: ms, requestMs: ms }).optional(),
+/** The schemas of ServerOptions. */
+export const serverSchemas: OptionSchemas<ServerOptions> = {
+  ...hostSchemas,
+  openapi: Type.Optional(flag),
+  allowAnonymous: Type.Optional(flag),
+  baseServer: Type.Optional(baseServerSchema),
+  uncaughtErrors: Type.Optional(Type.String({ enum: ['task', 'process'] })),
+  http: Type.Optional(closed(times)),
 };
 
 /**

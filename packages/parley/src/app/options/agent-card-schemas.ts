@@ -1,0 +1,65 @@
+import * as Type from 'typebox';
+import type { AgentCardOptions } from '../../agent-card/agent-card-options.js';
+import { closed, flag, mapOf, matching, nonEmpty, type OptionSchemas, text, texts, webUrl } from './option-schemas.js';
+
+const url = webUrl('must be an http or https URL');
+const mediaType = matching(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type such as text/plain');
+const modes = Type.Array(mediaType, { minItems: 1 });
+const freeObject = Type.Object({});
+
+const requirements = Type.Array(closed({ schemes: Type.Optional(mapOf(closed({ list: Type.Optional(texts) }))) }));
+
+const skill = closed({
+  id: nonEmpty,
+  name: nonEmpty,
+  description: text,
+  tags: Type.Optional(texts),
+  examples: Type.Optional(texts),
+  inputModes: Type.Optional(modes),
+  outputModes: Type.Optional(modes),
+  securityRequirements: Type.Optional(requirements),
+});
+
+const SCHEME_KINDS = [
+  'apiKeySecurityScheme',
+  'httpAuthSecurityScheme',
+  'oauth2SecurityScheme',
+  'openIdConnectSecurityScheme',
+  'mtlsSecurityScheme',
+] as const;
+const scheme = Type.Refine(
+  closed(Object.fromEntries(SCHEME_KINDS.map((kind) => [kind, Type.Optional(freeObject)]))),
+  (value) => Object.keys(value).length === 1,
+  () => `needs exactly one of ${SCHEME_KINDS.join(', ')}`,
+);
+
+/** The schemas of AgentCardOptions. */
+export const agentCardSchemas: OptionSchemas<AgentCardOptions> = {
+  name: Type.Optional(nonEmpty),
+  description: Type.Optional(text),
+  version: Type.Optional(nonEmpty),
+  provider: Type.Optional(closed({ organization: nonEmpty, url })),
+  documentationUrl: Type.Optional(url),
+  iconUrl: Type.Optional(url),
+  skills: Type.Optional(
+    Type.Refine(
+      Type.Array(skill),
+      (skills) => new Set(skills.map(({ id }) => id)).size === skills.length,
+      () => 'must have different ids',
+    ),
+  ),
+  defaultInputModes: Type.Optional(modes),
+  defaultOutputModes: Type.Optional(modes),
+  extensions: Type.Optional(
+    Type.Array(
+      closed({
+        uri: matching(/^[^\s,]+$/, 'must be a URI without commas'),
+        description: Type.Optional(text),
+        required: Type.Optional(flag),
+        params: Type.Optional(freeObject),
+      }),
+    ),
+  ),
+  securitySchemes: Type.Optional(mapOf(scheme)),
+  securityRequirements: Type.Optional(requirements),
+};

@@ -1,0 +1,163 @@
+import type { TObject, TSchema } from 'typebox';
+import { OptionsError } from '../../errors/options-error.js';
+
+/** Options, their schema, and the function that takes them. */
+export interface OptionsCheck {
+  /** The name of the function, for the error. */
+  readonly subject: string;
+  readonly schema: TObject;
+  readonly options: unknown;
+}
+
+/**
+ * Checks the options of an application.
+ * @throws OptionsError with one problem for each wrong option; for an unknown name, with the closest known one.
+ */
+export function checkOptions({ subject, schema, options }: OptionsCheck): void {
+  const problems = problemsOf(schema, options);
+  if (problems.length > 0) throw new OptionsError(subject, problems);
+}
+
+/** True if a value follows a schema of options. */
+export function isOption(schema: TSchema, value: unknown): boolean {
+  return problemsOf(schema, value).length === 0;
+}
+
+/** The keywords of JSON Schema that the schemas of options use. */
+interface Keywords {
+  readonly type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
+  readonly anyOf?: readonly Keywords[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly items?: Keywords;
+  readonly properties?: Readonly<Record<string, Keywords>>;
+  readonly required?: readonly string[];
+  /** False: no other members. A schema: that of all other members. */
+  readonly additionalProperties?: false | Keywords;
+  /** The message for a value of the wrong form, instead of one made from the keywords. */
+  readonly message?: string;
+  readonly '~refine'?: readonly { check(value: unknown): boolean; error(value: unknown): string | object }[];
+}
+
+/** The problems of a value at a place such as `skills[0].name`; the options themselves have the place "". */
+function problemsOf(schema: Keywords, value: unknown, place = ''): string[] {
+  const fault = formFault(schema, value);
+  if (fault !== undefined) return [at(place, schema.message ?? fault)];
+  const inner = [...itemProblems(schema, value, place), ...memberProblems(schema, value, place)];
+  if (inner.length > 0) return inner;
+  const refusal = schema['~refine']?.find(({ check }) => !check(value));
+  return refusal === undefined ? [] : [at(place, String(refusal.error(value)))];
+}
+
+function at(place: string, fault: string): string {
+  return place === '' ? fault : `${place}: ${fault}`;
+}
+
+/** The fault of the value itself, without its items and members. */
+function formFault(schema: Keywords, value: unknown): string | undefined {
+  if (schema.anyOf !== undefined) {
+    return schema.anyOf.some((form) => problemsOf(form, value).length === 0) ? undefined : 'has the wrong form';
+  }
+  if ('const' in schema && value !== schema.const) return `must be ${JSON.stringify(schema.const)}`;
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return `must be one of ${schema.enum.join(', ')}`;
+  switch (schema.type) {
+    case 'string':
+      return textFault(schema, value);
+    case 'number':
+    case 'integer':
+      return numberFault(schema, value);
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false';
+    case 'array':
+      if (!Array.isArray(value)) return 'must be a list';
+      return value.length < (schema.minItems ?? 0) ? 'must not be empty' : undefined;
+    case 'object':
+      return isObject(value) ? undefined : 'must be an object';
+    case undefined:
+      return undefined;
+  }
+}
+
+function textFault({ minLength = 0, maxLength }: Keywords, value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length < minLength) return 'must not be empty';
+  return maxLength !== undefined && value.length > maxLength ? `must have at most ${maxLength} characters` : undefined;
+}
+
+function numberFault({ type, minimum, exclusiveMinimum, maximum }: Keywords, value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
+  if (type === 'integer' && !Number.isSafeInteger(value)) return 'must be a whole number';
+  if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return `must be greater than ${exclusiveMinimum}`;
+  return maximum !== undefined && value > maximum ? `must be at most ${maximum}` : undefined;
+}
+
+function itemProblems({ items }: Keywords, value: unknown, place: string): string[] {
+  if (items === undefined || !Array.isArray(value)) return [];
+  return value.flatMap((item, index) => problemsOf(items, item, `${place}[${index}]`));
+}
+
+function memberProblems(schema: Keywords, value: unknown, place: string): string[] {
+  const { properties, required = [], additionalProperties: other } = schema;
+  if (properties === undefined || !isObject(value)) return [];
+  const inside = (name: string) => (place === '' ? name : `${place}.${name}`);
+  const known = Object.entries(properties).flatMap(([name, member]) => {
+    if (value[name] !== undefined) return problemsOf(member, value[name], inside(name));
+    return required.includes(name) ? [at(inside(name), requirement(member))] : [];
+  });
+  const names = other === undefined ? [] : Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  const others = names.flatMap((name) =>
+    other ? problemsOf(other, value[name], inside(name)) : [unknownName(name, Object.keys(properties), inside(name))],
+  );
+  return [...known, ...others];
+}
+
+/** A missing member is reported by its own message, if it has one. */
+function requirement(member: Keywords): string {
+  return member.message ?? member['~refine']?.map(({ error }) => String(error(undefined)))[0] ?? 'is required';
+}
+
+function unknownName(name: string, known: readonly string[], place: string): string {
+  const meant = closestName(name, known);
+  return `unknown option "${place}"${meant === undefined ? '' : ` (did you mean "${meant}"?)`}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The candidate that the author of `name` most likely meant; `undefined` if none is near. */
+export function closestName(name: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of candidates) {
+    // The distance is at least the difference in length.
+    if (Math.abs(candidate.length - name.length) >= least) continue;
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein: insertions, deletions and replacements that make one of the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

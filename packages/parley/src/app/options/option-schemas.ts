@@ -1,0 +1,62 @@
+import * as Type from 'typebox';
+
+/** Schemas of every member of some options: the compiler names a member without a schema, and a schema without a member. */
+export type OptionSchemas<Options> = { readonly [Name in keyof Required<Options>]: Type.TSchema };
+
+/** An object with these members and no other. */
+export function closed(members: Readonly<Record<string, Type.TSchema>>): Type.TObject {
+  return Type.Object(members, { additionalProperties: false });
+}
+
+/** An object with free names, whose members follow one schema. */
+export function mapOf(member: Type.TSchema): Type.TSchema {
+  return Type.Object({}, { additionalProperties: member });
+}
+
+/** A value that JSON Schema cannot describe. */
+export function custom(check: (value: unknown) => boolean, message: string): Type.TSchema {
+  return Type.Refine(Type.Unknown(), check, () => message);
+}
+
+/** One of several forms. The message names all of them, because no single fault is the right one to report. */
+export function anyOf(forms: Type.TSchema[], message: string): Type.TSchema {
+  return Type.Union(forms, { message });
+}
+
+/** A port of the library, told by one of its methods. */
+export function withMethod(name: string): Type.TSchema {
+  return custom((value) => typeof value === 'object' && value !== null && name in value, `needs a method ${name}`);
+}
+
+/** A function. */
+export const func = custom((value) => typeof value === 'function', 'must be a function');
+/** Any string. */
+export const text = Type.String();
+/** A string with at least one character. */
+export const nonEmpty = Type.String({ minLength: 1 });
+/** A list of strings. */
+export const texts = Type.Array(text);
+/** True or false. */
+export const flag = Type.Boolean();
+/** A number above 0: a duration in ms, or a size. */
+export const positive = Type.Number({ exclusiveMinimum: 0 });
+/** A whole number from 0. */
+export const count = Type.Integer({ minimum: 0 });
+
+/** A string that a regular expression matches. */
+export function matching(expression: RegExp, message: string): Type.TSchema {
+  return Type.Refine(
+    text,
+    (value) => expression.test(value),
+    () => message,
+  );
+}
+
+/** An absolute http or https URL. */
+export function webUrl(message: string): Type.TSchema {
+  return Type.Refine(
+    text,
+    (value) => /^https?:\/\//i.test(value) && URL.canParse(value),
+    () => message,
+  );
+}
