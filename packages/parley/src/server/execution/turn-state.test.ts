@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TurnWorld } from '../../../../../test/support/turn-world.js';
+import { acceptsEvents, step, type TurnInput, type TurnState } from './turn-state.js';
+import { TRANSITIONS } from './turn-transitions.js';
+
+const STATES = Object.keys(TRANSITIONS) as TurnState[];
+const INPUTS = Object.keys(TRANSITIONS.claimed) as TurnInput[];
+
+interface Explored {
+  readonly worlds: ReadonlyMap<string, TurnWorld>;
+  /** Pairs of state and input that were met. */
+  readonly pairs: ReadonlySet<string>;
+  /** Per world, the worlds that the timers and the storage alone lead to. */
+  readonly certain: ReadonlyMap<string, readonly string[]>;
+}
+
+/** All worlds that can be reached. */
+function explore(): Explored {
+  const worlds = new Map<string, TurnWorld>();
+  const pairs = new Set<string>();
+  const certain = new Map<string, readonly string[]>();
+  const open = [TurnWorld.of('claim'), TurnWorld.of('draft')];
+  for (const world of open) worlds.set(world.key, world);
+  for (let world = open.pop(); world !== undefined; world = open.pop()) {
+    const sure: string[] = [];
+    for (const input of world.possible) {
+      pairs.add(`${world.state} + ${input}`);
+      const next = world.after(input);
+      if (world.certain.includes(input)) sure.push(next.key);
+      if (worlds.has(next.key)) continue;
+      worlds.set(next.key, next);
+      open.push(next);
+    }
+    certain.set(world.key, sure);
+  }
+  return { worlds, pairs, certain };
+}
+
+const explored = explore();
+
+describe('the states of a turn', () => {
+  it('break no rule in any world that can be reached', () => {
+    const reached = new Set(Array.from(explored.worlds.values(), ({ state }) => state));
+    expect(STATES.filter((state) => !reached.has(state))).toEqual([]);
+    expect(explored.worlds.size).toBeGreaterThan(300);
+  });
+
+  it('have a step for every input that can come, and only for these', () => {
+    const unmet = STATES.flatMap((state) =>
+      INPUTS.filter((input) => {
+        const next = step(state, input);
+        const isMet = explored.pairs.has(`${state} + ${input}`);
+        // An input that changes nothing may also be one that never comes.
+        return next !== 'impossible' && !isMet && (next.state !== state || next.effects.length > 0);
+      }).map((input) => `${state} + ${input}`),
+    );
+    expect(unmet).toEqual([]);
+  });
+
+  it('end without an agent and without the process: timers and the storage are enough', () => {
+    const ends = new Set(Array.from(explored.worlds).flatMap(([key, world]) => (world.isOver ? [key] : [])));
+    for (let size = -1; size !== ends.size; ) {
+      size = ends.size;
+      for (const [key, next] of explored.certain) if (next.some((each) => ends.has(each))) ends.add(key);
+    }
+    const stuck = new Set(Array.from(explored.worlds).flatMap(([key, { state }]) => (ends.has(key) ? [] : [state])));
+    // The process has yet to start these.
+    expect([...stuck].sort()).toEqual(['claimed', 'drafted']);
+  });
+
+  it('keep the rules over random sequences of inputs', () => {
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(fc.nat(), { maxLength: 60 }), (isDraft, picks) => {
+        let world = TurnWorld.of(isDraft ? 'draft' : 'claim');
+        for (const pick of picks) {
+          const input = world.possible[pick % world.possible.length];
+          if (input === undefined) return;
+          world = world.after(input);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('take events only while an agent works', () => {
+    expect(STATES.filter((state) => acceptsEvents(state) && !state.startsWith('storing'))).toEqual([
+      'draft',
+      'open',
+      'running',
+      'asking',
+      'canceling',
+    ]);
+  });
+
+  it('cost nothing for a chunk: the same step each time', () => {
+    const first = step('running', 'chunk');
+    expect(first).toEqual({ state: 'running', effects: [{ do: 'append event' }] });
+    expect(step('running', 'chunk')).toBe(first);
+  });
+});

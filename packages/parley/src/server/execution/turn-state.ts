@@ -1,0 +1,149 @@
+import type { TaskState } from '../../model/task-state.js';
+import { IMPOSSIBLE, REFUSAL, TRANSITIONS } from './turn-transitions.js';
+
+/**
+ * States of a turn whose task is stored. In all but `claimed`, `leaving` and `handing over` the agent runs.
+ * - `claimed`: this process holds the turn and has not called the agent yet
+ * - `open`: the turn has no record yet
+ * - `running`: the turn has a record and the agent works
+ * - `asking`: the task is AUTH_REQUIRED and waits for its caller while the agent works
+ * - `canceling`: the agent was told to stop and has the grace to do so
+ * - `asked`: the task is INPUT_REQUIRED and the agent has the grace to return
+ * - `ending`: the agent has published a final state and has the grace to return
+ * - `leaving`: the last commit takes the turn out of the storage
+ * - `handing over`: the turn goes back to the storage for another process
+ */
+type StoredState = 'claimed' | LiveState;
+
+/** A stored turn whose agent was called. */
+export type LiveState = 'open' | 'running' | 'asking' | 'canceling' | 'asked' | 'ending' | 'leaving' | 'handing over';
+
+/**
+ * States of a turn that this process no longer writes.
+ * - `lingering`: the turn is over and its agent has the grace to return
+ * - `ended`: the turn is over
+ * - `handed over`: the storage has the turn for another process
+ * - `lost`: another process may write the turn
+ */
+type OverState = 'lingering' | 'ended' | 'handed over' | 'lost';
+
+/**
+ * The state of a turn. A `drafted` turn has a message and no task, and its agent is not called yet. In `draft` its agent
+ * runs. In `storing …` the task is on its way into the storage, and the rest names the state that follows.
+ */
+export type TurnState = 'drafted' | 'draft' | `storing ${LiveState}` | StoredState | OverState;
+
+/** Events of an agent as a turn sees them. `terminal` is any terminal state but REJECTED. */
+export type AgentEventInput =
+  | 'chunk'
+  | 'announced'
+  | 'working'
+  | 'login'
+  | 'question'
+  | 'rejected'
+  | 'terminal'
+  | 'message'
+  | 'invalid'
+  | 'too fast'
+  | 'too large';
+
+/** Events, errors and the progress of the agent. */
+type AgentInput =
+  | AgentEventInput
+  /** The agent has returned a promise. */
+  | 'suspended'
+  /** The microtask after that has come. */
+  | 'first step over'
+  | 'returned'
+  | 'threw'
+  | 'threw A2AError'
+  /** The agent threw outside of its promise: it may still work. */
+  | 'threw elsewhere';
+
+/** Requests of the process: of its list of turns, its heartbeat and its shutdown. */
+type OwnerInput =
+  /** Count the attempt in the storage, then run. */
+  | 'begin'
+  | 'run'
+  /** End the turn and leave the task as it is. */
+  | 'leave'
+  | 'interrupted'
+  | 'exhausted'
+  | 'cancel'
+  | 'hand over'
+  /** The process closes and waits no longer for the storage. */
+  | 'give up'
+  /** The storage says that this process does not hold the turn. */
+  | 'not held';
+
+type TimerInput = 'deadline' | 'expired' | 'grace over';
+
+type StorageInput =
+  | 'stored'
+  | 'store overdue'
+  | 'store failed'
+  /** All records so far are committed, or none can be committed any more. */
+  | 'flushed'
+  | 'released'
+  | 'release failed'
+  /** The last commit has taken the turn out of the storage. */
+  | 'left'
+  /** The storage refuses a commit: another process writes the turn. */
+  | 'fenced';
+
+/** Everything that can happen to a turn. */
+export type TurnInput = AgentInput | OwnerInput | TimerInput | StorageInput;
+
+/** The timer of a turn. At most one runs: each start replaces the one before. */
+export type TurnTimer = 'deadline' | 'expiry' | 'grace';
+
+/** The answer to the caller of a draft: the direct message, the claim of its task, or an error. */
+export type TurnAnswer = 'reply' | 'claim' | 'error' | 'closing' | 'stalled';
+
+/** One thing that the runner of a turn does. Effects are constants; the data of an input stay with the runner. */
+export type TurnEffect =
+  | { readonly do: 'count attempt' }
+  | { readonly do: 'call agent' }
+  | { readonly do: 'await first step' }
+  | { readonly do: 'abort agent'; readonly reason: string }
+  | { readonly do: 'call cancel of agent' }
+  /** From here on, errors of the agent are only logged. */
+  | { readonly do: 'release agent' }
+  | { readonly do: 'log late error' }
+  | { readonly do: 'start timer'; readonly timer: TurnTimer }
+  | { readonly do: 'stop timer' }
+  | { readonly do: 'store task' }
+  /** The claim has come: events that waited for it become records. */
+  | { readonly do: 'open log' }
+  | { readonly do: 'append event' }
+  | { readonly do: 'append status'; readonly state: TaskState; readonly text?: string }
+  /** The turn leaves the storage with its last commit. */
+  | { readonly do: 'finish log' }
+  | { readonly do: 'flush log' }
+  | { readonly do: 'abandon log' }
+  /** Give the turn back to the storage for another process. */
+  | { readonly do: 'release turn' }
+  /** Answer the caller of a draft. The first answer counts. */
+  | { readonly do: 'answer'; readonly with: TurnAnswer }
+  | { readonly do: 'report left' }
+  /** Answer the agent that its event comes too late. */
+  | { readonly do: 'refuse event' }
+  | { readonly do: 'log'; readonly level: 'warn' | 'error'; readonly text: string };
+
+/** The outcome of an input. */
+export interface TurnStep {
+  readonly state: TurnState;
+  /** In order. Effects that run code of the agent come last: that code may bring inputs of its own. */
+  readonly effects: readonly TurnEffect[];
+}
+
+/** The step that an input takes a turn to. Pure: the same pair gives the same object. */
+export function step(state: TurnState, input: TurnInput): TurnStep | typeof IMPOSSIBLE {
+  return TRANSITIONS[state][input];
+}
+
+/** True if a turn in this state takes events of its agent. */
+export function acceptsEvents(state: TurnState): boolean {
+  const { chunk } = TRANSITIONS[state];
+  return chunk !== IMPOSSIBLE && chunk.effects !== REFUSAL;
+}

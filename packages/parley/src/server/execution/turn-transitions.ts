@@ -1,0 +1,352 @@
+import type {
+  AgentEventInput,
+  LiveState,
+  TurnAnswer,
+  TurnEffect,
+  TurnInput,
+  TurnState,
+  TurnStep,
+  TurnTimer,
+} from './turn-state.js';
+
+/** The outcome of an input that cannot come in a state. */
+export const IMPOSSIBLE = 'impossible';
+
+type Cell = TurnStep | typeof IMPOSSIBLE;
+type Row = Readonly<Record<TurnInput, Cell>>;
+type Effects = readonly TurnEffect[];
+/** Names a live state, or the state in which its task is still being stored. */
+type At = (live: LiveState) => TurnState;
+
+/** The texts that the engine writes into a task. The causes go to the log. */
+const FAILURE_TEXTS = {
+  failed: 'The agent failed to process the message.',
+  silent: 'The agent ended without a result.',
+  invalid: 'The agent gave an invalid response.',
+  late: 'The agent did not finish within its time limit.',
+  large: 'The agent produced more than a task can hold.',
+  fast: 'The agent published faster than its events can be stored.',
+  interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
+  exhausted: 'The agent stopped each time it worked on this task.',
+} as const;
+
+const EXPIRED = 'The task waited too long and has expired.';
+const CLOSING = 'The server is shutting down';
+const TAKEN_OVER = 'The turn was taken over by another process';
+
+const CALL_AGENT: TurnEffect = { do: 'call agent' };
+const RELEASE_AGENT: TurnEffect = { do: 'release agent' };
+const LOG_LATE_ERROR: TurnEffect = { do: 'log late error' };
+const STOP_TIMER: TurnEffect = { do: 'stop timer' };
+const STORE: TurnEffect = { do: 'store task' };
+const APPEND: TurnEffect = { do: 'append event' };
+const FINISH: TurnEffect = { do: 'finish log' };
+const FLUSH: TurnEffect = { do: 'flush log' };
+const ABANDON: TurnEffect = { do: 'abandon log' };
+const RELEASE_TURN: TurnEffect = { do: 'release turn' };
+const RELEASE_FAILED: TurnEffect = { do: 'log', level: 'error', text: 'a turn could not be handed over' };
+const REPORT: TurnEffect = { do: 'report left' };
+const WORKING: TurnEffect = { do: 'append status', state: 'TASK_STATE_WORKING' };
+const CANCELED: TurnEffect = { do: 'append status', state: 'TASK_STATE_CANCELED' };
+const failed = (text: string): TurnEffect => ({ do: 'append status', state: 'TASK_STATE_FAILED', text });
+const start = (timer: TurnTimer): TurnEffect => ({ do: 'start timer', timer });
+const abort = (reason: string): TurnEffect => ({ do: 'abort agent', reason });
+const answer = (content: TurnAnswer): TurnEffect => ({ do: 'answer', with: content });
+const warn = (text: string): TurnEffect => ({ do: 'log', level: 'warn', text });
+const error = (text: string): TurnEffect => ({ do: 'log', level: 'error', text });
+
+/** The effects of an event that comes too late. */
+export const REFUSAL: Effects = [{ do: 'refuse event' }];
+const NOTHING: Effects = [];
+
+function to(state: TurnState, ...effects: Effects): TurnStep {
+  return { state, effects };
+}
+
+/** The same cell for many inputs. */
+function all<Input extends TurnInput>(inputs: readonly Input[], cell: Cell): Record<Input, Cell> {
+  return Object.fromEntries(inputs.map((input) => [input, cell])) as Record<Input, Cell>;
+}
+
+const EVENTS = [
+  'chunk',
+  'announced',
+  'working',
+  'login',
+  'question',
+  'rejected',
+  'terminal',
+  'message',
+  'invalid',
+  'too fast',
+  'too large',
+] as const satisfies readonly AgentEventInput[];
+const STARTS = ['begin', 'run', 'leave', 'interrupted', 'exhausted'] as const;
+const THROWS = ['threw', 'threw A2AError'] as const;
+const AFTER_CALL = ['suspended', 'first step over'] as const;
+const TIMERS = ['deadline', 'expired', 'grace over'] as const;
+const STORING = ['stored', 'store overdue', 'store failed'] as const;
+const RELEASING = ['flushed', 'released', 'release failed'] as const;
+
+/** Inputs that come only in some states. Each row overrides those that it can get. */
+const RARE = {
+  ...all([...STARTS, ...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'], IMPOSSIBLE),
+} as const;
+
+/** The agent was not called, so nothing comes from it. */
+const NO_AGENT = all([...EVENTS, ...AFTER_CALL, 'returned', ...THROWS, 'threw elsewhere'], IMPOSSIBLE);
+
+/** The turn takes nothing from its agent, which is released or about to be. */
+function deaf(state: TurnState) {
+  return {
+    ...all(EVENTS, { state, effects: REFUSAL }),
+    ...all([...AFTER_CALL, 'returned', 'threw elsewhere'], to(state)),
+    ...all(THROWS, to(state, LOG_LATE_ERROR)),
+  };
+}
+
+/** The agent of a live turn: told to stop or not, and released or not. */
+const AGENT: Readonly<Record<LiveState, 'runs' | 'aborted' | 'released'>> = {
+  open: 'runs',
+  running: 'runs',
+  asking: 'runs',
+  canceling: 'aborted',
+  asked: 'runs',
+  ending: 'runs',
+  leaving: 'released',
+  'handing over': 'released',
+};
+
+/** The end of a live turn in this process, whatever its agent does. */
+function quit(live: LiveState, state: TurnState, reason: string, ...effects: Effects): TurnStep {
+  if (AGENT[live] === 'released') return to(state, ...effects);
+  const stop = AGENT[live] === 'runs' ? [abort(reason)] : NOTHING;
+  return to(state, STOP_TIMER, ...effects, ...stop, RELEASE_AGENT);
+}
+
+/** Another process may write the turn. */
+function losing(live: LiveState) {
+  const lost = quit(live, 'lost', TAKEN_OVER, ABANDON, REPORT);
+  return { 'give up': lost, 'not held': lost, fenced: lost };
+}
+
+/** Events that make no sense of the task, or more of it than it can hold. The task fails. */
+function spoiled(at: At, before: Effects, isAborted: boolean) {
+  const end = (note: string, text: string) => {
+    const stop = isAborted ? NOTHING : [abort(text)];
+    return to(at('leaving'), error(note), ...before, failed(text), STOP_TIMER, FINISH, ...stop, RELEASE_AGENT);
+  };
+  return {
+    invalid: end('agent published an invalid event', FAILURE_TEXTS.invalid),
+    'too fast': end(FAILURE_TEXTS.fast, FAILURE_TEXTS.fast),
+    'too large': end(FAILURE_TEXTS.large, FAILURE_TEXTS.large),
+  };
+}
+
+/**
+ * The agent works. `before` precedes the first record of the turn, and `opening` a first record that is WORKING or
+ * REJECTED: such a record needs no WORKING before it.
+ */
+function agentWorks(at: At, before: Effects, opening: Effects) {
+  const end = (notes: Effects, text: string, ...stop: Effects) =>
+    to(at('leaving'), ...notes, ...before, failed(text), STOP_TIMER, FINISH, ...stop, RELEASE_AGENT);
+  return {
+    chunk: to(at('running'), ...before, APPEND),
+    announced: to(at('running'), ...before, APPEND),
+    working: to(at('running'), ...opening, APPEND),
+    login: to(at('asking'), ...before, APPEND, start('expiry')),
+    question: to(at('asked'), ...before, APPEND, start('grace')),
+    rejected: to(at('ending'), ...opening, APPEND, start('grace')),
+    terminal: to(at('ending'), ...before, APPEND, start('grace')),
+    message: to(at('ending'), ...before, APPEND, start('grace')),
+    ...spoiled(at, before, false),
+    returned: end([warn('agent ended without a final or interrupted state')], FAILURE_TEXTS.silent),
+    ...all(THROWS, end([error('agent failed')], FAILURE_TEXTS.failed)),
+    'threw elsewhere': end(NOTHING, FAILURE_TEXTS.failed, abort('The agent has failed')),
+    deadline: end([warn('agent passed its deadline')], FAILURE_TEXTS.late, abort('The deadline has passed')),
+  };
+}
+
+/** Requests of the process to a turn whose agent works. */
+function stopping(live: LiveState, before: Effects) {
+  const callCancel: TurnEffect = { do: 'call cancel of agent' };
+  return {
+    cancel: to('canceling', ...before, start('grace'), abort('The task was canceled'), callCancel),
+    'hand over': quit(live, 'handing over', CLOSING, FLUSH),
+    ...losing(live),
+  };
+}
+
+/** The agent has published its last event. The turn takes nothing more from it, and gives it the grace to return. */
+function agentIsDone(live: LiveState) {
+  return {
+    ...deaf(live),
+    returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
+    ...all(THROWS, to('leaving', STOP_TIMER, FINISH, LOG_LATE_ERROR, RELEASE_AGENT)),
+    'grace over': to('leaving', FINISH, abort('The turn is over'), RELEASE_AGENT),
+    'hand over': quit(live, 'leaving', CLOSING, FINISH),
+    ...losing(live),
+  };
+}
+
+const STORED: At = (live) => live;
+const storing = (live: LiveState): TurnState => `storing ${live}`;
+const CANCELED_AT_LAST = to('leaving', CANCELED, STOP_TIMER, FINISH, RELEASE_AGENT);
+
+const LIVE: Readonly<Record<LiveState, Row>> = {
+  open: {
+    ...RARE,
+    ...agentWorks(STORED, [WORKING], NOTHING),
+    // Agents written for other servers announce the task first. The engine has done so already.
+    announced: to('open'),
+    suspended: to('open', { do: 'await first step' }),
+    'first step over': to('running', WORKING),
+    ...stopping('open', [WORKING]),
+    fenced: IMPOSSIBLE,
+  },
+  running: {
+    ...RARE,
+    ...agentWorks(STORED, NOTHING, NOTHING),
+    ...all(AFTER_CALL, to('running')),
+    ...stopping('running', NOTHING),
+  },
+  asking: {
+    ...RARE,
+    ...agentWorks(STORED, NOTHING, NOTHING),
+    ...all(AFTER_CALL, to('asking')),
+    chunk: to('asking', APPEND),
+    // The time for which the task waited for its caller does not count.
+    announced: to('running', APPEND, start('deadline')),
+    working: to('running', APPEND, start('deadline')),
+    returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
+    deadline: IMPOSSIBLE,
+    expired: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort(EXPIRED), RELEASE_AGENT),
+    ...stopping('asking', NOTHING),
+  },
+  canceling: {
+    ...RARE,
+    ...all(['chunk', 'announced', 'working', 'login'], to('canceling', APPEND)),
+    question: to('leaving', APPEND, CANCELED, STOP_TIMER, FINISH, RELEASE_AGENT),
+    ...all(['rejected', 'terminal', 'message'], to('leaving', APPEND, STOP_TIMER, FINISH, RELEASE_AGENT)),
+    ...spoiled(STORED, NOTHING, true),
+    ...all(AFTER_CALL, to('canceling')),
+    ...all(['returned', ...THROWS, 'threw elsewhere', 'grace over'], CANCELED_AT_LAST),
+    cancel: to('canceling'),
+    'hand over': quit('canceling', 'handing over', CLOSING, FLUSH),
+    ...losing('canceling'),
+  },
+  asked: {
+    ...RARE,
+    ...agentIsDone('asked'),
+    cancel: to('ending', CANCELED, start('grace')),
+  },
+  ending: {
+    ...RARE,
+    ...agentIsDone('ending'),
+    cancel: to('ending'),
+    // The commit of the final state is on its way. Its answer says whether the turn was taken over.
+    'not held': to('ending'),
+    left: to('lingering', REPORT),
+  },
+  leaving: {
+    ...RARE,
+    ...deaf('leaving'),
+    ...losing('leaving'),
+    ...all([...STARTS, 'cancel', 'hand over', 'not held'], to('leaving')),
+    left: to('ended', REPORT),
+  },
+  'handing over': {
+    ...RARE,
+    ...deaf('handing over'),
+    ...losing('handing over'),
+    // The storage keeps a cancel for the next process.
+    ...all([...STARTS, 'cancel', 'hand over'], to('handing over')),
+    flushed: to('handing over', ABANDON, RELEASE_TURN),
+    released: to('handed over', REPORT),
+    'release failed': to('lost', RELEASE_FAILED, REPORT),
+  },
+};
+
+/** A live turn whose task is not stored yet. Its records wait for the claim, and everything else is the same. */
+function storingRow(live: LiveState): Row {
+  const row = Object.entries(LIVE[live]).map(([input, cell]) => [
+    input,
+    cell === IMPOSSIBLE ? cell : { state: `storing ${cell.state}`, effects: cell.effects },
+  ]);
+  const here = storing(live);
+  return {
+    ...(Object.fromEntries(row) as Row),
+    ...all([...STARTS, ...RELEASING, 'first step over', 'not held', 'fenced', 'left'], IMPOSSIBLE),
+    suspended: to(here),
+    stored: to(live, { do: 'open log' }, answer('claim')),
+    'store overdue': to(here, answer('stalled')),
+    'store failed': quit(live, 'ended', 'The task could not be stored', ABANDON, answer('error'), REPORT),
+    'give up': quit(live, 'lost', TAKEN_OVER, ABANDON, answer('closing'), REPORT),
+  };
+}
+
+/** The turn is over in this process. */
+function over(state: TurnState) {
+  return {
+    ...RARE,
+    ...deaf(state),
+    ...all([...STARTS, 'cancel', 'hand over', 'give up', 'not held', 'flushed'], to(state)),
+  };
+}
+
+/** The transitions of a turn: one row for each state, one cell for each input. */
+export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
+  claimed: {
+    ...RARE,
+    ...NO_AGENT,
+    begin: to('claimed', { do: 'count attempt' }),
+    run: to('open', start('deadline'), CALL_AGENT),
+    leave: to('leaving', FINISH),
+    interrupted: to('leaving', failed(FAILURE_TEXTS.interrupted), FINISH),
+    exhausted: to('leaving', failed(FAILURE_TEXTS.exhausted), FINISH),
+    cancel: to('leaving', CANCELED, FINISH),
+    'hand over': to('handing over', FLUSH),
+    ...all(['give up', 'not held'], to('lost', ABANDON, REPORT)),
+  },
+  drafted: {
+    ...RARE,
+    ...NO_AGENT,
+    ...all(['cancel', 'hand over', 'give up', 'not held'], IMPOSSIBLE),
+    run: to('draft', start('deadline'), CALL_AGENT),
+  },
+  draft: {
+    ...RARE,
+    ...agentWorks(storing, [STORE, WORKING], [STORE]),
+    announced: to('storing open', STORE),
+    message: to('lingering', answer('reply'), REPORT, start('grace')),
+    'threw A2AError': to('ended', STOP_TIMER, answer('error'), REPORT, RELEASE_AGENT),
+    ...all(AFTER_CALL, to('draft')),
+    ...all(['cancel', 'not held'], IMPOSSIBLE),
+    'hand over': to('ended', STOP_TIMER, answer('closing'), REPORT, abort(CLOSING), RELEASE_AGENT),
+    'give up': to('lost', STOP_TIMER, answer('closing'), REPORT, abort(TAKEN_OVER), RELEASE_AGENT),
+  },
+  ...LIVE,
+  'storing open': storingRow('open'),
+  'storing running': storingRow('running'),
+  'storing asking': storingRow('asking'),
+  'storing canceling': storingRow('canceling'),
+  'storing asked': storingRow('asked'),
+  'storing ending': storingRow('ending'),
+  'storing leaving': storingRow('leaving'),
+  'storing handing over': storingRow('handing over'),
+  lingering: {
+    ...over('lingering'),
+    returned: to('ended', STOP_TIMER, RELEASE_AGENT),
+    ...all(THROWS, to('ended', STOP_TIMER, LOG_LATE_ERROR, RELEASE_AGENT)),
+    'grace over': to('ended', abort('The turn is over'), RELEASE_AGENT),
+  },
+  ended: over('ended'),
+  'handed over': over('handed over'),
+  lost: {
+    ...over('lost'),
+    // The task of a draft was stored too late: the next process runs its turn.
+    stored: to('lost', RELEASE_TURN),
+    ...all(['store overdue', 'store failed', 'released'], to('lost')),
+    'release failed': to('lost', RELEASE_FAILED),
+  },
+};
