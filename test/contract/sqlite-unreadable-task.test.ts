@@ -81,6 +81,32 @@ describe('a task that cannot be read', () => {
   });
 });
 
+describe('a list', () => {
+  it('leaves a damaged task out and shows its neighbours', async () => {
+    const path = files.fresh();
+    const storage = await files.open(clock, { path });
+    for (const id of ['t0', 't1', 't2']) {
+      const text = id === 't1' ? 'z'.repeat(4 * PAGE) : 'short';
+      const status = { state: 'TASK_STATE_COMPLETED' as const, timestamp: new Date(clock.now()).toISOString() };
+      const artifacts = [{ artifactId: 'a', parts: [{ text }] }];
+      await storage.create(ALICE, newTask({ clock, storage }, id, { status, artifacts }));
+    }
+    await storage.close();
+    damage(path);
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger, error: (_message: string, fields?: LogFields) => lines.push(fields?.taskId) };
+    const damaged = await files.open(clock, { path, logger });
+    const page = { scope: ALICE, orderBy: 'status', limit: 2, artifacts: true, history: true } as const;
+    const { next, total, ...first } = await damaged.tasks(page);
+    expect(total).toBe(3);
+    expect(first.tasks.map(({ task }) => task.id)).toEqual(['t2']);
+    const second = await damaged.tasks({ ...page, ...(next && { cursor: next }) });
+    expect(second.tasks.map(({ task }) => task.id)).toEqual(['t0']);
+    expect(lines).toEqual(['t1']);
+    await damaged.close();
+  });
+});
+
 const ALL = { ...LEASE, agents: ['test'] };
 const NO_JSON = '{"broken';
 

@@ -1,23 +1,25 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { TASK_STATES } from '../../model/task-state.js';
 import { PageBudget } from '../page-budget.js';
 import type { ListCursor, TaskPage, TaskQuery } from '../task-storage.js';
+import { isDamage } from './file-fault.js';
+import type { ScopeFields } from './operations.js';
 import type { ReadTables } from './read-tables.js';
-import { TASK_COLUMNS, type TaskRow, wholeTask } from './read-task.js';
+import { wholeTask } from './read-task.js';
 import { stateNumber } from './state-numbers.js';
-import { parseTask, type TaskTexts, textOf } from './task-texts.js';
+import { TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
 
-/** A page of a list, as texts. */
-export interface TextPage extends Omit<TaskPage, 'tasks'> {
-  readonly tasks: readonly TaskTexts[];
+/** A page of a list, as rows. */
+export interface RowPage extends Omit<TaskPage, 'tasks'> {
+  readonly tasks: readonly TaskRow[];
 }
+
+/** A row of an abandoned task and its scope. */
+export type AbandonedRow = readonly [scope: ScopeFields, task: TaskRow];
 
 /** A task in the order of a list. */
-interface Listed extends ListCursor {
-  readonly pk: number;
-}
+type Listed = readonly [pk: number, time: number, id: string];
 
-/** Tasks that wait for their caller are read until their JSON is this long. */
+/** The bound for the JSON of one page of abandoned tasks. */
 const ABANDONED_BYTES = 8_388_608;
 
 /** A condition of a query with its values. */
@@ -26,18 +28,16 @@ interface Filter {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Where a query looks: one stretch of an index for each state, or one for all. */
+/** The part of an index that a query reads: one range per state, or one range for all states. */
 interface Source {
   readonly index: string;
-  readonly stretches: readonly Filter[];
-  /** What is left to check. */
+  readonly ranges: readonly Filter[];
+  /** Conditions beyond the ranges. */
   readonly rest: readonly Filter[];
 }
 
-const ALL_STATES = TASK_STATES.map((_, number) => number);
-
 /** One page of the tasks of a scope. */
-export function readPage(tables: ReadTables, query: TaskQuery): TextPage {
+export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
   return tables.together(() => {
     const { agent, tenant, owner } = query.scope;
     const scope = tables.get<{ pk: number }>(
@@ -48,77 +48,62 @@ export function readPage(tables: ReadTables, query: TaskQuery): TextPage {
     )?.pk;
     if (scope === undefined) return { tasks: [], total: 0 };
     const context = contextOf(tables, scope, query.contextId);
-    if (query.contextId !== undefined && context === undefined) return { tasks: [], total: 0 };
-    const source = sourceOf(query, scope, context?.number);
-    const total = totalOf(tables, query, { scope, context, source });
+    const counts = countsOf(tables, scope, query);
+    if (counts.length === 0 || (query.contextId !== undefined && context === undefined)) return { tasks: [], total: 0 };
+    const states = counts.map(([state]) => state);
+    const source = sourceOf(query, { scope, context: context?.number, states });
+    const total = totalOf(tables, query, { counts, context, source });
     return { ...pageOf(tables, query, listed(tables, query, source)), total };
   });
 }
 
-/** Tasks that have waited for their caller since before a time, and that nobody has written to. */
+/** Tasks that have waited for their caller since before a time and have no turn. */
 export function readAbandoned(
   tables: ReadTables,
   options: { readonly agents: readonly string[]; readonly before: number; readonly limit: number },
-): readonly TaskTexts[] {
+): readonly AbandonedRow[] {
   const { agents, before, limit } = options;
   return tables.together(() => {
     const budget = new PageBudget(ABANDONED_BYTES);
-    const tasks: TaskTexts[] = [];
-    for (const { pk } of interrupted(tables, before)) {
+    const tasks: AbandonedRow[] = [];
+    for (const [pk] of interrupted(tables, before)) {
       if (tasks.length >= limit) break;
-      const isOver = tables.apart(`row ${pk}`, () => {
-        const row = tables.get<SizedRow>(`${SIZED} WHERE t.pk = ? AND NOT EXISTS (${EXECUTIONS})`, pk);
-        if (row === undefined || !agents.includes(row.agent)) return false;
-        if (!budget.takes(sizeOf(row, WHOLE))) return true;
-        const texts = textsOf(tables, row, WHOLE);
-        parseTask(texts);
-        tasks.push(texts);
-        return false;
+      const row = tables.apart(`row ${pk}`, () => {
+        const scope = tables.row<ScopeFields>(IDLE_SCOPE, pk);
+        if (scope === undefined || !agents.includes(scope[0])) return undefined;
+        const task = readAlone(tables, pk, { wanted: WHOLE, budget });
+        if (task === 'no-room' || task === undefined) return task;
+        taskOf(task);
+        return [scope, task] as const;
       });
-      if (isOver === true) break;
+      if (row === 'no-room') break;
+      if (row !== undefined) tasks.push(row);
     }
     return tasks;
   });
 }
 
-/** Read from the index alone, in stretches, so that no damaged task hides the next. */
-function* interrupted(tables: ReadTables, before: number): Generator<{ readonly pk: number }, void> {
+/** Reads only the index, in batches, so that a damaged task does not hide the tasks behind it. */
+function* interrupted(tables: ReadTables, before: number): Generator<readonly [pk: number, time: number], void> {
   for (let [time, after] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
-    const stretch = tables.all<{ pk: number; time: number }>(INTERRUPTED, before, time, after);
-    yield* stretch;
-    const last = stretch.at(-1);
+    const batch = tables.rows<readonly [pk: number, time: number]>(INTERRUPTED, before, time, after);
+    yield* batch;
+    const last = batch.at(-1);
     if (last === undefined) return;
-    [time, after] = [last.time, last.pk];
+    [after, time] = last;
   }
 }
 
 const INTERRUPTED = `SELECT pk, status_time AS time FROM task INDEXED BY task_interrupted
   WHERE state IN (6, 8) AND status_time < ? AND (status_time, pk) > (?, ?) ORDER BY status_time, pk LIMIT 200`;
-const EXECUTIONS = 'SELECT 1 FROM execution e WHERE e.task = t.pk';
+const IDLE_SCOPE = `SELECT a.name, s.tenant, s.owner FROM task t
+  JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope
+  WHERE t.pk = ? AND NOT EXISTS (SELECT 1 FROM execution e WHERE e.task = t.pk)`;
 
-/** A task without its large members, and about how long their JSON is. */
-interface SizedRow extends Omit<TaskRow, 'history' | 'artifacts'> {
-  readonly historyBytes: number | null;
-  readonly artifactsBytes: number | null;
-  /** Of the records of a task that goes on. */
-  readonly logBytes: number;
-}
-
-const SIZED = `SELECT ${TASK_COLUMNS}, a.name AS agent, s.tenant, s.owner, octet_length(n.history) AS historyBytes,
-  octet_length(n.artifacts) AS artifactsBytes, t.bytes AS logBytes
-  FROM task t JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope LEFT JOIN snapshot n ON n.task = t.pk`;
-const MEMBERS = 'SELECT history, artifacts FROM snapshot WHERE task = ?';
-const WHOLE = { artifacts: true, history: true };
-
-/** The members of each task that a reader wants. */
+/** The large members of a task that the page shows. */
 type Wanted = Pick<TaskQuery, 'artifacts' | 'history'>;
 
-function sizeOf(row: SizedRow, { artifacts, history }: Wanted): number {
-  const head = row.status.length + (row.metadata?.length ?? 0);
-  if (!artifacts && !history) return head;
-  if (row.ended === null) return head + row.logBytes + (row.historyBytes ?? 0) + (row.artifactsBytes ?? 0);
-  return head + (history ? (row.historyBytes ?? 0) : 0) + (artifacts ? (row.artifactsBytes ?? 0) : 0);
-}
+const WHOLE: Wanted = { artifacts: true, history: true };
 
 interface Context {
   readonly number: number;
@@ -130,13 +115,22 @@ function contextOf(tables: ReadTables, scope: number, id: string | undefined): C
   return tables.get<Context>('SELECT number, tasks FROM context WHERE scope = ? AND id = ?', scope, id);
 }
 
-function statesOf(query: TaskQuery): readonly number[] {
-  const { states = [] } = query;
-  return states.length === 0 ? ALL_STATES : [...new Set(states.map(stateNumber))];
+type StateCount = readonly [state: number, tasks: number];
+
+/** The states that the query wants and that have tasks in this scope. */
+function countsOf(tables: ReadTables, scope: number, { states = [] }: TaskQuery): readonly StateCount[] {
+  const counts = tables.rows<StateCount>('SELECT state, tasks FROM task_count WHERE scope = ? AND tasks > 0', scope);
+  if (states.length === 0) return counts;
+  const wanted = states.map(stateNumber);
+  return counts.filter(([state]) => wanted.includes(state));
 }
 
-function sourceOf(query: TaskQuery, scope: number, context: number | undefined): Source {
+function sourceOf(
+  query: TaskQuery,
+  found: { readonly scope: number; readonly context: number | undefined; readonly states: readonly number[] },
+): Source {
   const { statusAfter, createdAfter, createdBefore } = query;
+  const { scope, context, states } = found;
   const statusTime: Filter[] = statusAfter === undefined ? [] : [{ sql: 'status_time >= ?', values: [statusAfter] }];
   const created: Filter[] = [
     ...(createdAfter === undefined ? [] : [{ sql: 'created > ?', values: [createdAfter] }]),
@@ -144,22 +138,21 @@ function sourceOf(query: TaskQuery, scope: number, context: number | undefined):
   ];
   const rest = [...statusTime, ...created];
   if (query.orderBy === 'created' && context === undefined) {
-    const states = statesOf(query);
     const inStates =
-      states.length === ALL_STATES.length
+      (query.states ?? []).length === 0
         ? []
         : [{ sql: `state IN (${states.map(() => '?').join(', ')})`, values: states }];
-    return { index: 'task_created', stretches: [{ sql: 'scope = ?', values: [scope] }], rest: [...inStates, ...rest] };
+    return { index: 'task_created', ranges: [{ sql: 'scope = ?', values: [scope] }], rest: [...inStates, ...rest] };
   }
-  const stretches = statesOf(query).map((state) =>
+  const ranges = states.map((state) =>
     context === undefined
       ? { sql: 'scope = ? AND state = ?', values: [scope, state] }
       : { sql: 'context = ? AND state = ?', values: [context, state] },
   );
-  return { index: context === undefined ? 'task_state' : 'task_context', stretches, rest };
+  return { index: context === undefined ? 'task_state' : 'task_context', ranges, rest };
 }
 
-/** The tasks that a page may show, and one more if there is one. Read from the index alone. */
+/** The tasks that a page may show, and the task behind them. Reads only the index. */
 function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly Listed[] {
   const { cursor, offset = 0, limit } = query;
   if (limit <= 0) return [];
@@ -167,8 +160,8 @@ function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly 
   const order = `ORDER BY ${column} DESC, id DESC`;
   const behind: Filter[] =
     cursor === undefined ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [cursor.time, cursor.id] }];
-  const parts = source.stretches.map((stretch) => {
-    const where = [stretch, ...behind, ...source.rest];
+  const parts = source.ranges.map((range) => {
+    const where = [range, ...behind, ...source.rest];
     return {
       sql: `SELECT * FROM (SELECT pk, ${column}, id FROM task INDEXED BY ${source.index}
         WHERE ${where.map(({ sql }) => sql).join(' AND ')} ${order} LIMIT ?)`,
@@ -177,67 +170,124 @@ function listed(tables: ReadTables, query: TaskQuery, source: Source): readonly 
   });
   const found = `${parts.map((part) => part.sql).join(' UNION ALL ')} ${order} LIMIT ? OFFSET ?`;
   const values = [...parts.flatMap((part) => part.values), limit + 1, offset];
-  return tables.all(`SELECT pk, ${column} AS time, id FROM (${found})`, ...values);
+  return tables.rows(found, ...values);
 }
 
-/** The page of these tasks, as far as its bytes allow. Tasks that cannot be read are left out. */
-function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): Omit<TextPage, 'total'> {
+/** The page of these tasks within its bound of bytes. Leaves out tasks that cannot be read. */
+function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): Omit<RowPage, 'total'> {
   const budget = new PageBudget(query.maxBytes);
-  const tasks: TaskTexts[] = [];
-  let last: Listed | undefined;
-  for (const [at, task] of found.entries()) {
-    const isOver =
-      at === query.limit ||
-      tables.apart(task.id, () => {
-        const row = tables.get<SizedRow>(`${SIZED} WHERE t.pk = ?`, task.pk);
-        if (row === undefined) return false;
-        if (!budget.takes(sizeOf(row, query))) return true;
-        tasks.push(textsOf(tables, row, query));
-        return false;
-      });
-    if (isOver === true) return { tasks, ...(last && { next: { time: last.time, id: last.id } }) };
-    last = task;
+  const small = readSmall(tables, query, found);
+  const read = (pk: number, id: string): Read => {
+    const row = small.get(pk);
+    if (row === undefined) return tables.apart(id, () => readAlone(tables, pk, { wanted: query, budget }));
+    return budget.takes(bytesOf(row)) ? row : 'no-room';
+  };
+  const tasks: TaskRow[] = [];
+  let last: ListCursor | undefined;
+  for (const [at, [pk, time, id]] of found.entries()) {
+    const row = at < query.limit ? read(pk, id) : 'no-room';
+    if (row === 'no-room') return { tasks, ...(last && { next: last }) };
+    if (row !== undefined) tasks.push(row);
+    last = { time, id };
   }
   return { tasks };
+}
+
+/** A row; `undefined` if its task is gone or damaged; `no-room` if the page ends before it. */
+type Read = TaskRow | 'no-room' | undefined;
+
+/**
+ * Tasks by their row ids, in one statement: a statement per task costs three times as much. A task is left out if it is
+ * open, or if it is so large that a page full of such tasks would break its bound. All are left out if one is damaged.
+ */
+function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): ReadonlyMap<number, TaskRow> {
+  const pks = found.slice(0, query.limit).map(([pk]) => pk);
+  const most = Math.floor((query.maxBytes ?? Number.MAX_SAFE_INTEGER) / Math.max(1, pks.length));
+  try {
+    return new Map(readRows(tables, pks, { wanted: query, most }).map((row) => [row[0], row]));
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return new Map();
+  }
+}
+
+/** The rows of ended tasks, each with at most so many bytes of large members. */
+function readRows(
+  tables: ReadTables,
+  pks: readonly number[],
+  { wanted, most }: { readonly wanted: Wanted; readonly most: number },
+): readonly TaskRow[] {
+  const history = wanted.history ? 'n.history' : 'NULL AS history';
+  const artifacts = wanted.artifacts ? 'n.artifacts' : 'NULL AS artifacts';
+  return tables.rows(
+    `SELECT ${TASK_COLUMNS}, ${history}, ${artifacts} FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value
+      JOIN snapshot n ON n.task = t.pk WHERE t.ended IS NOT NULL AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?`,
+    JSON.stringify(pks),
+    most,
+  );
+}
+
+const HISTORY_BYTES = 'coalesce(octet_length(n.history), 0)';
+const ARTIFACTS_BYTES = 'coalesce(octet_length(n.artifacts), 0)';
+
+/** The sizes of a task. `logBytes` is about the length of its records. */
+interface Sizes {
+  readonly ended: number | null;
+  readonly head: number;
+  readonly history: number;
+  readonly artifacts: number;
+  readonly logBytes: number;
+}
+
+const SIZES = `SELECT t.ended, octet_length(t.status) + coalesce(octet_length(t.metadata), 0) AS head,
+  ${HISTORY_BYTES} AS history, ${ARTIFACTS_BYTES} AS artifacts, t.bytes AS logBytes
+  FROM task t LEFT JOIN snapshot n ON n.task = t.pk WHERE t.pk = ?`;
+const HEAD = `SELECT ${TASK_COLUMNS}, NULL AS history, NULL AS artifacts FROM task t WHERE t.pk = ?`;
+
+/** Reads one task of any size, once the budget has room for it. */
+function readAlone(
+  tables: ReadTables,
+  pk: number,
+  { wanted, budget }: { readonly wanted: Wanted; readonly budget: PageBudget },
+): Read {
+  const sizes = tables.get<Sizes>(SIZES, pk);
+  if (sizes === undefined) return undefined;
+  if (!budget.takes(sizeOf(sizes, wanted))) return 'no-room';
+  if (sizes.ended !== null) return readRows(tables, [pk], { wanted, most: Number.MAX_SAFE_INTEGER })[0];
+  const head = tables.row<TaskRow>(HEAD, pk);
+  if (head === undefined || !(wanted.artifacts || wanted.history)) return head;
+  const { history, artifacts } = wholeTask(tables, head);
+  const [, ended, statusTime, id, contextId, seq, epoch, created, leaseEnd, status, metadata] = head;
+  const members = [wanted.history ? textOf(history) : null, wanted.artifacts ? textOf(artifacts) : null] as const;
+  return [pk, ended, statusTime, id, contextId, seq, epoch, created, leaseEnd, status, metadata, ...members];
+}
+
+/** About the bytes of a row. Of an open task all members are read, whatever the page shows. */
+function sizeOf({ ended, head, history, artifacts, logBytes }: Sizes, wanted: Wanted): number {
+  if (!wanted.artifacts && !wanted.history) return head;
+  if (ended === null) return head + logBytes + history + artifacts;
+  return head + (wanted.history ? history : 0) + (wanted.artifacts ? artifacts : 0);
+}
+
+/** About the bytes of a row that is read. */
+function bytesOf([, , , , , , , , , status, metadata, history, artifacts]: TaskRow): number {
+  return status.length + (metadata?.length ?? 0) + (history?.length ?? 0) + (artifacts?.length ?? 0);
 }
 
 function totalOf(
   tables: ReadTables,
   query: TaskQuery,
-  found: { readonly scope: number; readonly context: Context | undefined; readonly source: Source },
+  found: { readonly counts: readonly StateCount[]; readonly context: Context | undefined; readonly source: Source },
 ): number {
-  const { scope, context, source } = found;
+  const { counts, context, source } = found;
   const isTimed = [query.statusAfter, query.createdAfter, query.createdBefore].some((time) => time !== undefined);
-  const states = statesOf(query);
-  if (!isTimed && context === undefined) {
-    const sql = `SELECT sum(tasks) AS total FROM task_count WHERE scope = ? AND state IN (${states.map(() => '?').join(', ')})`;
-    return tables.get<{ total: number | null }>(sql, scope, ...states)?.total ?? 0;
-  }
-  if (!isTimed && context !== undefined && states.length === ALL_STATES.length) return context.tasks;
+  if (!isTimed && context === undefined) return counts.reduce((sum, [, tasks]) => sum + tasks, 0);
+  if (!isTimed && context !== undefined && (query.states ?? []).length === 0) return context.tasks;
   let total = 0;
-  for (const stretch of source.stretches) {
-    const where = [stretch, ...source.rest];
+  for (const range of source.ranges) {
+    const where = [range, ...source.rest];
     const sql = `SELECT count(*) AS total FROM task INDEXED BY ${source.index} WHERE ${where.map((f) => f.sql).join(' AND ')}`;
     total += tables.get<{ total: number }>(sql, ...where.flatMap(({ values }) => values))?.total ?? 0;
   }
   return total;
-}
-
-function textsOf(tables: ReadTables, row: SizedRow, wanted: Wanted): TaskTexts {
-  const bare = { ...row, history: null, artifacts: null };
-  if (!wanted.artifacts && !wanted.history) return bare;
-  if (row.ended !== null) {
-    const members = tables.get<Pick<TaskTexts, 'history' | 'artifacts'>>(MEMBERS, row.pk);
-    return {
-      ...bare,
-      history: wanted.history ? (members?.history ?? null) : null,
-      artifacts: wanted.artifacts ? (members?.artifacts ?? null) : null,
-    };
-  }
-  const { history, artifacts } = wholeTask(tables, bare);
-  return {
-    ...bare,
-    history: wanted.history ? textOf(history) : null,
-    artifacts: wanted.artifacts ? textOf(artifacts) : null,
-  };
 }

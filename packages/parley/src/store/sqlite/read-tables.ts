@@ -1,11 +1,15 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { isDamage } from './file-fault.js';
 
-/** A reading connection with its statements. */
+/** The columns of a row in the order of its statement. Their names must differ. */
+export type Columns = readonly SQLOutputValue[];
+
+/** A read connection and its prepared statements. */
 export class ReadTables {
   readonly #db: DatabaseSync;
   readonly #onAside: (row: string, reason: string) => void;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #rowStatements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync, onAside: (row: string, reason: string) => void) {
     this.#db = db;
@@ -20,12 +24,24 @@ export class ReadTables {
     return this.#statement(sql).all(...values) as R[];
   }
 
-  /** Rows one by one, as far as they are asked for. */
+  /** The first row, as an array. An array costs half of an object. */
+  row<R extends Columns>(sql: string, ...values: SQLInputValue[]): R | undefined {
+    const row: unknown = this.#rowStatement(sql).get(...values);
+    return row === undefined ? undefined : columnsOf<R>(row);
+  }
+
+  /** All rows, each as an array. */
+  rows<R extends Columns>(sql: string, ...values: SQLInputValue[]): readonly R[] {
+    const rows: readonly unknown[] = this.#rowStatement(sql).all(...values);
+    return Array.isArray(rows[0]) ? (rows as readonly R[]) : rows.map((row) => columnsOf<R>(row));
+  }
+
+  /** Reads rows one by one, as the caller asks for them. */
   each<R>(sql: string, ...values: SQLInputValue[]): IterableIterator<R> {
     return this.#statement(sql).iterate(...values) as IterableIterator<R>;
   }
 
-  /** Reads one row of several. A damaged row is told by its name and left out: `undefined`. */
+  /** Reads one row. Reports a damaged row by this name and returns `undefined`. */
   apart<R>(row: string, read: () => R): R | undefined {
     try {
       return read();
@@ -36,14 +52,14 @@ export class ReadTables {
     }
   }
 
-  /** Several reads of one and the same state. */
+  /** Runs several reads on one snapshot of the file. */
   together<R>(read: () => R): R {
     this.#statement('BEGIN').run();
     try {
       return read();
     } finally {
-      // A read that failed may have ended the transaction.
-      if (this.#db.isTransaction) this.#statement('COMMIT').run();
+      // A failed read may have ended the transaction. COMMIT repeats the error of a damaged row, ROLLBACK does not.
+      if (this.#db.isTransaction) this.#statement('ROLLBACK').run();
     }
   }
 
@@ -59,4 +75,19 @@ export class ReadTables {
     }
     return statement;
   }
+
+  #rowStatement(sql: string): StatementSync {
+    let statement = this.#rowStatements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      // Node.js 22 has no rows as arrays.
+      if ('setReturnArrays' in statement) statement.setReturnArrays(true);
+      this.#rowStatements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+function columnsOf<R extends Columns>(row: unknown): R {
+  return (Array.isArray(row) ? row : Object.values(row as object)) as unknown as R;
 }

@@ -40,7 +40,7 @@ import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from '.
 import { readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { stateOf } from './state-numbers.js';
-import { parseTask, storedOf, type TaskTexts } from './task-texts.js';
+import { storedOf, type TaskRow, taskOf } from './task-texts.js';
 import { acceptOperation, appendOperation, heldFields, newTaskFields, scopeFields } from './to-operations.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
 
@@ -97,7 +97,7 @@ export class SqliteStorage implements TaskStorage {
         // A message to a task that cannot be read is as if it had not come.
         const stored = await this.#readHeld({ key: { scope, id: taskId }, turn, epoch });
         if (stored === undefined) return { kind: 'not-found' };
-        return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.row.seq } };
+        return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.seq } };
       }
       case 'repeated': {
         const [, digest, taskId, turn, reply] = result;
@@ -176,7 +176,7 @@ export class SqliteStorage implements TaskStorage {
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#open();
     const { tasks, ...page } = await this.#ask('page', { read: 'page', query });
-    return { ...page, tasks: this.#storedFrom(tasks, now) };
+    return { ...page, tasks: tasks.flatMap((row) => this.#storedFrom(row, { scope: query.scope, now })) };
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -194,7 +194,10 @@ export class SqliteStorage implements TaskStorage {
 
   async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
-    return this.#storedFrom(await this.#ask('abandoned', { read: 'abandoned', agents, before, limit }), now);
+    const found = await this.#ask('abandoned', { read: 'abandoned', agents, before, limit });
+    return found.flatMap(([[agent, tenant, owner], row]) =>
+      this.#storedFrom(row, { scope: { agent, tenant, owner }, now }),
+    );
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -306,14 +309,14 @@ export class SqliteStorage implements TaskStorage {
 
   #stored(scope: Scope, taskId: string): StoredTask | undefined {
     const now = this.#clock.now();
-    const found = this.#read(() => readTask(this.#file.tables, { scope, id: taskId }));
-    return found && storedOf(found.row, found.task, now);
+    return this.#read(() => readTask(this.#file.tables, { scope, id: taskId }, now));
   }
 
-  /** The tasks of these texts, without those that cannot be read. */
-  #storedFrom(tasks: readonly TaskTexts[], now: number): readonly StoredTask[] {
-    const { tables } = this.#file;
-    return tasks.flatMap((texts) => tables.apart(texts.id, () => storedOf(texts, parseTask(texts), now)) ?? []);
+  /** The task of a row; nothing if it cannot be read. */
+  #storedFrom(row: TaskRow, at: { readonly scope: Scope; readonly now: number }): readonly StoredTask[] {
+    const [, , , id] = row;
+    const stored = this.#file.tables.apart(id, () => storedOf(row, taskOf(row), at));
+    return stored === undefined ? [] : [stored];
   }
 
   /** A claim whose answer was lost is known again by the time at which it was made, and so may be others of that time. */
@@ -330,7 +333,7 @@ export class SqliteStorage implements TaskStorage {
   /** The task of a turn that was just claimed by its own message. If it cannot be read, the message is taken back. */
   async #readHeld(held: HeldTurn): Promise<ReturnType<typeof readTask>> {
     try {
-      return this.#read(() => readTask(this.#file.tables, held.key));
+      return this.#read(() => readTask(this.#file.tables, held.key, this.#clock.now()));
     } catch (error) {
       await this.#commits.do(['release', heldFields(held), 'done']).catch(() => {});
       throw error;
@@ -354,12 +357,12 @@ export class SqliteStorage implements TaskStorage {
     const [[agent, tenant, owner], id, epoch, turn, attempt, handOvers, began, message, caller, checkpoint, cancel] =
       claimed;
     const scope = { agent, tenant, owner };
-    const found = readTask(this.#file.tables, { scope, id });
+    const found = readTask(this.#file.tables, { scope, id }, this.#clock.now());
     if (found === undefined) return undefined;
     return {
       scope,
       task: found.task,
-      seq: found.row.seq,
+      seq: found.seq,
       epoch,
       turn,
       attempt,

@@ -1,29 +1,43 @@
 import type { Task } from '../../model/task.js';
 import { ShapedTask } from '../../task/shaped-task.js';
-import type { StoredTask } from '../task-storage.js';
+import type { Scope, StoredTask } from '../task-storage.js';
 
-/** A stored task with its members as JSON text, the way it is kept and travels between threads. */
+/** The columns of a task `t`, in the order of `TaskRow`. The large members of the task follow. */
+export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.lease_end,
+  t.status, t.metadata`;
+
+/**
+ * A task as an array of columns: as it is read and as it travels between threads. The members of the task are JSON
+ * text; `history` and `artifacts` are `null` if they are absent or not wanted.
+ */
+export type TaskRow = readonly [
+  pk: number,
+  ended: number | null,
+  statusTime: number,
+  id: string,
+  contextId: string | null,
+  seq: number,
+  epoch: number,
+  created: number,
+  leaseEnd: number | null,
+  status: string,
+  metadata: string | null,
+  history: string | null,
+  artifacts: string | null,
+];
+
+/** The members of a task that are kept as text. */
 export interface TaskTexts {
-  readonly agent: string;
-  readonly tenant: string;
-  readonly owner: string | null;
   readonly id: string;
   readonly contextId: string | null;
-  readonly seq: number;
-  readonly epoch: number;
-  readonly created: number;
-  readonly leaseEnd: number | null;
   readonly status: string;
   readonly metadata: string | null;
   readonly history: string | null;
   readonly artifacts: string | null;
 }
 
-/** The members of a task that are kept as text. */
-export type TaskColumns = Pick<TaskTexts, 'id' | 'contextId' | 'status' | 'metadata' | 'history' | 'artifacts'>;
-
 /** The task of these texts. */
-export function parseTask({ id, contextId, status, metadata, history, artifacts }: TaskColumns): Task {
+export function parseTask({ id, contextId, status, metadata, history, artifacts }: TaskTexts): Task {
   return ShapedTask.parse(
     { id, contextId: contextId ?? undefined },
     {
@@ -35,11 +49,16 @@ export function parseTask({ id, contextId, status, metadata, history, artifacts 
   );
 }
 
-/** What a storage answers for a task with these texts. */
-export function storedOf(texts: Omit<TaskTexts, keyof TaskColumns>, task: Task, now: number): StoredTask {
-  const { agent, tenant, owner, seq, epoch, created, leaseEnd } = texts;
-  const running = leaseEnd !== null && leaseEnd > now;
-  return { scope: { agent, tenant, owner }, task, seq, epoch, running, createdAt: created };
+/** The task of a row that holds all wanted members. */
+export function taskOf(row: TaskRow): Task {
+  const [, , , id, contextId, , , , , status, metadata, history, artifacts] = row;
+  return parseTask({ id, contextId, status, metadata, history, artifacts });
+}
+
+/** The stored task of a row. `running` holds if its lease ends after `now`. */
+export function storedOf(row: TaskRow, task: Task, at: { readonly scope: Scope; readonly now: number }): StoredTask {
+  const [, , , , , seq, epoch, createdAt, leaseEnd] = row;
+  return { scope: at.scope, task, seq, epoch, running: leaseEnd !== null && leaseEnd > at.now, createdAt };
 }
 
 /** A value as JSON text; `null` for one that is absent. */

@@ -1,8 +1,7 @@
 import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
 import type { Operation, Settled } from './operations.js';
-import type { TextPage } from './read-lists.js';
-import type { TaskTexts } from './task-texts.js';
+import type { AbandonedRow, RowPage } from './read-lists.js';
 import type { LogLimits } from './write-tables.js';
 
 /** What a worker is started for. */
@@ -24,8 +23,8 @@ export interface TextRecords extends Omit<RecordPage, 'records'> {
 
 /** What a reader answers. */
 export interface ReadResults {
-  readonly page: TextPage;
-  readonly abandoned: readonly TaskTexts[];
+  readonly page: RowPage;
+  readonly abandoned: readonly AbandonedRow[];
   readonly records: TextRecords;
 }
 
