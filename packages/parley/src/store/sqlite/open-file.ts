@@ -72,7 +72,7 @@ function configure(db: DatabaseSync, durability: FileOptions['durability']): voi
   db.exec(`PRAGMA synchronous = ${durability === 'process' ? 'NORMAL' : 'FULL'}`);
   // A longer log is copied back less often: its hottest pages once instead of many times.
   db.exec('PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;');
-  db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000;');
+  db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;');
 }
 
 /** The error of a file that cannot be used: which, why, and what to do. */
