@@ -71,6 +71,21 @@ describe('/metrics', () => {
     ]);
   });
 
+  it.each([
+    { name: 'counts no probe, nor itself', options: {}, counted: [] },
+    {
+      name: 'counts itself as an endpoint of the base-server interface',
+      options: { baseServer: {} },
+      counted: ['a2a_server_requests_total{operation="none",binding="none",version="none",code="200"} 3'],
+    },
+  ])('$name', async ({ options, counted }) => {
+    const { url, metrics } = await listening(options);
+    for (const path of ['/healthz', '/readyz', '/metrics', '/metrics', '/metrics'])
+      await (await fetch(url + path)).text();
+    const lines = (await (await metrics(PROMETHEUS)).text()).split('\n');
+    expect(lines.filter((line) => line.startsWith('a2a_server_requests_total'))).toEqual(counted);
+  });
+
   it('counts errors by code: of HTTP, of JSON-RPC, and of streams that broke', async () => {
     const handler = {
       sendMessage: () => Promise.reject(new TypeError('secret of the inside')),
