@@ -2,13 +2,19 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { afterAll, expect, it } from 'vitest';
+import { OPERATION_NAMES } from '../../packages/parley/src/operations/operations.js';
+import { nodesOf, type SourceFile, SourceTree } from '../architecture/source-tree.js';
 import { CopiedTree } from '../support/copied-tree.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const source = 'packages/parley/src';
 const tree = new CopiedTree((path) => path.startsWith('packages/parley/') || path === 'tsconfig.base.json');
 afterAll(() => tree[Symbol.dispose]());
+
+/** The most files that may name one operation. */
+const MOST_FILES = 10;
 
 /** The files of the recipe that the compiler asks for, from `CONTRIBUTING.md`. */
 function filesOfRecipe(): readonly string[] {
@@ -31,14 +37,16 @@ const edit = (path: string, from: string, to: string) => tree.edit(`${source}/${
 it('an operation is added by the recipe: the compiler asks for every file of its list, and for no other', {
   timeout: 180_000,
 }, () => {
-  const row =
-    "archiveTask: { name: 'archiveTask', request: 'GetTaskRequest', response: 'Task', streaming: false, capability: undefined },";
   edit(
     'operations/operations.ts',
     '  getTask: { request: GetTaskRequest;',
     '  archiveTask: { request: GetTaskRequest; response: Task };\n',
   );
-  edit('operations/operations.ts', "  getTask: { name: 'getTask'", `  ${row}\n`);
+  edit(
+    'operations/operations.ts',
+    "  getTask: {\n    request: 'GetTaskRequest'",
+    "  archiveTask: { request: 'GetTaskRequest', response: 'Task', streaming: false, capability: undefined, summary: '' },\n",
+  );
   const method = 'archiveTask(request: GetTaskRequest, context: ServerCallContext): Promise<Task>;';
   const entries: Readonly<Record<string, () => void>> = {
     'server/request-handler.ts': () => edit('server/request-handler.ts', '  getTask(request', `  ${method}\n`),
@@ -50,14 +58,26 @@ it('an operation is added by the recipe: the compiler asks for every file of its
         '  async getTask(request',
         `  ${method.replace(';', ' {\n    return this.getTask(request, context);\n  }')}\n\n`,
       ),
-    'codec/v1_0/decode.ts': () =>
-      edit('codec/v1_0/decode.ts', "  getTask: 'GetTaskRequest'", "  archiveTask: 'GetTaskRequest',\n"),
-    'codec/v0_3/requests.ts': () =>
-      edit('codec/v0_3/requests.ts', '    getTask: membersReader', "    archiveTask: membersReader([['id']]),\n"),
-    'bindings/http/described-agent.ts': () =>
-      edit('bindings/http/described-agent.ts', "  getTask: 'Read a task'", "  archiveTask: 'Archive a task',\n"),
+    'codec/v1_0/operations.ts': () =>
+      edit(
+        'codec/v1_0/operations.ts',
+        "  getTask: {\n    methods: ['GetTask']",
+        "  archiveTask: { methods: ['ArchiveTask'], routes: [], read: readTask },\n",
+      ),
+    'codec/v0_3/operations.ts': () =>
+      edit('codec/v0_3/operations.ts', '    listTasks: undefined', '    archiveTask: undefined,\n'),
+    'codec/v0_3/wire-schemas.ts': () =>
+      edit('codec/v0_3/wire-schemas.ts', '  listTasks: undefined', '  archiveTask: undefined,\n'),
+    'client/client.ts': () =>
+      edit(
+        'client/client.ts',
+        '  /** A task as it is',
+        "  archiveTask(request: GetTaskRequest): Promise<Task> {\n    return this.#unary('archiveTask', request, {});\n  }\n\n",
+      ),
   };
   expect(filesOfRecipe()).toEqual(Object.keys(entries));
+  // With the row of the operation itself.
+  expect(Object.keys(entries).length + 1).toBeLessThanOrEqual(MOST_FILES);
 
   entries['server/request-handler.ts']?.();
   entries['server/base-request-handler.ts']?.();
@@ -66,4 +86,35 @@ it('an operation is added by the recipe: the compiler asks for every file of its
   expect(asked).toEqual(expect.arrayContaining(rest));
   for (const path of rest) entries[path]?.();
   expect(compilerErrors()).toEqual([]);
+});
+
+/** The conformance package implements the wire a second time, so that it can judge the first. */
+const packages = SourceTree.read(join(root, 'packages')).shipped.filter(
+  ({ path }) => /^[^/]+\/src\//.test(path) && !path.startsWith('conformance/'),
+);
+
+/** The names that a file has in its code. Outside of the library, calls of a client do not count. */
+function namesOf(file: SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const node of nodesOf(file)) {
+    if (!ts.isIdentifier(node) && !ts.isStringLiteralLike(node)) continue;
+    if (file.path.startsWith('parley/') || !isCalled(node)) names.add(node.text);
+  }
+  return names;
+}
+
+function isCalled(node: ts.Node): boolean {
+  const { parent } = node;
+  return (
+    ts.isPropertyAccessExpression(parent) && ts.isCallExpression(parent.parent) && parent.parent.expression === parent
+  );
+}
+
+const named = packages.map((file) => [file.path, namesOf(file)] as const);
+
+it.each(OPERATION_NAMES)(`${MOST_FILES} files at most name %s, or its method of version 1.0`, (operation) => {
+  const method = operation.charAt(0).toUpperCase() + operation.slice(1);
+  const files = named.filter(([, names]) => names.has(operation) || names.has(method)).map(([path]) => path);
+  expect(files).toContain('parley/src/operations/operations.ts');
+  expect(files.length, files.join('\n')).toBeLessThanOrEqual(MOST_FILES);
 });

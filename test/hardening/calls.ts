@@ -1,7 +1,7 @@
 import type { ClientCodec } from '../../packages/parley/src/codec/client-codec.js';
 import { clientV1_0 } from '../../packages/parley/src/codec/v1_0/client-codec.js';
-import type { WireRoute } from '../../packages/parley/src/codec/wire-codec.js';
-import { OPERATIONS, type OperationName } from '../../packages/parley/src/operations/operations.js';
+import type { Route } from '../../packages/parley/src/codec/wire-codec.js';
+import type { OperationName } from '../../packages/parley/src/operations/operations.js';
 
 /** Path of the attacked agent: JSON-RPC on it, HTTP+JSON below it. */
 export const BASE = '/agent';
@@ -9,8 +9,6 @@ export const BASE = '/agent';
 /** Both bindings over HTTP. */
 export const BINDINGS = ['JSON-RPC', 'HTTP+JSON'] as const;
 export type Binding = (typeof BINDINGS)[number];
-
-export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -52,18 +50,18 @@ export function httpJsonBytes(
 }
 
 /** How a version names operations; the request is in its own form already. */
-type Names = Pick<ClientCodec, 'version' | 'methodOf' | 'routes'>;
+type Names = Pick<ClientCodec, 'version' | 'methodOf' | 'routesOf'>;
 
 /** The request of an operation over one binding; over HTTP+JSON the members go where the route wants them. */
 export function callBytes(
   operation: OperationName,
   binding: Binding,
   request: Members,
-  { version, methodOf, routes }: Names = clientV1_0,
+  { version, methodOf, routesOf }: Names = clientV1_0,
 ): Buffer {
   const headers = { 'a2a-version': version };
-  if (binding === 'JSON-RPC') return rpcBytes(methodOf[operation] ?? operation, request, headers);
-  const { method, target, body } = routed(routeOf(operation, routes), request);
+  if (binding === 'JSON-RPC') return rpcBytes(methodOf(operation) ?? operation, request, headers);
+  const { method, target, body } = routed(routeOf(operation, routesOf), request);
   return requestBytes(method, target, body, headers);
 }
 
@@ -77,14 +75,14 @@ export function hasBody(operation: OperationName): boolean {
   return routeOf(operation).body !== 'none';
 }
 
-function routeOf(operation: OperationName, routes: readonly WireRoute[] = clientV1_0.routes) {
-  const route = routes.find((one) => one.operation === operation);
+function routeOf(operation: OperationName, routesOf = clientV1_0.routesOf): Route {
+  const [route] = routesOf(operation);
   if (route === undefined) throw new Error(`no route for ${operation}`);
   return route;
 }
 
 function routed(
-  { method, path, body }: WireRoute,
+  { method, path, body }: Route,
   request: Members,
 ): { method: string; target: string; body: string | undefined } {
   const rest: Record<string, unknown> = { ...request };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATIONS } from '../../packages/parley/src/operations/operations.js';
+import { OPERATION_NAMES, OPERATIONS } from '../../packages/parley/src/operations/operations.js';
 import type { RawConnection } from '../support/raw-connection.js';
 import { AttackedServer } from './attacked-server.js';
-import { BINDINGS, type Binding, callBytes, hasBody, OPERATION_NAMES, pathMembers } from './calls.js';
+import { BINDINGS, type Binding, callBytes, hasBody, pathMembers } from './calls.js';
 import { readError } from './error-answer.js';
 import { type HttpAnswer, readAnswer } from './http-answer.js';
 import { fullRequest, wrongRequests } from './wrong-values.js';

@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeType, REQUESTS } from '../../packages/parley/src/codec/v1_0/decode.js';
+import { decodeType } from '../../packages/parley/src/codec/v1_0/decode.js';
 import { v1_0Schemas } from '../../packages/parley/src/codec/v1_0/wire-schemas.js';
 import { InvalidParamsError } from '../../packages/parley/src/errors/standard-errors.js';
 import { Components } from '../../packages/parley/src/openapi/components.js';
-import type { OperationName } from '../../packages/parley/src/operations/operations.js';
+import { OPERATION_NAMES, OPERATIONS } from '../../packages/parley/src/operations/operations.js';
 import { arbitraryJson, arbitraryOf } from './arbitrary-model.js';
 import { mangled } from './mangled.js';
 import { isHoldable } from './model-oracle.js';
@@ -21,45 +21,43 @@ const arbitraryChoice = fc.array(fc.boolean(), { minLength: 16, maxLength: 64 })
 /** Values as JSON brings them: without members that are undefined, and with nothing that has no JSON. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null');
 
-const operations = Object.keys(REQUESTS) as OperationName[];
+const requestOf = (name: (typeof OPERATION_NAMES)[number]) => OPERATIONS[name].request;
+const operations = OPERATION_NAMES;
 
-describe.each(operations.filter((name, at) => operations.findIndex((one) => REQUESTS[one] === REQUESTS[name]) === at))(
-  'the published request of %s',
-  (operation) => {
-    const type = REQUESTS[operation];
-    const components = new Components();
-    const { schema, optional } = v1_0Schemas.params(operation, components, LIMITS);
-    const ajv = new Ajv2020({
-      strict: true,
-      strictRequired: false,
-      allowUnionTypes: true,
-      formats: { 'date-time': isDate },
-    });
-    ajv.addKeyword('components');
-    const accepts = ajv.compile({ ...schema, components: { schemas: components.schemas } });
+describe.each(
+  operations.filter((name, at) => operations.findIndex((one) => requestOf(one) === requestOf(name)) === at),
+)('the published request of %s', (operation) => {
+  const type = requestOf(operation);
+  const components = new Components();
+  const { schema, optional } = v1_0Schemas.params(operation, components, LIMITS);
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    formats: { 'date-time': isDate },
+  });
+  ajv.addKeyword('components');
+  const accepts = ajv.compile({ ...schema, components: { schemas: components.schemas } });
 
-    const judge = (drawn: unknown) => {
-      const value = asJson(drawn);
-      if (!isHoldable(value)) return;
-      expect({ value, accepted: accepts(value ?? {}) }).toEqual({ value, accepted: isAccepted(type, value) });
-    };
+  const judge = (drawn: unknown) => {
+    const value = asJson(drawn);
+    if (!isHoldable(value)) return;
+    expect({ value, accepted: accepts(value ?? {}) }).toEqual({ value, accepted: isAccepted(type, value) });
+  };
 
-    test('is what is accepted, in every form that ProtoJSON allows and changed at random places', () => {
-      const anyForm = fc
-        .tuple(arbitraryOf(type), arbitraryChoice)
-        .map(([value, choice]) => mangled(type, value, choice));
-      fc.assert(fc.property(anyForm, judge), { numRuns: 300 });
-      fc.assert(fc.property(mutated(anyForm), judge), { numRuns: 1000 });
-      fc.assert(fc.property(arbitraryJson, judge), { numRuns: 100 });
-    });
+  test('is what is accepted, in every form that ProtoJSON allows and changed at random places', () => {
+    const anyForm = fc.tuple(arbitraryOf(type), arbitraryChoice).map(([value, choice]) => mangled(type, value, choice));
+    fc.assert(fc.property(anyForm, judge), { numRuns: 300 });
+    fc.assert(fc.property(mutated(anyForm), judge), { numRuns: 1000 });
+    fc.assert(fc.property(arbitraryJson, judge), { numRuns: 100 });
+  });
 
-    test('may be left out where it is said so', () => {
-      expect(isAccepted(type, undefined)).toBe(optional);
-    });
-  },
-);
+  test('may be left out where it is said so', () => {
+    expect(isAccepted(type, undefined)).toBe(optional);
+  });
+});
 
-function isAccepted(type: (typeof REQUESTS)[OperationName], value: unknown): boolean {
+function isAccepted(type: ReturnType<typeof requestOf>, value: unknown): boolean {
   try {
     const { message } = decodeType(type, value) as { message?: { role: string } };
     // What comes from a caller is a user's, whatever the version would allow.

@@ -7,6 +7,7 @@ import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
+import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
@@ -133,7 +134,9 @@ export class ServedAgent {
     const called = interceptors.length === 0 ? handler : interceptedHandler(handler, around);
     if (this.#engine === undefined) return validatedHandler(called);
     // All else comes out of the engine, which has checked what agents publish.
-    return this.#capabilities.extendedAgentCard ? validatedHandler(called, ['getExtendedAgentCard']) : called;
+    return this.#capabilities.extendedAgentCard
+      ? validatedHandler(called, OPERATION_NAMES.filter(answersCard))
+      : called;
   }
 
   /**

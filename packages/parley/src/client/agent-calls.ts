@@ -90,9 +90,10 @@ export class AgentCalls {
     }
   }
 
-  #recoveryOf({ operation, request, context: { signal } }: AgentCall<OperationName>): CallRecovery {
-    const taskId = 'message' in request ? request.message.taskId : undefined;
-    return new CallRecovery({ ...this.#options, operation, taskId, signal, isIdempotent: this.isIdempotent });
+  #recoveryOf({ request, context: { signal } }: AgentCall<OperationName>): CallRecovery {
+    const sendsMessage = 'message' in request;
+    const taskId = sendsMessage ? request.message.taskId : undefined;
+    return new CallRecovery({ ...this.#options, sendsMessage, taskId, signal, isIdempotent: this.isIdempotent });
   }
 
   #partsOf<Name extends OperationName>(

@@ -1,6 +1,5 @@
 import type { RequestCredentials } from '../auth/credential-provider.js';
 import { A2AError } from '../errors/a2a-error.js';
-import type { OperationName } from '../operations/operations.js';
 import type { AgentConnection } from './agent-connection.js';
 import { AttemptPauses } from './attempt-pauses.js';
 import type { ClientRuntime } from './client-runtime.js';
@@ -8,10 +7,11 @@ import type { ClientTransport } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
 import { ATTEMPTS, type RetryOptions, waitBeforeResend } from './send-retries.js';
 
-/** What a call may be saved by. */
+/** The options of `CallRecovery`. */
 export interface CallRecoveryOptions {
-  readonly operation: OperationName;
-  /** That the message continues. */
+  /** True if the call sends a message. */
+  readonly sendsMessage: boolean;
+  /** The task that the message continues. */
   readonly taskId: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly connection: AgentConnection;
@@ -70,10 +70,9 @@ export class CallRecovery {
   }
 
   async #later(error: unknown): Promise<void> {
-    const { operation, taskId, retry, isIdempotent, signal, runtime } = this.#options;
-    const isSend = operation === 'sendMessage' || operation === 'sendStreamingMessage';
+    const { sendsMessage, taskId, retry, isIdempotent, signal, runtime } = this.#options;
     const failed = { error, attempts: this.#attempts, isIdempotent };
-    const afterMs = isSend ? waitBeforeResend(failed, retry, runtime.random) : undefined;
+    const afterMs = sendsMessage ? waitBeforeResend(failed, retry, runtime.random) : undefined;
     if (afterMs === undefined || !(error instanceof A2AError)) throw error;
     const waitMs = Math.round(afterMs);
     const attempt = this.#attempts;

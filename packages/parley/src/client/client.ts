@@ -19,7 +19,12 @@ import type {
   SubscribeToTaskRequest,
 } from '../model/task-requests.js';
 import { type CallOutcome, type Interceptor, intercepted } from '../operations/interceptor.js';
-import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../operations/operations.js';
+import type {
+  OperationName,
+  OperationTypes,
+  StreamingOperationName,
+  UnaryOperationName,
+} from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { AgentConnection } from './agent-connection.js';
@@ -41,7 +46,14 @@ type WantedStream = Pick<AgentCall<StreamingOperationName>, 'operation' | 'reque
   readonly taskId: string | undefined;
 };
 
-/** What a client is made of. */
+/** A method for each operation, so that the compiler asks for the method of a new one. */
+type OperationMethods = {
+  readonly [Name in OperationName]: (
+    ...call: never[]
+  ) => Name extends StreamingOperationName ? TaskStream : Promise<OperationTypes[Name]['response']>;
+};
+
+/** The options of a `Client`. */
 export interface ClientOptions {
   readonly card: AgentCard;
   readonly connection: AgentConnection;
@@ -59,7 +71,7 @@ export interface ClientOptions {
  * the agent answers, `ConnectionError` where there is no answer, and the reason of the signal where that ends a call.
  * Holds no connection open between calls; there is nothing to close.
  */
-export class Client {
+export class Client implements OperationMethods {
   readonly #parts: ClientOptions;
   readonly #calls: AgentCalls;
   #card: AgentCard;

@@ -16,13 +16,12 @@ export interface MethodsAndRoutes {
  * 0.2.5 gives the extended card to a GET, and some of its cards do not say that they are of that version.
  */
 export function methodsAndRoutes({ codec, methods, routes }: MethodsAndRoutes): ClientTransport {
-  const routed = new Set(codec.routes.map(({ operation }) => operation));
   return {
     agentInterface: methods.agentInterface,
     stream: (call) => methods.stream(call),
     call: async (call) => {
-      if (!routed.has(call.operation)) return methods.call(call);
-      if (codec.methodOf[call.operation] === undefined) return routes.call(call);
+      if (codec.routesOf(call.operation).length === 0) return methods.call(call);
+      if (codec.methodOf(call.operation) === undefined) return routes.call(call);
       try {
         return await methods.call(call);
       } catch (error) {

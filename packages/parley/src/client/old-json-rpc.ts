@@ -28,9 +28,8 @@ export function oldJsonRpc({ agentInterface: { url }, codec, methodsAt, routesAt
 function baseServerMethods(communicate: ClientTransport, delegate: ClientTransport): ClientTransport {
   return {
     agentInterface: communicate.agentInterface,
-    call: (call) => (call.operation === 'sendMessage' ? communicate.call(call).catch(noEndpoint) : delegate.call(call)),
-    stream: (call) =>
-      call.operation === 'sendStreamingMessage' ? communicate.stream(call).catch(noEndpoint) : delegate.stream(call),
+    call: (call) => ('message' in call.request ? communicate.call(call).catch(noEndpoint) : delegate.call(call)),
+    stream: (call) => ('message' in call.request ? communicate.stream(call).catch(noEndpoint) : delegate.stream(call)),
   };
 }
 

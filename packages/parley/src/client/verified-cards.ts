@@ -7,7 +7,7 @@ import { signedCard } from '../codec/signed-card.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { JsonObject } from '../model/json.js';
-import type { UnaryOperationName } from '../operations/operations.js';
+import { answersCard, type UnaryOperationName } from '../operations/operations.js';
 import type { ClientTransport, TransportCall } from './client-transport.js';
 
 /** A card that has arrived. */
@@ -67,7 +67,7 @@ export class VerifiedCards {
       // Looked at, so that what is no card is told as such, but handed on as it was received.
       decodeResponse: (operation, value) => {
         const decoded = codec.decodeResponse(operation, value);
-        return operation === 'getExtendedAgentCard' ? (value as typeof decoded) : decoded;
+        return answersCard(operation) ? (value as typeof decoded) : decoded;
       },
     };
     const inner = transport(undecoded);
@@ -76,7 +76,7 @@ export class VerifiedCards {
       stream: (call) => inner.stream(call),
       call: async <Name extends UnaryOperationName>(call: TransportCall<Name>) => {
         const answer = await inner.call(call);
-        if (call.operation !== 'getExtendedAgentCard') return answer;
+        if (!answersCard(call.operation)) return answer;
         const card: AgentCard = await this.card({ document: answer as object, url, signal: call.signal });
         return card as typeof answer;
       },

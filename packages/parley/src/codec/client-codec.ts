@@ -1,7 +1,7 @@
 import type { AgentCard } from '../model/agent-card.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../operations/operations.js';
-import type { WireRoute } from './wire-codec.js';
+import type { Route } from './wire-codec.js';
 
 /**
  * The client's half of a version: the model in the wire form of requests, and answers as the model. Pure: same input, same output. A
@@ -11,13 +11,13 @@ import type { WireRoute } from './wire-codec.js';
 export interface ClientCodec {
   /** `Major.Minor`. */
   readonly version: string;
-  /** The JSON-RPC method of each operation that the version has. */
-  readonly methodOf: { readonly [Name in OperationName]?: string };
+  /** The JSON-RPC method of an operation; undefined: the version has none. */
+  methodOf(operation: OperationName): string | undefined;
   /**
-   * The HTTP+JSON routes; the first one of an operation is tried first. Of a codec for JSON-RPC: what agents may have no method for
-   * there, below the folder of the interface's url.
+   * The HTTP+JSON routes of an operation; a client tries the first at first. A codec for JSON-RPC gives the routes of operations for
+   * which agents may lack a method; their paths are relative to the folder of the interface url.
    */
-  readonly routes: readonly WireRoute[];
+  routesOf(operation: OperationName): readonly Route[];
   /**
    * The request of an operation as a JSON value: JSON-RPC sends it as it is; HTTP+JSON takes from it by name what its route has in the path,
    * sends the rest in the body or the query, and puts a member `tenant` before the path. The value given is left alone.

@@ -1,5 +1,5 @@
 import type { ProtocolVersionName } from './protocol-versions.js';
-import { PROTO_NAMES } from './v0_2_5/dialect.js';
+import { PROTO_NAMES } from './v0_2_5/operations.js';
 import { KINDS, PROTO_JSON } from './v0_3/dialect.js';
 import { oldSchemas } from './v0_3/wire-schemas.js';
 import { v1_0Schemas } from './v1_0/wire-schemas.js';

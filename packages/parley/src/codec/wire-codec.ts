@@ -3,9 +3,8 @@ import type { AgentCard } from '../model/agent-card.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../operations/operations.js';
 import type { StreamItem } from '../task/stream-item.js';
 
-/** One HTTP+JSON route of a version (spec §5.3). */
-export interface WireRoute {
-  readonly operation: OperationName;
+/** One HTTP+JSON route (Spec §5.3). */
+export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /**
    * Path segments below the interface url; `{name}` takes one whole decoded segment into the request member `name`.
@@ -14,6 +13,11 @@ export interface WireRoute {
   readonly path: readonly string[];
   /** Whether the request body carries the rest of the request. `optional`: an empty body is fine. */
   readonly body: 'none' | 'optional' | 'required';
+}
+
+/** A route of a version, with the operation that it calls. */
+export interface WireRoute extends Route {
+  readonly operation: OperationName;
 }
 
 /** How a value arrived: `json` with its own types, `text` as strings of a path or a query. */

@@ -1,6 +1,5 @@
 import { PushNotificationNotSupportedError, UnsupportedOperationError } from '../errors/spec-errors.js';
 import type { AgentCapabilities } from '../model/agent-card.js';
-import type { SendMessageRequest } from '../model/send-message-request.js';
 import { type NeededCapability, OPERATIONS, type OperationName, type OperationTypes } from './operations.js';
 
 const REFUSALS: { readonly [Name in NeededCapability]: () => Error } = {
@@ -21,9 +20,8 @@ export function requireCapabilities<Name extends OperationName>(
 ): void {
   const needed = OPERATIONS[operation].capability;
   if (needed !== undefined && capabilities[needed] !== true) throw REFUSALS[needed]();
-  if (operation !== 'sendMessage' && operation !== 'sendStreamingMessage') return;
-  const { configuration } = request as SendMessageRequest;
-  if (configuration?.taskPushNotificationConfig !== undefined && capabilities.pushNotifications !== true) {
+  if (!('message' in request)) return;
+  if (request.configuration?.taskPushNotificationConfig !== undefined && capabilities.pushNotifications !== true) {
     throw REFUSALS.pushNotifications();
   }
 }

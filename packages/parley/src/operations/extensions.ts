@@ -1,6 +1,6 @@
 import { ExtensionSupportRequiredError } from '../errors/spec-errors.js';
 import type { AgentExtension } from '../model/agent-card.js';
-import type { OperationName } from './operations.js';
+import { answersCard, type OperationName } from './operations.js';
 
 const NONE: readonly string[] = Object.freeze([]);
 
@@ -31,7 +31,7 @@ export function requireExtensions(
   asked: readonly string[],
   offered: readonly AgentExtension[],
 ): void {
-  if (offered.length === 0 || operation === 'getExtendedAgentCard') return;
+  if (offered.length === 0 || answersCard(operation)) return;
   for (const { uri, required } of offered) {
     if (required === true && uri !== undefined && !asked.includes(uri)) throw new ExtensionSupportRequiredError(uri);
   }

@@ -17,8 +17,9 @@ import type {
   ListTasksResponse,
   SubscribeToTaskRequest,
 } from '../model/task-requests.js';
+import type { ModelTypeName, ModelTypes } from '../model/validation.js';
 
-/** Request and response of every operation (spec §3.1); streams give their response many times. */
+/** Request and response of every operation (Spec §3.1). A stream gives its response many times. */
 export interface OperationTypes {
   sendMessage: { request: SendMessageRequest; response: SendMessageResponse };
   sendStreamingMessage: { request: SendMessageRequest; response: StreamResponse };
@@ -41,95 +42,126 @@ export interface OperationTypes {
 
 /** Any operation. */
 export type OperationName = keyof OperationTypes;
-/** Those answered by a stream of events. */
-export type StreamingOperationName = 'sendStreamingMessage' | 'subscribeToTask';
-/** Those answered once. */
-export type UnaryOperationName = Exclude<OperationName, StreamingOperationName>;
 
-/** The capability of the card without which an operation is refused (spec §3.3.4). */
+/** The capability of the card without which an operation is refused (Spec §3.3.4). */
 export type NeededCapability = 'streaming' | 'pushNotifications' | 'extendedAgentCard';
 
-/** One row of the table from which dispatch, clients, commands and test matrices derive. */
+/** The schemas in `model/` that describe a type. */
+type SchemaOf<Type> = { [Name in ModelTypeName]: ModelTypes[Name] extends Type ? Name : never }[ModelTypeName];
+
+/** One row of `OPERATIONS`. */
 export interface Operation<Name extends OperationName = OperationName> {
-  readonly name: Name;
-  /** Names of the schemas in `model/`. */
-  readonly request: string;
-  readonly response: string | undefined;
+  /** The schema of the request on the wire of version 1.0. */
+  readonly request: SchemaOf<OperationTypes[Name]['request']>;
+  /** The schema of the response, or of one event of a stream; undefined: the response is empty. */
+  readonly response: SchemaOf<OperationTypes[Name]['response']> | undefined;
   readonly streaming: boolean;
   readonly capability: NeededCapability | undefined;
+  /** For descriptions of an API. */
+  readonly summary: string;
 }
 
-/** All operations of the protocol. A new one is a row here, its types, and a method of the handler. */
-export const OPERATIONS: { readonly [Name in OperationName]: Operation<Name> } = {
+/**
+ * All operations of the protocol. Dispatch, routes, decoding, validation, descriptions and test matrices derive from these rows. The
+ * names of an operation on the wire stand in `codec/‹version›/operations.ts`.
+ */
+export const OPERATIONS = {
   sendMessage: {
-    name: 'sendMessage',
     request: 'SendMessageRequest',
     response: 'SendMessageResponse',
     streaming: false,
     capability: undefined,
+    summary: 'Send a message to the agent',
   },
   sendStreamingMessage: {
-    name: 'sendStreamingMessage',
     request: 'SendMessageRequest',
     response: 'StreamResponse',
     streaming: true,
     capability: 'streaming',
+    summary: 'Send a message and watch what comes of it',
   },
-  getTask: { name: 'getTask', request: 'GetTaskRequest', response: 'Task', streaming: false, capability: undefined },
+  getTask: {
+    request: 'GetTaskRequest',
+    response: 'Task',
+    streaming: false,
+    capability: undefined,
+    summary: 'Read a task',
+  },
   listTasks: {
-    name: 'listTasks',
     request: 'ListTasksRequest',
     response: 'ListTasksResponse',
     streaming: false,
     capability: undefined,
+    summary: 'List tasks',
   },
   cancelTask: {
-    name: 'cancelTask',
     request: 'CancelTaskRequest',
     response: 'Task',
     streaming: false,
     capability: undefined,
+    summary: 'Cancel a task',
   },
   subscribeToTask: {
-    name: 'subscribeToTask',
     request: 'SubscribeToTaskRequest',
     response: 'StreamResponse',
     streaming: true,
     capability: 'streaming',
+    summary: 'Watch a task',
   },
   createTaskPushNotificationConfig: {
-    name: 'createTaskPushNotificationConfig',
-    request: 'TaskPushNotificationConfig',
+    request: 'CreateTaskPushNotificationConfigRequest',
     response: 'TaskPushNotificationConfig',
     streaming: false,
     capability: 'pushNotifications',
+    summary: 'Have the events of a task sent to a webhook',
   },
   getTaskPushNotificationConfig: {
-    name: 'getTaskPushNotificationConfig',
     request: 'GetTaskPushNotificationConfigRequest',
     response: 'TaskPushNotificationConfig',
     streaming: false,
     capability: 'pushNotifications',
+    summary: 'Read a webhook of a task',
   },
   listTaskPushNotificationConfigs: {
-    name: 'listTaskPushNotificationConfigs',
     request: 'ListTaskPushNotificationConfigsRequest',
     response: 'ListTaskPushNotificationConfigsResponse',
     streaming: false,
     capability: 'pushNotifications',
+    summary: 'List the webhooks of a task',
   },
   deleteTaskPushNotificationConfig: {
-    name: 'deleteTaskPushNotificationConfig',
     request: 'DeleteTaskPushNotificationConfigRequest',
     response: undefined,
     streaming: false,
     capability: 'pushNotifications',
+    summary: 'Remove a webhook of a task',
   },
   getExtendedAgentCard: {
-    name: 'getExtendedAgentCard',
     request: 'GetExtendedAgentCardRequest',
     response: 'AgentCard',
     streaming: false,
     capability: 'extendedAgentCard',
+    summary: 'Read the agent card for those who have authenticated',
   },
-};
+} as const satisfies { readonly [Name in OperationName]: Operation<Name> };
+
+/** The names of all operations, in the order of the table. */
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
+
+type Rows = typeof OPERATIONS;
+/** The operations that are answered by a stream of events. */
+export type StreamingOperationName = {
+  [Name in OperationName]: Rows[Name]['streaming'] extends true ? Name : never;
+}[OperationName];
+/** The operations that are answered once. */
+export type UnaryOperationName = Exclude<OperationName, StreamingOperationName>;
+
+/** True if an operation is answered by a stream of events. */
+export function isStreaming(operation: OperationName): operation is StreamingOperationName {
+  return OPERATIONS[operation].streaming;
+}
+
+/** True if an operation is answered by an agent card. */
+export function answersCard(operation: OperationName): boolean {
+  return OPERATIONS[operation].response === 'AgentCard';
+}

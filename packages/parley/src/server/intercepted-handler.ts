@@ -1,5 +1,5 @@
 import { type CallOutcome, type InterceptedCall, type Interceptor, intercepted } from '../operations/interceptor.js';
-import { OPERATIONS, type OperationName } from '../operations/operations.js';
+import { OPERATION_NAMES, type OperationName } from '../operations/operations.js';
 import type { StreamItem } from '../task/stream-item.js';
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
@@ -19,7 +19,7 @@ export function interceptedHandler(
     const answer = handler[operation] as (request: unknown, context: ServerCallContext) => unknown;
     return answer.call(handler, request, context) as CallOutcome<OperationName, StreamItem>;
   });
-  const operations = (Object.keys(OPERATIONS) as OperationName[]).map((operation) => [
+  const operations = OPERATION_NAMES.map((operation) => [
     operation,
     (request: InterceptedCall<ServerCallContext>['request'], context: ServerCallContext) =>
       run({ operation, request, context }),

@@ -1,6 +1,6 @@
 import { InvalidAgentResponseError } from '../errors/spec-errors.js';
 import { isValid, type ModelTypeName, violationsOf } from '../model/validation.js';
-import { OPERATIONS, type OperationName } from '../operations/operations.js';
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../operations/operations.js';
 import type { StreamItem } from '../task/stream-item.js';
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
@@ -13,10 +13,9 @@ type Method = (request: unknown, context: ServerCallContext) => unknown;
  */
 export function validatedHandler(
   handler: RequestHandler,
-  operations: readonly OperationName[] = Object.keys(OPERATIONS) as OperationName[],
+  operations: readonly OperationName[] = OPERATION_NAMES,
 ): RequestHandler {
-  const all = Object.keys(OPERATIONS) as OperationName[];
-  const methods = all.map((operation) => {
+  const methods = OPERATION_NAMES.map((operation) => {
     const method: Method = (request, context) => (handler[operation] as Method).call(handler, request, context);
     return [operation, operations.includes(operation) ? validated(operation, method) : method] as const;
   });
@@ -26,9 +25,8 @@ export function validatedHandler(
 function validated(operation: OperationName, method: Method): Method {
   const { response, streaming } = OPERATIONS[operation];
   if (response === undefined) return method;
-  const type = response as ModelTypeName;
   if (streaming) return (request, context) => validItems(method(request, context) as AsyncIterable<StreamItem>);
-  return async (request, context) => valid(type, operation, await method(request, context));
+  return async (request, context) => valid(response, operation, await method(request, context));
 }
 
 async function* validItems(items: AsyncIterable<StreamItem>): AsyncGenerator<StreamItem> {

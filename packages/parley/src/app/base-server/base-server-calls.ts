@@ -9,29 +9,17 @@ import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
 import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import type { Paths } from '../../openapi/document.js';
-import type { OperationName } from '../../operations/operations.js';
+import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { interceptedHandler } from '../../server/intercepted-handler.js';
 import { finalMessageInHistory } from './final-message.js';
 
 /** The version that base servers and their callers speak. */
 export const BASE_SERVER_VERSION = v0_2_5JsonRpc;
 
-/** Which operations each of the two endpoints takes. */
-const TAKEN = {
-  '/communicate': ['sendMessage', 'sendStreamingMessage'],
-  '/delegate': [
-    'getTask',
-    'cancelTask',
-    'subscribeToTask',
-    'createTaskPushNotificationConfig',
-    'getTaskPushNotificationConfig',
-    'listTaskPushNotificationConfigs',
-    'deleteTaskPushNotificationConfig',
-  ],
-} as const satisfies Readonly<Record<string, readonly OperationName[]>>;
+/** The endpoints: `/communicate` takes messages, `/delegate` all else. */
+const CALL_PATHS = ['/communicate', '/delegate'] as const;
 
-type CallPath = keyof typeof TAKEN;
-const CALL_PATHS = Object.keys(TAKEN) as readonly CallPath[];
+type CallPath = (typeof CALL_PATHS)[number];
 
 /**
  * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for
@@ -76,7 +64,7 @@ function dialectAt(path: CallPath, codec: WireCodec, { clock }: AgentEndpoint): 
 }
 
 function takes(path: CallPath, operation: OperationName): boolean {
-  return (TAKEN[path] as readonly OperationName[]).includes(operation);
+  return (OPERATIONS[operation].request === 'SendMessageRequest') === (path === '/communicate');
 }
 
 /** The two endpoints for a document. */

@@ -20,9 +20,9 @@ export const finalMessageInHistory: ServerInterceptor = (call, next) => {
   return told as ReturnType<ServerInterceptor>;
 };
 
-function historyLengthOf({ operation, request }: InterceptedCall<ServerCallContext>): number | undefined {
-  if (operation === 'sendMessage' && 'configuration' in request) return request.configuration?.historyLength;
-  return operation === 'getTask' && 'historyLength' in request ? request.historyLength : undefined;
+function historyLengthOf({ request }: InterceptedCall<ServerCallContext>): number | undefined {
+  if ('configuration' in request) return request.configuration?.historyLength;
+  return 'historyLength' in request ? request.historyLength : undefined;
 }
 
 function shown(task: Task, historyLength: number | undefined): Task {

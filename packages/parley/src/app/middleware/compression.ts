@@ -2,6 +2,7 @@ import * as Type from 'typebox';
 import { type ContentEncoding, EncodingChoice } from '../../bindings/http/accept-encoding.js';
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { EVENT_STREAM_TYPE, essence } from '../../bindings/http/media-type.js';
+import { answersCard } from '../../operations/operations.js';
 import { anyOf, closed, count, flag } from '../options/option-schemas.js';
 import { varying } from './answer-headers.js';
 
@@ -64,7 +65,7 @@ export function withCompression(exchange: Exchange, { compressor, minimumLength 
 }
 
 function isVerbatim({ verbatim, call }: ExchangeResponse): boolean {
-  return verbatim === true || call?.operation === 'getExtendedAgentCard';
+  return verbatim === true || (call?.operation !== undefined && answersCard(call.operation));
 }
 
 function isCompressible(answer: ExchangeResponse, minimumLength: number): boolean {

@@ -2,9 +2,10 @@ import { challengeHeaders } from '../../auth/challenge.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
+import { answersCard, isStreaming } from '../../operations/operations.js';
 import { chooseVersion } from '../../operations/versions.js';
 import type { AgentEndpoint } from '../http/agent-endpoint.js';
-import { answerStreaming, answerUnary, isStreaming, prepareCall } from '../http/call.js';
+import { answerStreaming, answerUnary, prepareCall } from '../http/call.js';
 import { askedVersion, withExtensions } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
@@ -98,7 +99,7 @@ async function answer({ endpoint, offer, routing, request, progress }: AnswerPar
   endpoint.bodies?.release(request);
   const headers = {
     'content-type': answerType(request, codec.version),
-    ...(operation === 'getExtendedAgentCard' && OWN_CARD),
+    ...(answersCard(operation) && OWN_CARD),
   };
   return { status: 200, headers: withExtensions(headers, call.context), body, call: record };
 }

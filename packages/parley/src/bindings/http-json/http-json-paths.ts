@@ -12,8 +12,8 @@ import type {
   Paths,
   Schema,
 } from '../../openapi/document.js';
+import { isStreaming, OPERATIONS } from '../../operations/operations.js';
 import { chooseVersion, isLegacy } from '../../operations/versions.js';
-import { isStreaming } from '../http/call.js';
 import {
   type DescribedAgent,
   extensionHeaders,
@@ -24,7 +24,6 @@ import {
   schemaLimits,
   securityOf,
   streamContent,
-  summaryOf,
   versionParameter,
   versionsFor,
   type WireLanguage,
@@ -69,7 +68,7 @@ function routeOperation(parts: RouteParts): DescribedOperation {
   return {
     operationId: operationId(agent.name, ...name),
     tags: [agent.tag],
-    summary: `${summaryOf(operation)} (HTTP+JSON${isLegacy(version) ? ` ${version}` : ''})`,
+    summary: `${OPERATIONS[operation].summary} (HTTP+JSON${isLegacy(version) ? ` ${version}` : ''})`,
     parameters: parameters(parts),
     ...(body !== 'none' && {
       requestBody: {
@@ -78,7 +77,7 @@ function routeOperation(parts: RouteParts): DescribedOperation {
       },
     }),
     responses: { 200: success(parts), ...failures(parts) },
-    ...securityOf(operation, agent),
+    ...securityOf(agent, operation),
   };
 }
 

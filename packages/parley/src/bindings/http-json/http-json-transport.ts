@@ -1,6 +1,6 @@
 import type { ClientTransport, OpenedStream, TransportCall } from '../../client/client-transport.js';
 import type { ClientCodec } from '../../codec/client-codec.js';
-import type { WireRoute } from '../../codec/wire-codec.js';
+import type { Route } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
@@ -29,7 +29,7 @@ export class HttpJsonTransport implements ClientTransport {
   readonly #codec: ClientCodec;
   readonly #caller: HttpCaller;
   /** Routes that the server has refused by their verb. */
-  readonly #refused = new Set<WireRoute>();
+  readonly #refused = new Set<Route>();
 
   constructor({ agentInterface, codec, caller }: HttpJsonTransportOptions) {
     this.agentInterface = agentInterface;
@@ -60,8 +60,7 @@ export class HttpJsonTransport implements ClientTransport {
 
   /** Tries the routes of the operation until one has the verb that the server knows (spec §5.3 and the prose differ). */
   async #send(call: TransportCall, accept: string): Promise<Response> {
-    const routes = this.#codec.routes.filter(({ operation }) => operation === call.operation);
-    const left = routes.filter((route) => !this.#refused.has(route));
+    const left = this.#codec.routesOf(call.operation).filter((route) => !this.#refused.has(route));
     for (const route of left) {
       const response = await this.#sendBy(route, call, accept);
       if (response.ok) return response;
@@ -75,7 +74,7 @@ export class HttpJsonTransport implements ClientTransport {
     );
   }
 
-  #sendBy(route: WireRoute, call: TransportCall, accept: string): Promise<Response> {
+  #sendBy(route: Route, call: TransportCall, accept: string): Promise<Response> {
     const { url, protocolVersion: version } = this.agentInterface;
     const value = this.#codec.encodeRequest(call.operation, call.request);
     const { path, query, body } = routed(route, value);

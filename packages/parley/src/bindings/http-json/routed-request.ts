@@ -1,4 +1,4 @@
-import type { WireRoute } from '../../codec/wire-codec.js';
+import type { Route } from '../../codec/wire-codec.js';
 
 /** A request as its route carries it. */
 export interface RoutedRequest {
@@ -9,7 +9,7 @@ export interface RoutedRequest {
 }
 
 /** Distributes the members of a request over path, query and body. */
-export function routed({ path, body }: WireRoute, value: Readonly<Record<string, unknown>>): RoutedRequest {
+export function routed({ path, body }: Route, value: Readonly<Record<string, unknown>>): RoutedRequest {
   const rest: Record<string, unknown> = { ...value };
   const segments = path.map((segment) =>
     segment.replace(/\{(\w+)\}/, (_, name: string) => {

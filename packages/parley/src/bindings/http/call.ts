@@ -2,12 +2,11 @@ import type { User } from '../../auth/user.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
 import { requireContentTypes } from '../../operations/content-types.js';
-import {
-  OPERATIONS,
-  type OperationName,
-  type OperationTypes,
-  type StreamingOperationName,
-  type UnaryOperationName,
+import type {
+  OperationName,
+  OperationTypes,
+  StreamingOperationName,
+  UnaryOperationName,
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
 import type { RequestHandler } from '../../server/request-handler.js';
@@ -97,9 +96,4 @@ export function answerStreaming<Name extends StreamingOperationName>(
 ): AsyncIterable<StreamItem> {
   const methods: StreamingMethods = handler;
   return methods[operation](request, context);
-}
-
-/** Tells the two kinds of operation apart. */
-export function isStreaming(operation: OperationName): operation is StreamingOperationName {
-  return OPERATIONS[operation].streaming;
 }

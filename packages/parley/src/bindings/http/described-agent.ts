@@ -2,7 +2,7 @@ import type { WireCodec } from '../../codec/wire-codec.js';
 import type { SchemaLimits, WireSchemas } from '../../codec/wire-schemas.js';
 import type { Components } from '../../openapi/components.js';
 import type { DescribedAnswer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
-import { OPERATIONS, type OperationName } from '../../operations/operations.js';
+import { answersCard, OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { isLater, isLegacy } from '../../operations/versions.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
@@ -109,29 +109,10 @@ export function streamContent(data: Schema): NonNullable<DescribedAnswer['conten
   return { [EVENT_STREAM_TYPE]: { schema: eventSchema(data) } };
 }
 
-const SUMMARIES: { readonly [Name in OperationName]: string } = {
-  sendMessage: 'Send a message to the agent',
-  sendStreamingMessage: 'Send a message and watch what comes of it',
-  getTask: 'Read a task',
-  listTasks: 'List tasks',
-  cancelTask: 'Cancel a task',
-  subscribeToTask: 'Watch a task',
-  createTaskPushNotificationConfig: 'Have the events of a task sent to a webhook',
-  getTaskPushNotificationConfig: 'Read a webhook of a task',
-  listTaskPushNotificationConfigs: 'List the webhooks of a task',
-  deleteTaskPushNotificationConfig: 'Remove a webhook of a task',
-  getExtendedAgentCard: 'Read the agent card for those who have authenticated',
-};
-
-/** In a few words what an operation does. */
-export function summaryOf(operation: OperationName): string {
-  return SUMMARIES[operation];
-}
-
 /** Who may call: everybody where nothing is asked for, and callers who have authenticated in any case. */
-export function securityOf(operation: OperationName, agent: DescribedAgent): Pick<DescribedOperation, 'security'> {
+export function securityOf(agent: DescribedAgent, operation?: OperationName): Pick<DescribedOperation, 'security'> {
   const schemes = Object.keys(agent.endpoint.card().securitySchemes ?? {});
   if (agent.endpoint.authenticator === undefined || schemes.length === 0) return {};
   const known = schemes.map((name) => ({ [operationId(agent.name, name)]: [] }));
-  return { security: operation === 'getExtendedAgentCard' ? known : [{}, ...known] };
+  return { security: operation !== undefined && answersCard(operation) ? known : [{}, ...known] };
 }

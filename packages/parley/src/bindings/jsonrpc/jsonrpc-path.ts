@@ -1,6 +1,6 @@
 import type { DescribedAnswer, Header, PathItem, Reference, Schema } from '../../openapi/document.js';
 import type { OperationName } from '../../operations/operations.js';
-import { isStreaming } from '../http/call.js';
+import { isStreaming } from '../../operations/operations.js';
 import {
   type DescribedAgent,
   extensionHeaders,
@@ -66,7 +66,7 @@ export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): 
       ],
       requestBody: { required: true, content: { [JSON_TYPE]: { schema: { ...schema } } } },
       responses: answers(agent, methods, dialect),
-      ...securityOf('sendMessage', agent),
+      ...securityOf(agent),
     },
   };
 }

@@ -71,7 +71,7 @@ export class JsonRpcTransport implements ClientTransport {
   }
 
   #method(operation: OperationName): string {
-    const method = this.#codec.methodOf[operation];
+    const method = this.#codec.methodOf(operation);
     if (method !== undefined) return method;
     throw new UnsupportedOperationError(
       `Version ${this.agentInterface.protocolVersion} has no ${operation} over JSON-RPC`,

@@ -1,23 +1,8 @@
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isValid, type ModelTypeName, type ModelTypes, violationsOf } from '../../model/validation.js';
-import type { OperationName, OperationTypes } from '../../operations/operations.js';
+import { OPERATIONS, type OperationName, type OperationTypes } from '../../operations/operations.js';
 import type { WireForm } from '../wire-codec.js';
 import { toClosedForm } from './lenient.js';
-
-/** The type of each operation's request. */
-export const REQUESTS = {
-  sendMessage: 'SendMessageRequest',
-  sendStreamingMessage: 'SendMessageRequest',
-  getTask: 'GetTaskRequest',
-  listTasks: 'ListTasksRequest',
-  cancelTask: 'CancelTaskRequest',
-  subscribeToTask: 'SubscribeToTaskRequest',
-  createTaskPushNotificationConfig: 'CreateTaskPushNotificationConfigRequest',
-  getTaskPushNotificationConfig: 'GetTaskPushNotificationConfigRequest',
-  listTaskPushNotificationConfigs: 'ListTaskPushNotificationConfigsRequest',
-  deleteTaskPushNotificationConfig: 'DeleteTaskPushNotificationConfigRequest',
-  getExtendedAgentCard: 'GetExtendedAgentCardRequest',
-} as const satisfies { readonly [Name in OperationName]: ModelTypeName };
 
 /**
  * A value of the wire as a type of the model: taken as it is if it already has the closed form, converted if ProtoJSON allows the
@@ -41,5 +26,5 @@ export function decodeRequest<Name extends OperationName>(
   value: unknown,
   form?: WireForm,
 ): OperationTypes[Name]['request'] {
-  return decodeType(REQUESTS[operation], value, form);
+  return decodeType(OPERATIONS[operation].request, value, form) as OperationTypes[Name]['request'];
 }

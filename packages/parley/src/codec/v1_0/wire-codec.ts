@@ -1,48 +1,46 @@
 import type { AgentCard } from '../../model/agent-card.js';
-import type { SendMessageResponse } from '../../model/stream-response.js';
-import type { Task } from '../../model/task.js';
-import type { ListTasksResponse } from '../../model/task-requests.js';
-import type { OperationName } from '../../operations/operations.js';
+import type { ModelTypes } from '../../model/validation.js';
+import { OPERATIONS, type UnaryOperationName } from '../../operations/operations.js';
 import { isLater, majorMinor } from '../../operations/versions.js';
 import { HandedTask } from '../../task/handed-task.js';
+import { methodsOf, routesOf } from '../operation-names.js';
 import type { WireCodec } from '../wire-codec.js';
 import { decodeRequest } from './decode.js';
-import { METHODS } from './methods.js';
-import { ROUTES } from './routes.js';
+import { OPERATIONS_1_0 } from './operations.js';
 
-/** Version 1.0: the model is its JSON form, so nothing is converted that already has it. */
+/** Version 1.0. Its JSON is the model, so that values in the closed form are not converted. */
 export const v1_0: WireCodec = {
   version: '1.0',
-  // The second name is one that some clients keep from before 1.0.
-  methods: new Map([...METHODS, ['SetPushNotificationConfig', 'createTaskPushNotificationConfig']]),
-  routes: ROUTES,
+  methods: methodsOf(OPERATIONS_1_0),
+  routes: routesOf(OPERATIONS_1_0),
   decode: decodeRequest,
   encode,
   encodeEvent: (item) => item.text ?? JSON.stringify(item.event),
   encodeCard,
 };
 
-/** Versions before 0.3 had no way to stand in the list of interfaces; their clients read a card of their own. */
+/** The list of interfaces names no version before 0.3: clients of those read another card. */
 function encodeCard(card: AgentCard): string {
   const known = card.supportedInterfaces.filter(({ protocolVersion }) => !isLater('0.3', majorMinor(protocolVersion)));
   return JSON.stringify({ ...card, supportedInterfaces: known });
 }
 
-function encode(operation: OperationName, response: unknown): string {
-  switch (operation) {
-    case 'sendMessage': {
-      const answer = response as SendMessageResponse;
-      return 'task' in answer ? `{"task":${HandedTask.textOf(answer.task)}}` : JSON.stringify(answer);
-    }
-    case 'getTask':
-    case 'cancelTask':
-      return HandedTask.textOf(response as Task);
-    case 'listTasks': {
-      const { tasks, ...page } = response as ListTasksResponse;
-      return `{"tasks":[${tasks.map(HandedTask.textOf).join()}],${JSON.stringify(page).slice(1)}`;
-    }
-    default:
-      // Deleting answers with nothing, which on this wire is an empty object.
-      return response === undefined ? '{}' : JSON.stringify(response);
-  }
+function encode(operation: UnaryOperationName, response: unknown): string {
+  const { response: type } = OPERATIONS[operation];
+  // DeleteTaskPushNotificationConfig has an empty response: an empty object on the wire.
+  return type === undefined ? '{}' : ENCODERS[type](response as never);
 }
+
+type ResponseType = NonNullable<(typeof OPERATIONS)[UnaryOperationName]['response']>;
+
+/** The responses as JSON. Tasks keep the text that the storage has. */
+const ENCODERS: { readonly [Type in ResponseType]: (response: ModelTypes[Type]) => string } = {
+  SendMessageResponse: (answer) =>
+    'task' in answer ? `{"task":${HandedTask.textOf(answer.task)}}` : JSON.stringify(answer),
+  Task: HandedTask.textOf,
+  ListTasksResponse: ({ tasks, ...page }) =>
+    `{"tasks":[${tasks.map(HandedTask.textOf).join()}],${JSON.stringify(page).slice(1)}`,
+  TaskPushNotificationConfig: (config) => JSON.stringify(config),
+  ListTaskPushNotificationConfigsResponse: (page) => JSON.stringify(page),
+  AgentCard: (card) => JSON.stringify(card),
+};

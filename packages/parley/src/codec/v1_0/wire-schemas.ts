@@ -1,30 +1,29 @@
 import type { MemberRow } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
-import { type ModelSchemaName, modelSchema } from '../../openapi/model-schema.js';
+import { modelSchema } from '../../openapi/model-schema.js';
 import { OPERATIONS } from '../../operations/operations.js';
 import type { WireRoute } from '../wire-codec.js';
 import type { QueryMember, SchemaLimits, WireSchemas } from '../wire-schemas.js';
 import { acceptedObject, acceptedType, isId } from './accepted-schema.js';
-import { REQUESTS } from './decode.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
 /** What version 1.0 reads and writes. */
 export const v1_0Schemas: WireSchemas = {
   params(operation, components, limits) {
-    const type: TypeName = REQUESTS[operation];
+    const type: TypeName = OPERATIONS[operation].request;
     const schema = acceptedType(type, { components, limits });
     return { schema: { ...schema }, optional: !TYPE_TABLE[type].members.some(({ required }) => required) };
   },
   body(route, components, limits) {
     const inPath = variablesOf(route);
-    const type: TypeName = REQUESTS[route.operation];
+    const type: TypeName = OPERATIONS[route.operation].request;
     const parts = { components, limits };
     const schema = inPath.length === 0 ? { ...acceptedType(type, parts) } : acceptedObject(type, parts, inPath);
     return route.body === 'optional' ? nullable(schema) : schema;
   },
   query(route, limits) {
     const inPath = variablesOf(route);
-    return TYPE_TABLE[REQUESTS[route.operation]].members
+    return TYPE_TABLE[OPERATIONS[route.operation].request].members
       .filter(({ name }) => !inPath.includes(name))
       .flatMap((member) => queryMember(member, limits));
   },
@@ -32,7 +31,7 @@ export const v1_0Schemas: WireSchemas = {
     const { response } = OPERATIONS[operation];
     return response === undefined
       ? { type: 'object', additionalProperties: false }
-      : { ...modelSchema(response as ModelSchemaName, components) };
+      : { ...modelSchema(response, components) };
   },
   card: (components) => ({ ...modelSchema('AgentCard', components) }),
 };

@@ -1,63 +1,45 @@
 import { ROLES } from '../../model/role.js';
 import type { Components } from '../../openapi/components.js';
 import type { Schema } from '../../openapi/document.js';
-import type { OperationName } from '../../operations/operations.js';
 import { nullable, scalarSchema } from '../v1_0/value-schemas.js';
 import type { SchemaLimits } from '../wire-schemas.js';
 import type { Dialect } from './dialect.js';
 
 const TEXT: Schema = { type: ['string', 'null'] };
-const FREE: Schema = { type: ['object', 'null'] };
+/** An object of any members. */
+export const FREE: Schema = { type: ['object', 'null'] };
 const TEXTS: Schema = { type: ['array', 'null'], items: { type: 'string' } };
 const COUNT = { is: 'integer', minimum: 0, maximum: 2147483647 } as const;
+/** The number of messages that a request asks for. */
+export const HISTORY_LENGTH: Schema = nullable(scalarSchema(COUNT, false, 'json'));
+/** The same in a query. */
+export const HISTORY_LENGTH_IN_QUERY: Schema = scalarSchema(COUNT, false, 'query');
 const BYTES = scalarSchema({ is: 'base64' }, false, 'json');
 
-/** What is accepted for `historyLength`, as JSON and in a query. */
-export const HISTORY_LENGTH: Schema = scalarSchema(COUNT, false, 'query');
-
-/** What accepted schemas are made with. */
-export interface AcceptedParts {
+/** The options of the schemas of requests. */
+export interface RequestSchemaOptions {
   readonly dialect: Dialect;
-  /** Begins the names of the components. */
+  /** The beginning of the names of the components. */
   readonly prefix: string;
   readonly components: Components;
   readonly limits: SchemaLimits;
 }
 
-/** What versions before 1.0 accept, in the words of a dialect; the words of the others, and snake_case, are read as well. */
-export function acceptedRequest(operation: OperationName, parts: AcceptedParts): Schema {
-  const { prefix, components, limits } = parts;
-  const id = { type: 'string', minLength: 1, maxLength: limits.idLength };
-  switch (operation) {
-    case 'sendMessage':
-    case 'sendStreamingMessage':
-      return { ...components.add(`${prefix}MessageSendParams`, sendMessage(parts)) };
-    case 'getTask':
-      return object({ id }, { historyLength: nullable(scalarSchema(COUNT, false, 'json')) });
-    case 'cancelTask':
-      return object({ id }, { metadata: FREE });
-    case 'createTaskPushNotificationConfig':
-      return object({ taskId: id, pushNotificationConfig: webhook(parts) });
-    case 'deleteTaskPushNotificationConfig':
-      return object({ id, pushNotificationConfigId: id });
-    case 'getTaskPushNotificationConfig':
-      return object({ id }, { pushNotificationConfigId: nullable(id) });
-    case 'getExtendedAgentCard':
-      return { type: 'object' };
-    default:
-      return object({ id });
-  }
+/** A request that sends a message. */
+export function messageRequest(options: RequestSchemaOptions): Schema {
+  const { prefix, components } = options;
+  return { ...components.add(`${prefix}MessageSendParams`, messageSendParams(options)) };
 }
 
-function sendMessage(parts: AcceptedParts): Schema {
-  const { dialect, prefix, components, limits } = parts;
-  const config = limits.pushNotifications ? { anyOf: [webhook(parts), { type: 'null' }] } : { type: 'null' };
+function messageSendParams(options: RequestSchemaOptions): Schema {
+  const { dialect, prefix, components, limits } = options;
+  const config = limits.pushNotifications ? { anyOf: [webhookInput(options), { type: 'null' }] } : { type: 'null' };
   const configuration = {
     ...object(
       {},
       {
         acceptedOutputModes: TEXTS,
-        historyLength: nullable(scalarSchema(COUNT, false, 'json')),
+        historyLength: HISTORY_LENGTH,
         pushNotificationConfig: config,
         blocking: {
           type: ['boolean', 'null'],
@@ -67,11 +49,11 @@ function sendMessage(parts: AcceptedParts): Schema {
     ),
     type: ['object', 'null'],
   };
-  const message = { ...components.add(`${prefix}MessageInput`, messageInput(parts)) };
+  const message = { ...components.add(`${prefix}MessageInput`, messageInput(options)) };
   return object({ [dialect.request]: message }, { configuration, metadata: FREE });
 }
 
-function messageInput({ dialect, prefix, components, limits }: AcceptedParts): Schema {
+function messageInput({ dialect, prefix, components, limits }: RequestSchemaOptions): Schema {
   const { idLength, parts: maxItems } = limits;
   const id = { type: 'string', maxLength: idLength };
   const parts = {
@@ -104,7 +86,8 @@ function fileInput({ kinds }: Dialect): Schema {
   return { ...object({}, optional), oneOf: [object({ [bytes]: BYTES }), object({ [uri]: { type: 'string' } })] };
 }
 
-function webhook({ prefix, components }: AcceptedParts): Schema {
+/** A webhook by itself. */
+export function webhookInput({ prefix, components }: RequestSchemaOptions): Schema {
   const authentication = {
     ...object(
       { schemes: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } } },
@@ -116,7 +99,16 @@ function webhook({ prefix, components }: AcceptedParts): Schema {
   return { ...components.add(`${prefix}PushNotificationConfigInput`, config) };
 }
 
-function object(members: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}): Schema {
+/** The id of a task or of a configuration. */
+export function idInput({ limits }: RequestSchemaOptions): Schema {
+  return { type: 'string', minLength: 1, maxLength: limits.idLength };
+}
+
+/** An object that may have further members. */
+export function object(
+  members: Readonly<Record<string, Schema>>,
+  optional: Readonly<Record<string, Schema>> = {},
+): Schema {
   const required = Object.keys(members);
   return { type: 'object', ...(required.length > 0 && { required }), properties: { ...members, ...optional } };
 }

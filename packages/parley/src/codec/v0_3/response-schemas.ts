@@ -1,7 +1,6 @@
 import { TASK_STATES } from '../../model/task-state.js';
 import type { Components } from '../../openapi/components.js';
 import type { Schema } from '../../openapi/document.js';
-import type { OperationName } from '../../operations/operations.js';
 import type { Dialect } from './dialect.js';
 import { writeRole } from './role.js';
 import { writeTaskState } from './task-state.js';
@@ -13,8 +12,8 @@ const FLAG: Schema = { type: 'boolean' };
 
 type Members = Readonly<Record<string, Schema>>;
 
-/** What a version before 1.0 answers, in one of its dialects; `prefix` begins the names of its components. */
-export class AnsweredSchemas {
+/** The responses of a version before 1.0 in one of its dialects. The names of their components begin with `prefix`. */
+export class ResponseSchemas {
   readonly #dialect: Dialect;
   readonly #prefix: string;
   readonly #components: Components;
@@ -25,32 +24,23 @@ export class AnsweredSchemas {
     this.#components = components;
   }
 
-  /** The answer of an operation, or one event of its stream. */
-  of(operation: OperationName): Schema {
-    const { kinds } = this.#dialect;
-    switch (operation) {
-      case 'sendMessage':
-        return { oneOf: [this.#inside('task', this.task), this.#inside(this.#dialect.reply, this.message)] };
-      case 'sendStreamingMessage':
-      case 'subscribeToTask':
-        return this.#event();
-      case 'getTask':
-      case 'cancelTask':
-        return this.task;
-      case 'getExtendedAgentCard':
-        return this.card;
-      case 'listTaskPushNotificationConfigs':
-        return kinds
-          ? { type: 'array', items: this.#webhook() }
-          : closed({ configs: { type: 'array', items: this.#webhook() }, nextPageToken: TEXT });
-      case 'deleteTaskPushNotificationConfig':
-        return kinds ? { type: 'null' } : closed({});
-      default:
-        return this.#webhook();
-    }
+  /** The answer to a message. */
+  get answer(): Schema {
+    return { oneOf: [this.#inside('task', this.task), this.#inside(this.#dialect.reply, this.message)] };
   }
 
-  /** A card of that time, which may have the members of later ones too. */
+  /** A list of webhooks. */
+  get webhooks(): Schema {
+    const items = { type: 'array', items: this.webhook };
+    return this.#dialect.kinds ? items : closed({ configs: items, nextPageToken: TEXT });
+  }
+
+  /** An answer without content. */
+  get nothing(): Schema {
+    return this.#dialect.kinds ? { type: 'null' } : closed({});
+  }
+
+  /** A card, which may have the members of later versions too. */
   get card(): Schema {
     const properties = {
       protocolVersion: TEXT,
@@ -69,6 +59,7 @@ export class AnsweredSchemas {
     });
   }
 
+  /** A task. */
   get task(): Schema {
     const artifacts = { type: 'array', items: this.#artifact() };
     const history = { type: 'array', items: this.message };
@@ -76,6 +67,7 @@ export class AnsweredSchemas {
     return this.#kind('Task', 'task', members, { artifacts, history, metadata: FREE });
   }
 
+  /** A message. */
   get message(): Schema {
     const { kinds } = this.#dialect;
     const parts = { type: 'array', items: this.#part() };
@@ -88,7 +80,8 @@ export class AnsweredSchemas {
     return this.#kind('Message', 'message', members, { ...optional, ...(kinds && { referenceTaskIds: TEXTS }) });
   }
 
-  #event(): Schema {
+  /** One event of a stream. */
+  get event(): Schema {
     const ids = { taskId: TEXT, contextId: TEXT };
     const status = { ...ids, status: this.#status(), final: FLAG };
     const chunk = { ...ids, artifact: this.#artifact() };
@@ -138,14 +131,15 @@ export class AnsweredSchemas {
     return this.#named('Part', { oneOf });
   }
 
-  #webhook(): Schema {
+  /** A webhook together with its task. */
+  get webhook(): Schema {
     const authentication = closed({ schemes: TEXTS }, { credentials: TEXT });
     const pushNotificationConfig = closed({ url: TEXT }, { id: TEXT, token: TEXT, authentication });
     const task = this.#dialect.kinds ? { taskId: TEXT } : { name: TEXT };
     return this.#named('TaskPushNotificationConfig', closed({ ...task, pushNotificationConfig }));
   }
 
-  /** Bare where it says its kind itself, else as the one member of an object. */
+  /** Bare in the dialect with kinds, else the one member of an object. */
   #inside(name: string, schema: Schema): Schema {
     return this.#dialect.kinds ? schema : closed({ [name]: schema });
   }

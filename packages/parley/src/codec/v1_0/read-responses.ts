@@ -1,0 +1,174 @@
+import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+import type { AgentCard } from '../../model/agent-card.js';
+import { isObject } from '../../model/json.js';
+import type {
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from '../../model/push-notification-config.js';
+import type { SendMessageResponse, StreamResponse } from '../../model/stream-response.js';
+import type { Task } from '../../model/task.js';
+import type { ListTasksResponse } from '../../model/task-requests.js';
+
+/** Checks the answer to SendMessage. */
+export function readAnswer(value: unknown): SendMessageResponse {
+  const answer = members(value, 'result');
+  if (isThere(answer.task)) checkTask(answer.task, 'task');
+  else if (isThere(answer.message)) checkMessage(answer.message, 'message');
+  else throw wrong('the task or message', undefined, 'an object');
+  return answer as unknown as SendMessageResponse;
+}
+
+/** Checks a task. */
+export function readTask(value: unknown): Task {
+  checkTask(value, 'task');
+  return value as Task;
+}
+
+/** Checks a page of tasks and adds the members that the agent left out. */
+export function readTaskPage(value: unknown): ListTasksResponse {
+  const page = members(value, 'result');
+  checkList(page, 'tasks', 'result', checkTask);
+  return Object.assign(page, {
+    tasks: page.tasks ?? [],
+    nextPageToken: page.nextPageToken ?? '',
+    pageSize: page.pageSize ?? 0,
+    totalSize: page.totalSize ?? 0,
+  }) as unknown as ListTasksResponse;
+}
+
+/** Checks the configuration of a webhook. */
+export function readConfig(value: unknown): TaskPushNotificationConfig {
+  checkText(members(value, 'configuration'), 'url', 'configuration');
+  return value as TaskPushNotificationConfig;
+}
+
+/** Checks a page of configurations and adds the members that the agent left out. */
+export function readConfigPage(value: unknown): ListTaskPushNotificationConfigsResponse {
+  const page = members(value, 'result');
+  checkList(page, 'configs', 'result', members);
+  const read = { configs: page.configs ?? [], nextPageToken: page.nextPageToken ?? '' };
+  return Object.assign(page, read) as unknown as ListTaskPushNotificationConfigsResponse;
+}
+
+/** Drops an answer that has no content. */
+export function readNothing(): undefined {}
+
+/** Checks one event of a stream; undefined: an unknown kind of event. */
+export function readEvent(value: unknown): StreamResponse | undefined {
+  const event = members(value, 'event');
+  if (isThere(event.artifactUpdate)) {
+    const update = members(event.artifactUpdate, 'artifactUpdate');
+    checkText(update, 'taskId', 'artifactUpdate');
+    checkArtifact(update.artifact, 'artifactUpdate.artifact');
+  } else if (isThere(event.statusUpdate)) {
+    const update = members(event.statusUpdate, 'statusUpdate');
+    checkText(update, 'taskId', 'statusUpdate');
+    checkStatus(update.status, 'statusUpdate.status');
+  } else if (isThere(event.task)) checkTask(event.task, 'task');
+  else if (isThere(event.message)) checkMessage(event.message, 'message');
+  else return undefined;
+  return event as unknown as StreamResponse;
+}
+
+/** Checks an agent card, adds the lists that the agent left out, and takes an interface without a version as one of 1.0. */
+export function readCard(value: unknown): AgentCard {
+  const card = members(value, 'card');
+  checkText(card, 'name', 'card');
+  checkList(card, 'supportedInterfaces', 'card', (item, path) => {
+    const entry = members(item, path);
+    checkText(entry, 'url', path);
+    checkAddress(entry, path);
+    checkText(entry, 'protocolBinding', path);
+  });
+  const interfaces = (card.supportedInterfaces ?? []) as AgentCard['supportedInterfaces'];
+  return {
+    description: '',
+    version: '',
+    ...card,
+    supportedInterfaces: interfaces.map((item) => ({ ...item, protocolVersion: item.protocolVersion || '1.0' })),
+    capabilities: card.capabilities ?? {},
+    defaultInputModes: card.defaultInputModes ?? [],
+    defaultOutputModes: card.defaultOutputModes ?? [],
+    skills: card.skills ?? [],
+  } as unknown as AgentCard;
+}
+
+/** `null` counts as absent (Spec §5.5). */
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** A received object before its members are checked. */
+type Members = Record<string, unknown>;
+
+/** The value as an object. Errors name it by `path`. */
+function members(value: unknown, path: string): Members {
+  if (isObject(value)) return value;
+  throw wrong(path, value, 'an object');
+}
+
+/** Checks that a task has an id and a state, and that its lists are lists. */
+function checkTask(value: unknown, path: string): void {
+  const task = members(value, path);
+  checkText(task, 'id', path);
+  checkStatus(task.status, `${path}.status`);
+  checkList(task, 'artifacts', path, checkArtifact);
+  checkList(task, 'history', path, checkMessage);
+}
+
+/** A status has a state, of whatever name. */
+function checkStatus(value: unknown, path: string): void {
+  const status = members(value, path);
+  checkText(status, 'state', path);
+  if (status.message !== undefined && status.message !== null) checkMessage(status.message, `${path}.message`);
+}
+
+/** A message has an id and parts. */
+function checkMessage(value: unknown, path: string): void {
+  const message = members(value, path);
+  checkText(message, 'messageId', path);
+  checkParts(message, path);
+}
+
+/** An artifact has an id and parts. */
+function checkArtifact(value: unknown, path: string): void {
+  const artifact = members(value, path);
+  checkText(artifact, 'artifactId', path);
+  checkParts(artifact, path);
+}
+
+/** Checks each item of a list that may be absent. */
+function checkList(owner: Members, name: string, path: string, check: (item: unknown, path: string) => void): void {
+  const value = owner[name];
+  if (value === undefined || value === null) return;
+  if (!Array.isArray(value)) throw wrong(`${path}.${name}`, value, 'a list');
+  for (let at = 0; at < value.length; at++) check(value[at], `${path}.${name}[${at}]`);
+}
+
+/** Checks a member that is a text and not empty. The path is made for an error only, because this runs for every event. */
+function checkText(owner: Members, name: string, path: string): void {
+  const value = owner[name];
+  if (typeof value !== 'string' || value === '') throw wrong(`${path}.${name}`, value, 'a text');
+}
+
+/** More than 2 kB, a scheme that holds content or names a file, or a character that parsers of urls drop. */
+const NO_ADDRESS = /^.{2049}|^(data|file|blob):|[\0- ]/is;
+
+/** Checks the url of an interface, which may be a bare host for some bindings. */
+function checkAddress({ url }: Members, path: string): void {
+  if (NO_ADDRESS.test(String(url))) throw wrong(path, url, 'an address');
+}
+
+/** An absent list is empty: ProtoJSON leaves defaults out. */
+function checkParts(owner: Members, path: string): void {
+  const { parts } = owner;
+  if (Array.isArray(parts) && parts.every(isObject)) return;
+  if (parts === undefined || parts === null) owner.parts = [];
+  else checkList(owner, 'parts', path, members);
+}
+
+/** The error for a value of another type than `wanted`. */
+function wrong(path: string, value: unknown, wanted: string): InvalidAgentResponseError {
+  const found = value === undefined ? 'is missing' : `is not ${wanted}`;
+  return new InvalidAgentResponseError(`${path} ${found}`);
+}
