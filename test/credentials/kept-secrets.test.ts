@@ -155,7 +155,7 @@ describe('what went wrong with a token is told without a secret', () => {
       'a token that no header can carry',
       { status: 200, body: json({ access_token: `${ECHOED}\nx: y`, token_type: 'bearer' }) },
       'unavailable',
-      /gives no bearer token/,
+      /has no usable bearer token/,
     ],
   ])('the authorization server answers with %s', async (_, answer, fault, message) => {
     idp.interfere((path) => (path === '/token' ? answer : undefined));

@@ -3,24 +3,27 @@ import type { SecurityScheme } from '../model/security-scheme.js';
 import type { AgentCardOptions } from './agent-card-options.js';
 import { type OfferedExtensions, offeredExtensions } from './offered-extensions.js';
 
-/** What is really served: the part of a card that nobody may write by hand. */
+/** Capabilities of the running server. Authors cannot set this part of a card. */
 export interface ServedCapabilities extends OfferedExtensions {
   readonly streaming: boolean;
   readonly pushNotifications: boolean;
   readonly extendedAgentCard: boolean;
-  /** What the authenticator can check. */
+  /** Schemes that the authenticator can check. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
 }
 
-/** What a card is made of. */
+/** Sources of a card. */
 export interface AgentCardSource {
   readonly options: AgentCardOptions;
   readonly served: ServedCapabilities;
-  /** In order of preference (spec §4.4.6). */
+  /** In order of preference (Spec §4.4.6). */
   readonly interfaces: readonly AgentInterface[];
 }
 
-/** A card that is true: description from the options, capabilities from what is served, all of them written out. */
+/**
+ * Builds a card that matches the server: the description from the options, the capabilities from the server. All
+ * capabilities are written out.
+ */
 export function buildAgentCard({ options, served, interfaces }: AgentCardSource): AgentCard {
   const securitySchemes = options.securitySchemes ?? served.securitySchemes;
   return {

@@ -1,18 +1,18 @@
 import type { AgentExtension } from '../model/agent-card.js';
 
-/** A client that sends `Last-Event-ID` with SubscribeToTask gets the stream from there on. */
+/** A client that sends `Last-Event-ID` with SubscribeToTask gets the events after that id. */
 export const STREAM_RESUME_EXTENSION = 'urn:parley-a2a:extension:stream-resume:v1';
 
-/** A message sent again with the same id leads to the outcome of the first one. */
+/** A repeated message with the same id gets the outcome of the first one. */
 export const IDEMPOTENT_SEND_EXTENSION = 'urn:parley-a2a:extension:idempotent-send:v1';
 
-/** Which of the two an agent has switched on. */
+/** The extensions that an agent offers. */
 export interface OfferedExtensions {
   readonly streamResume: boolean;
   readonly idempotentSend: boolean;
 }
 
-/** The entries of the card; both are optional for clients (spec §4.6.1). */
+/** The entries of the card. Both are optional for clients (Spec §4.6.1). */
 export function offeredExtensions(offered: OfferedExtensions): readonly AgentExtension[] {
   const extensions: AgentExtension[] = [];
   if (offered.streamResume) {

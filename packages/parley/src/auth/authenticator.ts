@@ -9,12 +9,12 @@ export interface Credentials {
   readonly query: string;
 }
 
-/** Finds out who is calling. */
+/** Finds the user of a call. */
 export interface Authenticator {
   /** HTTP challenges for a caller without valid credentials, such as `Bearer` (RFC 9110 §11.6.1). */
   readonly challenges: readonly string[];
-  /** How a card describes what can be presented here, by name of the scheme (spec §4.5.1). */
+  /** The schemes for the card, by name (Spec §4.5.1). */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
-  /** The user, or `undefined` where the credentials are missing or wrong. */
+  /** Resolves to the user, or to `undefined` if the credentials are missing or wrong. */
   authenticate(credentials: Credentials): Promise<User | undefined>;
 }

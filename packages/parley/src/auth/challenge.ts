@@ -2,14 +2,14 @@ import type { A2AError } from '../errors/a2a-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { Authenticator } from './authenticator.js';
 
-/** The header that tells how to authenticate. */
+/** The header that tells a client how to authenticate. */
 export const CHALLENGE_HEADER = 'WWW-Authenticate';
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * The response headers that tell a refused caller how to authenticate (Spec §3.3.2): the error's own challenges, or,
- * where nobody valid called, those of the endpoint's authenticator. None for any other error.
+ * The response headers that tell a refused caller how to authenticate (Spec §3.3.2). They have the challenges of the
+ * error. If the caller is unknown, they have those of the authenticator. Empty for any other error.
  */
 export function challengeHeaders(error: A2AError, authenticator?: Authenticator): Readonly<Record<string, string>> {
   const own = error instanceof UnauthenticatedError || error instanceof PermissionDeniedError ? error.challenges : [];
@@ -18,7 +18,7 @@ export function challengeHeaders(error: A2AError, authenticator?: Authenticator)
   return challenges.length > 0 ? { 'www-authenticate': challenges.join(', ') } : NO_HEADERS;
 }
 
-/** The challenges of an answer that a client received, as one text each server header line. */
+/** The challenges of an answer that a client received, one text for each header line. */
 export function receivedChallenges(headers: { get(name: string): string | null }): readonly string[] {
   const challenge = headers.get('www-authenticate');
   return challenge === null ? [] : [challenge];

@@ -1,41 +1,42 @@
 import type { AgentCard } from '../model/agent-card.js';
 
-/** Where credentials are about to be sent. */
+/** The destination of credentials. */
 export interface CredentialTarget {
-  /** The card, whose schemes and requirements say what is wanted; its latest form. */
+  /** The latest card of the agent. Its schemes and requirements say what the agent asks for. */
   readonly card: AgentCard;
-  /** The url that is called. */
+  /** The url of the call. */
   readonly url: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Credentials as a request carries them. Names of headers are lower case. */
+/** Credentials of a request. Names of headers are lower case. */
 export interface RequestCredentials {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Those of a request that carries none. */
+/** The credentials of a request without any. */
 export const NO_CREDENTIALS: RequestCredentials = Object.freeze({});
 
 /**
- * The credentials of a client. Asked before every call, so it keeps what it has obtained; calls may overlap. It is asked for addresses of
- * the card's own origin only, unless the caller has allowed others.
+ * The credentials of a client. The client asks the provider before every call, so the provider keeps what it has
+ * obtained. Calls may overlap. The client asks only for addresses of the origin of the card, unless the caller has
+ * allowed others.
  */
 export interface CredentialProvider {
-  /** What the request is to carry; nothing where the agent wants nothing. */
+  /** Resolves to the credentials of a request, or to none if the agent needs none. */
   credentials(target: CredentialTarget): Promise<RequestCredentials>;
   /**
-   * Told once per call that the agent answered 401 to what this provider gave, or 403 for lack of a scope. Whether other credentials are there now, so that the call
-   * is worth a second try.
+   * Called once per call if the agent refuses the credentials with 401, or with 403 for lack of a scope. Resolves to
+   * true if the provider has other credentials now, so that a second try makes sense.
    */
   refused?(target: CredentialTarget, refusal: CredentialRefusal): Promise<boolean>;
 }
 
-/** An answer 401, or 403 for lack of a scope. */
+/** A refusal by 401, or by 403 for lack of a scope. */
 export interface CredentialRefusal {
-  /** What was sent. */
+  /** The credentials that were sent. */
   readonly credentials: RequestCredentials;
-  /** The challenges of the answer, as sent. */
+  /** The challenges of the answer, as received. */
   readonly challenges: readonly string[];
 }

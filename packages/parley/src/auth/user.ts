@@ -1,6 +1,6 @@
-/** Who is calling, as an authenticator found out. */
+/** The user of a call, as an authenticator found it. */
 export interface User {
-  /** Scheme or issuer plus subject: what tasks are owned by. Two users are the same exactly if their ids are. */
+  /** Scheme or issuer plus subject. The id owns tasks: two users are the same if and only if their ids are equal. */
   readonly id: string;
   /** A name for people and logs. */
   readonly name?: string;

@@ -1,30 +1,30 @@
-/** Connections of a pool: those with a command under way, those without, and both. */
+/** Connections of a pool: with a running command, without one, and all. */
 export interface CacheConnections {
   readonly active: number;
   readonly idle: number;
   readonly total: number;
 }
 
-/** How a cache stands to a server of its own. */
+/** The connection of a cache to its server. */
 export interface CacheLink {
-  /** `connected` as long as the server answers. */
+  /** `connected` while the server answers. */
   readonly status: 'connected' | 'disconnected';
   readonly connections: CacheConnections;
 }
 
 /**
- * Texts that are kept for a while under a key. Every call settles within 100 ms, also where a server behind it is gone or hangs:
- * then it rejects with a `CacheError`, and its caller goes on without.
+ * A cache of texts. Every call settles within 100 ms, also if its server is unreachable or hangs. Then it rejects with
+ * a `CacheError`, and the caller goes on without the cache.
  */
 export interface AnswerCache {
-  /** The text under a key, unless its time is over. */
+  /** The text of a key, unless it has expired. */
   get(key: string): Promise<string | undefined>;
-  /** Keeps a text for `ttlMs`, in place of what was there. */
+  /** Stores a text for `ttlMs` and replaces the previous one. */
   set(key: string, text: string, ttlMs: number): Promise<void>;
-  /** Drops every key that a pattern matches, as Redis has them (`*`, `?`, `[a-z]`, `[^a]`, `\`), and tells how many. */
+  /** Deletes every key that matches a pattern of Redis (`*`, `?`, `[a-z]`, `[^a]`, `\`). Resolves to their number. */
   invalidate(pattern: string): Promise<number>;
-  /** Absent where the texts are kept in this process. */
+  /** Absent if the texts are in this process. */
   readonly link?: CacheLink | undefined;
-  /** Lets go of what it holds. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }

@@ -1,16 +1,16 @@
-/** One place of a pattern: any run of characters, or one character. */
+/** One element of a pattern: any run of characters, or one character. */
 type Token = '*' | ((character: string) => boolean);
 
 /**
- * Whether a whole key matches a pattern as Redis reads them: `*` is any run, `?` one character, `[ab]`, `[a-z]` and `[^a]` one of a
- * set, `\` takes what follows as it is. Its time grows with the product of both lengths at most, whatever the pattern.
+ * Compiles a pattern of Redis for whole keys. `*` is any run, `?` one character, `[ab]`, `[a-z]` and `[^a]` one of a
+ * set. `\` escapes the next character. The time is at most proportional to the product of both lengths.
  */
 export function globMatcher(pattern: string): (key: string) => boolean {
   const tokens = tokensOf(pattern);
   return (key) => matches(tokens, [...key]);
 }
 
-/** A star takes as little as it can at first, and one more each time that what follows it does not fit. */
+/** A star matches as little as possible, and one character more each time the rest does not match. */
 function matches(tokens: readonly Token[], key: readonly string[]): boolean {
   let [at, token] = [0, 0];
   let [star, taken] = [-1, 0];
@@ -52,7 +52,7 @@ function tokensOf(pattern: string): readonly Token[] {
   return tokens;
 }
 
-/** The set that begins at `start`, and where its closing bracket is; one that is never closed goes to the end. */
+/** The set that begins at `start`, and the place of its closing bracket. An unclosed set goes to the end. */
 function setAt(characters: readonly string[], start: number): { has: (character: string) => boolean; end: number } {
   const negated = characters[start] === '^';
   const ranges: (readonly [string, string])[] = [];

@@ -1,15 +1,15 @@
 import type { CacheFigures } from '../telemetry/server-figures.js';
 import type { AnswerCache } from './answer-cache.js';
 
-/** What is kept where, and for how long. */
+/** Options of a read-through cache. */
 export interface ReadThroughOptions {
   readonly cache: AnswerCache;
   readonly ttlMs: number;
 }
 
 /**
- * Texts that are made when the cache does not have them. What a cache cannot do is no reason to fail: the text is made then. A
- * caller waits for one call of the cache at most, to read; nobody waits for it to write.
+ * Texts that are made if the cache does not have them. If the cache fails, the text is made too. A caller waits for at
+ * most one read of the cache, and never for a write.
  */
 export class ReadThrough {
   readonly #cache: AnswerCache;
@@ -27,7 +27,7 @@ export class ReadThrough {
     return { hits: this.#hits, misses: this.#misses, operations: this.#operations };
   }
 
-  /** The text under a key, made if it is not there. */
+  /** The text of a key, made if it is not in the cache. */
   async text(key: string, make: () => string | Promise<string>): Promise<string> {
     const kept = await this.#read(key);
     if (kept !== undefined) return kept;
@@ -37,7 +37,7 @@ export class ReadThrough {
   }
 
   /**
-   * Keeps a text, in place of what was there.
+   * Stores a text and replaces the previous one.
    * @throws CacheError
    */
   keep(key: string, text: string): Promise<void> {
@@ -46,7 +46,7 @@ export class ReadThrough {
   }
 
   /**
-   * Drops what a pattern matches and tells how many that were.
+   * Deletes the keys that match a pattern. Resolves to their number.
    * @throws CacheError
    */
   invalidate(pattern: string): Promise<number> {

@@ -1,4 +1,4 @@
-/** Every error that may cross the wire, by its stable code; the first nine are the specification's (§3.3.2). */
+/** Codes of all errors that cross the wire. The first nine are from the specification (Spec §3.3.2). */
 export const ERROR_CODES = [
   'TASK_NOT_FOUND',
   'TASK_NOT_CANCELABLE',
@@ -23,23 +23,23 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What is wrong with one member of a request: `field` is a path such as `message.parts[0]`. */
+/** The fault of one member of a request. `field` is a path such as `message.parts[0]`. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
 }
 
-/** What an error tells beside its message. All of it goes on the wire. */
+/** Details of an error. All of them go on the wire. */
 export interface ErrorDetails {
-  /** Becomes the `metadata` of the ErrorInfo (§3.3.2). */
+  /** Sent as the `metadata` of the ErrorInfo (Spec §3.3.2). */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Becomes a BadRequest. */
+  /** Sent as a BadRequest. */
   readonly violations?: readonly FieldViolation[];
-  /** When trying again makes sense, in ms. */
+  /** Time until a retry makes sense, in ms. */
   readonly retryAfterMs?: number;
 }
 
-/** An error made for the caller: code, message and details are sent as they are, `cause` never leaves the process. */
+/** An error for the caller. Code, message and details are sent as they are; `cause` never leaves the process. */
 export class A2AError extends Error {
   override readonly name: string = 'A2AError';
   readonly code: ErrorCode;

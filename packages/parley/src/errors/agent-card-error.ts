@@ -1,11 +1,11 @@
-/** Why no card came of a reference; `unverified`: none of its signatures is by a key that the caller trusts. */
+/** The reason why no card was found. `unverified`: no trusted key has signed the card. */
 export type AgentCardFault = 'not-found' | 'invalid' | 'ambiguous' | 'unverified';
 
-/** A reference that leads to no agent card. Local: made by clients before any call. */
+/** A client found no usable agent card. Local: thrown before any call. */
 export class AgentCardError extends Error {
   override readonly name = 'AgentCardError';
   readonly fault: AgentCardFault;
-  /** The identifiers to choose from, where several agents are listed. */
+  /** Identifiers to choose from, if a catalog lists several agents. */
   readonly choices: readonly string[];
 
   constructor(fault: AgentCardFault, message: string, choices: readonly string[] = []) {

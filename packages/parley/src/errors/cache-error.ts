@@ -1,4 +1,4 @@
-/** A cache could not do what it was asked in the time it has. Never crosses the wire: whoever asked does without. */
+/** A cache failed or was too slow. Never crosses the wire: the caller goes on without the cache. */
 export class CacheError extends Error {
   override readonly name = 'CacheError';
 }

@@ -1,15 +1,15 @@
 import { A2AError } from './a2a-error.js';
 
-/** Why a call has no credentials. */
+/** The reason why a call has no credentials. */
 export type CredentialsFault =
-  /** Nothing that the caller has is what the agent asks for, or what it has cannot be used. */
+  /** The caller has no credential that the agent asks for, or the credential cannot be used. */
   | 'missing'
-  /** Who hands out tokens, or the person asked, said no. */
+  /** The authorization server or the person refused. */
   | 'refused'
-  /** Who hands out tokens cannot be reached, or answers nonsense. */
+  /** The authorization server cannot be reached, or its answer is not valid. */
   | 'unavailable';
 
-/** A call could not be given credentials, so it was not sent. Made by clients; tells no secret, not even in a cause. */
+/** A client did not send a call, because it has no credentials for it. Holds no secret, not even in `cause`. */
 export class CredentialsError extends A2AError {
   override readonly name = 'CredentialsError';
   readonly fault: CredentialsFault;

@@ -1,7 +1,7 @@
-/** Options or settings that cannot work; every problem is named. Local: thrown where an application starts, never sent. */
+/** Invalid options or settings, with every problem named. Local: thrown when an application starts, never sent. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
-  /** One sentence each. */
+  /** One sentence for each problem. */
   readonly problems: readonly string[];
 
   constructor(subject: string, problems: readonly string[]) {

@@ -30,19 +30,19 @@ const CLASSES: { readonly [Code in ErrorCode]?: readonly [name: string, type: Er
   INTERNAL_ERROR: ['InternalError', InternalError],
 };
 
-/** What a peer has said about an error. */
+/** An error as a peer has sent it. */
 export interface ReceivedErrorOptions {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: ErrorDetails;
-  /** HTTP challenges that came with it. */
+  /** HTTP challenges of the answer. */
   readonly challenges?: readonly string[];
   readonly cause?: unknown;
 }
 
 /**
- * An error of a peer as an instance of the class that its own side threw. The constructors of those classes write the message and the
- * details; here both are what the peer said, so they are left out.
+ * Makes an error of a peer an instance of the class that the peer threw. Skips the constructors of these classes,
+ * because they write message and details; here both come from the peer.
  */
 export function receivedError({ code, message, details = {}, challenges = [], cause }: ReceivedErrorOptions): A2AError {
   const error = new A2AError(code, message, details, cause === undefined ? undefined : { cause });

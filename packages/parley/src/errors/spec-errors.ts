@@ -1,11 +1,11 @@
 import { A2AError, type ErrorDetails } from './a2a-error.js';
 
-/** The text of the specification (Spec §3.3.2), with what is particular to the case behind it. */
+/** The text of the specification (Spec §3.3.2), followed by the particulars of the case. */
 function textOf(specified: string, particular: string | undefined): string {
   return particular === undefined ? specified : `${specified}: ${particular}`;
 }
 
-/** The task does not exist, or not for this caller. */
+/** The task does not exist, or the caller may not see it. */
 export class TaskNotFoundError extends A2AError {
   override readonly name = 'TaskNotFoundError';
   constructor(taskId: string) {
@@ -13,7 +13,7 @@ export class TaskNotFoundError extends A2AError {
   }
 }
 
-/** The task has ended, or ended otherwise while it was being canceled. */
+/** The task has ended, or ended during the cancel request. */
 export class TaskNotCancelableError extends A2AError {
   override readonly name = 'TaskNotCancelableError';
   constructor(taskId: string) {
@@ -29,34 +29,34 @@ export class PushNotificationNotSupportedError extends A2AError {
   }
 }
 
-/** The operation is not offered, or not in the state the task is in. */
+/** The agent does not offer the operation, or the state of the task does not allow it. */
 export class UnsupportedOperationError extends A2AError {
   override readonly name = 'UnsupportedOperationError';
-  /** `particular` says why, behind the text of the specification. */
+  /** `particular` gives the reason after the text of the specification. */
   constructor(particular?: string, details?: ErrorDetails) {
     super('UNSUPPORTED_OPERATION', textOf('This operation is not supported', particular), details);
   }
 }
 
-/** A media type is not one the agent can take or give. */
+/** The agent does not accept or produce a media type. */
 export class ContentTypeNotSupportedError extends A2AError {
   override readonly name = 'ContentTypeNotSupportedError';
-  /** `particular` names the type, behind the text of the specification. */
+  /** `particular` names the media type after the text of the specification. */
   constructor(particular?: string, details?: ErrorDetails) {
     super('CONTENT_TYPE_NOT_SUPPORTED', textOf('Incompatible content types', particular), details);
   }
 }
 
-/** The agent answered something the protocol does not allow. */
+/** The agent gave an answer that the protocol does not allow. */
 export class InvalidAgentResponseError extends A2AError {
   override readonly name = 'InvalidAgentResponseError';
-  /** `particular` says what is wrong, behind the text of the specification. */
+  /** `particular` names the fault after the text of the specification. */
   constructor(particular?: string, options?: ErrorOptions) {
     super('INVALID_AGENT_RESPONSE', textOf('Invalid agent response type', particular), {}, options);
   }
 }
 
-/** The card promises an extended card, but there is none. */
+/** The card promises an extended card, but none is configured. */
 export class ExtendedAgentCardNotConfiguredError extends A2AError {
   override readonly name = 'ExtendedAgentCardNotConfiguredError';
   constructor() {
@@ -72,10 +72,10 @@ export class ExtensionSupportRequiredError extends A2AError {
   }
 }
 
-/** The protocol version asked for is not offered here. */
+/** The agent does not offer the requested protocol version. */
 export class VersionNotSupportedError extends A2AError {
   override readonly name = 'VersionNotSupportedError';
-  /** `assumed`: the caller named no version, and this is the one that means. */
+  /** `assumed`: the caller named no version, and the server assumed this one. */
   constructor(requested: string, supported: readonly string[], { assumed = false } = {}) {
     const wrong = assumed
       ? `A call without A2A-Version is for A2A version ${requested}, which is not supported`

@@ -1,6 +1,6 @@
 import { A2AError, type FieldViolation } from './a2a-error.js';
 
-/** Members of the request are missing or wrong; each is named. */
+/** Members of the request are missing or invalid. The error names each of them. */
 export class InvalidParamsError extends A2AError {
   override readonly name = 'InvalidParamsError';
   constructor(violations: readonly FieldViolation[], message = 'Invalid parameters') {
@@ -8,10 +8,10 @@ export class InvalidParamsError extends A2AError {
   }
 }
 
-/** The request lacks valid credentials. */
+/** The request has no valid credentials. */
 export class UnauthenticatedError extends A2AError {
   override readonly name = 'UnauthenticatedError';
-  /** What a client could authenticate with, as HTTP challenges, such as `Bearer`. */
+  /** HTTP challenges that a client can answer, such as `Bearer`. */
   readonly challenges: readonly string[];
   constructor(challenges: readonly string[]) {
     super('UNAUTHENTICATED', 'Authentication is required');
@@ -19,10 +19,10 @@ export class UnauthenticatedError extends A2AError {
   }
 }
 
-/** The caller is known, and may not do this. */
+/** The caller is known and has no permission. */
 export class PermissionDeniedError extends A2AError {
   override readonly name = 'PermissionDeniedError';
-  /** What would help, as HTTP challenges, such as `Bearer error="insufficient_scope", scope="write"` (RFC 6750 §3.1). */
+  /** HTTP challenges that would help, such as `Bearer error="insufficient_scope", scope="write"` (RFC 6750 §3.1). */
   readonly challenges: readonly string[];
   constructor(message: string, challenges: readonly string[] = []) {
     super('PERMISSION_DENIED', message);
@@ -30,7 +30,7 @@ export class PermissionDeniedError extends A2AError {
   }
 }
 
-/** Something broke; the cause goes to the log only. */
+/** The server failed. The cause goes to the log only. */
 export class InternalError extends A2AError {
   override readonly name = 'InternalError';
   constructor(options?: ErrorOptions) {

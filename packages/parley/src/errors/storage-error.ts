@@ -1,10 +1,10 @@
 /**
- * The storage could not do its work now. Local: callers see UNAVAILABLE, the message goes to the log. A storage that tells
- * the log itself, once for all calls that fail for the same reason, says so with `told`.
+ * The storage cannot work now. Local: callers get UNAVAILABLE, and the message goes to the log. A storage that logs an
+ * outage itself, once for all failing calls, sets `told`.
  */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
-  /** Whether the log knows already. */
+  /** True if the storage has logged the failure. */
   readonly told: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly told?: boolean } = {}) {
@@ -13,7 +13,7 @@ export class StorageError extends Error {
   }
 }
 
-/** How loud the log should be about an error that made something fail: what it has been told is for those who debug. */
+/** The level for logging an error. An error that is already in the log goes to debug. */
 export function failureLevel(error: unknown): 'error' | 'debug' {
   return error instanceof StorageError && error.told ? 'debug' : 'error';
 }

@@ -1,9 +1,6 @@
 import { StorageError } from './storage-error.js';
 
-/**
- * The storage keeps as many unfinished tasks as it may. Callers see UNAVAILABLE with this message, and when to try
- * again.
- */
+/** The storage is full of unfinished tasks. Callers get UNAVAILABLE with this message and a time for the retry. */
 export class StorageFullError extends StorageError {
   constructor(message: string) {
     super(message, { told: true });

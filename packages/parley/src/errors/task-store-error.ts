@@ -1,6 +1,6 @@
 /**
- * Why a write is refused: the id is taken, the task has ended, a turn of its agent runs, or others kept changing it
- * meanwhile.
+ * The reason why a write is refused. The id is taken, the task has ended, its agent runs a turn, or other writers kept
+ * changing it.
  */
 export type TaskStoreRefusal = 'taken' | 'ended' | 'running' | 'changing';
 
@@ -11,7 +11,7 @@ const MESSAGES: { readonly [Refusal in TaskStoreRefusal]: string } = {
   changing: 'the task kept changing while it was written',
 };
 
-/** A write that a task store refuses; nothing was written. Local: for the application that called. */
+/** A task store refused a write and wrote nothing. Local: thrown to the application that called. */
 export class TaskStoreError extends Error {
   override readonly name = 'TaskStoreError';
   readonly taskId: string;

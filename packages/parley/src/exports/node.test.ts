@@ -188,7 +188,7 @@ describe('options', () => {
       /the agent at \/b has the id "\/b" of another one/,
     ],
     ['an agent that is none', { agents: { '/a': {} } }, /the agent at \/a needs either agent or handler/],
-    ['an odd proxy', { agents: { '/a': { agent: echo } }, trustProxy: ['proxy'] }, /"proxy" is no IP address/],
+    ['an odd proxy', { agents: { '/a': { agent: echo } }, trustProxy: ['proxy'] }, /"proxy" must be an IP address/],
     ['odd times', { agents: { '/a': { agent: echo } }, http: { stallMs: 0 } }, /http\.stallMs/],
   ])('with %s are refused by name', (_, options, problem) => {
     expect(() => createA2AHost(options as unknown as A2AHostOptions)).toThrow(problem);

@@ -59,17 +59,17 @@ export const AgentCardSchema = closed('AgentCard', {
   iconUrl: Type.Optional(Type.String()),
 });
 
-/** One address of an agent: where, over which binding, in which version (spec §4.4.6). */
+/** One address of an agent, with its binding and version (Spec §4.4.6). */
 export type AgentInterface = Shape<typeof AgentInterfaceSchema>;
-/** Who publishes the agent (spec §4.4.2). */
+/** The publisher of the agent (Spec §4.4.2). */
 export type AgentProvider = Shape<typeof AgentProviderSchema>;
-/** An extension the agent offers (spec §4.4.4). */
+/** An extension that the agent offers (Spec §4.4.4). */
 export type AgentExtension = Shape<typeof AgentExtensionSchema>;
-/** What the agent can do beyond answering a message (spec §4.4.3). */
+/** Optional capabilities of the agent (Spec §4.4.3). */
 export type AgentCapabilities = Shape<typeof AgentCapabilitiesSchema>;
-/** Something the agent is good at (spec §4.4.5). */
+/** A skill of the agent (Spec §4.4.5). */
 export type AgentSkill = Shape<typeof AgentSkillSchema>;
-/** A signature over the card (spec §4.4.7). */
+/** A signature over the card (Spec §4.4.7). */
 export type AgentCardSignature = Shape<typeof AgentCardSignatureSchema>;
-/** An agent's description of itself (spec §4.4.1). */
+/** The description of an agent (Spec §4.4.1). */
 export type AgentCard = Shape<typeof AgentCardSchema>;

@@ -11,5 +11,5 @@ export const ArtifactSchema = closed('Artifact', {
   extensions: Type.Optional(Type.Array(Type.String())),
 });
 
-/** An output of a task; `artifactId` is unique within the task (spec §4.1.7). */
+/** An output of a task. `artifactId` is unique within the task (Spec §4.1.7). */
 export type Artifact = Shape<typeof ArtifactSchema>;

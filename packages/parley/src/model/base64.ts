@@ -3,7 +3,10 @@ for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 const PAD = 61;
 
-/** Whether a text is standard base64 with padding (spec §5.5). Linear, whatever the length: a pattern would need a stack. */
+/**
+ * True if a text is standard base64 with padding (Spec §5.5). A loop, because a pattern could overflow the stack on
+ * long texts.
+ */
 export function isBase64(text: string): boolean {
   const length = text.length;
   if (length === 0) return true;
@@ -11,7 +14,7 @@ export function isBase64(text: string): boolean {
   let end = length;
   if (text.charCodeAt(end - 1) === PAD) end -= text.charCodeAt(end - 2) === PAD ? 2 : 1;
   for (let i = 0; i < end; i++) {
-    // Beyond ASCII the table gives undefined.
+    // For characters beyond ASCII the table has no entry.
     if (ALPHABET[text.charCodeAt(i)] !== 1) return false;
   }
   return true;

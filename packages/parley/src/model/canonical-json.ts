@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from './json.js';
 
-/** Deeper than any document that means something, and far from the end of the stack. */
+/** Deeper than useful documents, and far from the end of the stack. */
 const DEEPEST = 200;
 
 /**
- * The one text of a JSON value (RFC 8785): members in the order of their names' UTF-16 code units, no blanks, strings and numbers as
- * ECMAScript writes them. Equal values give equal texts, whatever the order and spelling they arrived in.
- * @throws RangeError for what has no such text: lone surrogates, numbers beyond a double, more than 200 levels.
+ * The canonical JSON text of a value (RFC 8785). Members are in the order of the UTF-16 code units of their names.
+ * There are no blanks. Strings and numbers are written as in ECMAScript. Equal values have equal texts.
+ * @throws RangeError for lone surrogates, numbers beyond a double, and more than 200 levels.
  */
 export function canonicalJson(value: JsonValue): string {
   return textOf(value, 0);
@@ -14,8 +14,9 @@ export function canonicalJson(value: JsonValue): string {
 
 function textOf(value: JsonValue, depth: number): string {
   if (depth > DEEPEST) throw new RangeError(`it is nested more than ${DEEPEST} levels deep`);
-  if (typeof value === 'string' && !value.isWellFormed()) throw new RangeError('it holds a text that is no Unicode');
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('it holds a number that is too large');
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw new RangeError('it has a text that is not well-formed Unicode');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('it has a number that is too large');
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item: JsonValue) => textOf(item, depth + 1)).join(',')}]`;
   const members = Object.entries(value as JsonObject).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.js';
 
-/** A deep copy of plain data. Members that are `undefined` are left out, as JSON leaves them out. */
+/** A deep copy of plain data. Leaves out members that are `undefined`, as JSON does. */
 export function cloneJson<T>(value: T): T {
   return (typeof value === 'object' && value !== null ? cloned(value) : value) as T;
 }
@@ -11,7 +11,7 @@ function cloned(value: object): unknown {
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     const own: unknown = cloneJson(member as JsonValue);
-    // Assigned, a member of this name would change the prototype.
+    // An assignment to this name would change the prototype.
     if (name === '__proto__') Object.defineProperty(copy, name, { ...PLAIN, value: own });
     else copy[name] = own;
   }

@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from './json.js';
 
 /**
- * A 64-bit hash of a JSON value as 16 hex digits. Equal values have the same one, whatever the order of their members.
- * It tells two values apart by accident; it is no protection against somebody who looks for two values with the same
- * hash.
+ * A 64-bit hash of a JSON value as 16 hex digits. Equal values have equal hashes in any order of members. It protects
+ * against accidental collisions only, not against an attacker.
  */
 export function contentHash(value: JsonValue): string {
   const hash = new Hash();
@@ -40,9 +39,7 @@ class Hash {
     return [left, right].map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /**
-   * The kind and the length come first, so that no value can pass for another one that is put together in another way.
-   */
+  /** Hashes kind and length first, so that values with the same concatenation differ. */
   #text(kind: string, text: string): void {
     this.#characters(`${kind}${text.length}:`);
     this.#characters(text);

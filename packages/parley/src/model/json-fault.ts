@@ -1,12 +1,12 @@
 /**
- * How deep a free value may be nested. Writing JSON takes stack for every level, so a much deeper value could be taken in
- * but never sent.
+ * Maximum nesting of free values. Serializing needs stack for every level, so a deeper value could be received but
+ * never sent.
  */
 export const MAX_NESTING = 1000;
 
 /**
- * Why a value is not JSON that every peer, store and version can hold; undefined if it is. Texts and names must be
- * well-formed Unicode, numbers finite, objects plain and nesting bounded, which refuses cycles too.
+ * The reason why a value is not portable JSON, or undefined. Texts and names must be well-formed Unicode, numbers
+ * finite, objects plain, and nesting bounded. The bound also refuses cycles.
  */
 export function jsonFault(value: unknown, depth = 0): string | undefined {
   switch (typeof value) {
@@ -23,7 +23,7 @@ export function jsonFault(value: unknown, depth = 0): string | undefined {
   }
 }
 
-/** What is said of a text with a lone surrogate. */
+/** The fault of a text with a lone surrogate. */
 export const NOT_UNICODE = 'must be well-formed Unicode';
 
 function containerFault(value: object, depth: number): string | undefined {
@@ -39,7 +39,7 @@ function containerFault(value: object, depth: number): string | undefined {
   for (const name in value) {
     if (!name.isWellFormed()) return NOT_UNICODE;
     const member: unknown = (value as Record<string, unknown>)[name];
-    // JSON leaves an undefined member out, so it is as good as absent.
+    // JSON leaves out undefined members, so they count as absent.
     if (member === undefined) continue;
     const fault = jsonFault(member, depth + 1);
     if (fault !== undefined) return fault;
@@ -47,7 +47,7 @@ function containerFault(value: object, depth: number): string | undefined {
   return undefined;
 }
 
-/** Objects of another realm count too: their prototype is an `Object.prototype`, which alone has none itself. */
+/** Also true for objects of another realm: only an `Object.prototype` has the prototype null. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -16,5 +16,5 @@ export const MessageSchema = closed('Message', {
   referenceTaskIds: Type.Optional(Type.Array(Type.String())),
 });
 
-/** One turn of the conversation between a client and an agent (spec §4.1.4). */
+/** One message of the conversation between a client and an agent (Spec §4.1.4). */
 export type Message = Shape<typeof MessageSchema>;

@@ -12,7 +12,7 @@ export const RawPartSchema = closed('RawPart', { raw: Bytes, ...about });
 export const UrlPartSchema = closed('UrlPart', { url: Type.String(), ...about });
 export const DataPartSchema = closed('DataPart', { data: FreeValue, ...about });
 
-/** Exactly one content member, told apart by its name (spec §4.1.6). */
+/** Exactly one content member. Its name tells the kind (Spec §4.1.6). */
 export const PartSchema = Type.Union([TextPartSchema, RawPartSchema, UrlPartSchema, DataPartSchema], { $id: 'Part' });
 
 /** A piece of text; `""` is a valid text. */
@@ -23,5 +23,5 @@ export type RawPart = Shape<typeof RawPartSchema>;
 export type UrlPart = Shape<typeof UrlPartSchema>;
 /** Any JSON value, `null` included. */
 export type DataPart = Shape<typeof DataPartSchema>;
-/** One piece of content of a message or an artifact. Tell the four kinds apart by `'text' in part` and so on. */
+/** One piece of content of a message or an artifact. `'text' in part` and so on tell the four kinds apart. */
 export type Part = TextPart | RawPart | UrlPart | DataPart;

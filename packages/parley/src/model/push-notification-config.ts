@@ -46,11 +46,11 @@ export const DeleteTaskPushNotificationConfigRequestSchema = closed('DeleteTaskP
   id: NonEmpty,
 });
 
-/** How a webhook wants to be authenticated (spec §4.3.2). */
+/** The authentication that a webhook asks for (Spec §4.3.2). */
 export type AuthenticationInfo = Shape<typeof AuthenticationInfoSchema>;
-/** A webhook of one task (spec §4.3.1). */
+/** A webhook of one task (Spec §4.3.1). */
 export type TaskPushNotificationConfig = Shape<typeof TaskPushNotificationConfigSchema>;
-/** A webhook together with the task it is for, which a request of its own must name (spec §3.1.7). */
+/** A webhook together with its task (Spec §3.1.7). */
 export type CreateTaskPushNotificationConfigRequest = Shape<typeof CreateTaskPushNotificationConfigRequestSchema>;
 /** Spec §3.1.8. */
 export type GetTaskPushNotificationConfigRequest = Shape<typeof GetTaskPushNotificationConfigRequestSchema>;

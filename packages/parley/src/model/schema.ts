@@ -2,8 +2,8 @@ import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { JsonObject, JsonValue } from './json.js';
 
 /**
- * The plain readonly type of a schema. The schemas of this room are the one source of a type, its validator and
- * its JSON Schema; only the type reaches run time code (`import type`), the rest is compiled by the build.
+ * The plain readonly type of a schema. The schemas of this room are the single source of type, validator and JSON
+ * Schema. Code at run time imports only the type; the build compiles the rest.
  */
 export type Shape<S extends TSchema> = Immutable<Static<S>>;
 
@@ -15,42 +15,42 @@ type Immutable<T> = T extends string | number | boolean | null | undefined
       ? T
       : { readonly [K in keyof T]: Immutable<T[K]> };
 
-/** An object of the protocol in its closed form: named, with exactly these members and no others. */
+/** An object of the protocol in its closed form: a name, and exactly these members. */
 export function closed<P extends TProperties>(name: string, properties: P) {
   return Type.Object(properties, { $id: name, additionalProperties: false });
 }
 
-/** A map from names chosen by the peer to values of one schema. */
+/** A map with names of the peer and values of one schema. */
 export function mapOf<S extends TSchema>(values: S) {
   return Type.Unsafe<{ readonly [name: string]: Shape<S> }>({ type: 'object', additionalProperties: values });
 }
 
-/** Spec §5.5 `Struct`: an object with free members, never renamed and never pruned. */
+/** Spec §5.5 `Struct`: an object with free members, which are never renamed or removed. */
 export const FreeObject = Type.Unsafe<JsonObject>({ type: 'object' });
 
 /** Spec §5.5 `Value`: any JSON value, `null` included. */
 export const FreeValue = Type.Unsafe<JsonValue>({});
 
-/** Bytes as standard base64 with padding (spec §5.5). */
+/** Bytes as standard base64 with padding (Spec §5.5). */
 export const Bytes = Type.String({ format: 'base64' });
 
-/** An instant, `YYYY-MM-DDTHH:mm:ss[.fraction]Z` (spec §5.6.1). */
+/** An instant, `YYYY-MM-DDTHH:mm:ss[.fraction]Z` (Spec §5.6.1). */
 export const Timestamp = Type.String({ format: 'timestamp' });
 
-/** A 32-bit integer, optionally bounded further. */
+/** A 32-bit integer with optional bounds. */
 export function int32(bounds: { readonly minimum?: number; readonly maximum?: number } = {}) {
   return Type.Integer({ minimum: -2147483648, maximum: 2147483647, ...bounds });
 }
 
 /**
- * A string that must not be empty. Where such a member is optional, `""` means on the wire that it is absent
- * (a plain protobuf field at its default).
+ * A string that must not be empty. If such a member is optional, `""` on the wire means absent, like a protobuf field
+ * at its default.
  */
 export const NonEmpty = Type.String({ minLength: 1 });
 
 /**
- * A protobuf enum whose zero, the unspecified value, must not be sent. Where such a member is optional, the zero means on the
- * wire that it is absent.
+ * A protobuf enum whose zero, the unspecified value, must not be sent. If such a member is optional, zero on the wire
+ * means absent.
  */
 export function specified<const Names extends readonly [string, ...string[]]>(names: Names) {
   return Type.Unsafe<Names[number]>({ type: 'string', enum: names, not: { const: names[0] } });

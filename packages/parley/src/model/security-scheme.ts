@@ -43,7 +43,7 @@ const DeviceCodeFlowSchema = closed('DeviceCodeOAuthFlow', {
   scopes,
 });
 
-/** One flow per scheme (spec §4.5.7). */
+/** One flow per scheme (Spec §4.5.7). */
 export const OAuthFlowsSchema = Type.Union(
   [
     closed('AuthorizationCodeFlow', { authorizationCode: AuthorizationCodeFlowSchema }),
@@ -66,7 +66,7 @@ const OpenIdConnectSecuritySchemeSchema = closed('OpenIdConnectSecurityScheme', 
 });
 const MutualTlsSecuritySchemeSchema = closed('MutualTlsSecurityScheme', { ...described });
 
-/** The single member names the kind (spec §4.5.1). */
+/** The single member names the kind (Spec §4.5.1). */
 export const SecuritySchemeSchema = Type.Union(
   [
     closed('ApiKeyScheme', { apiKeySecurityScheme: ApiKeySecuritySchemeSchema }),
@@ -84,9 +84,9 @@ export const SecurityRequirementSchema = closed('SecurityRequirement', {
   schemes: Type.Optional(mapOf(StringListSchema)),
 });
 
-/** A way to authenticate (spec §4.5.1). */
+/** A way to authenticate (Spec §4.5.1). */
 export type SecurityScheme = Shape<typeof SecuritySchemeSchema>;
-/** Schemes that apply together; a list of requirements is a choice (spec §4.5). */
+/** Schemes that apply together. A list of requirements is a choice (Spec §4.5). */
 export type SecurityRequirement = Shape<typeof SecurityRequirementSchema>;
-/** The OAuth 2 flow of a scheme (spec §4.5.7). */
+/** The OAuth 2 flow of a scheme (Spec §4.5.7). */
 export type OAuthFlows = Shape<typeof OAuthFlowsSchema>;

@@ -17,7 +17,7 @@ export const SendMessageRequestSchema = closed('SendMessageRequest', {
   metadata: Type.Optional(FreeObject),
 });
 
-/** How the caller wants to be answered (spec §3.2.2). */
+/** The form of the answer that the caller asks for (Spec §3.2.2). */
 export type SendMessageConfiguration = Shape<typeof SendMessageConfigurationSchema>;
-/** A message to an agent, for SendMessage and SendStreamingMessage (spec §3.2.1). */
+/** A message to an agent, for SendMessage and SendStreamingMessage (Spec §3.2.1). */
 export type SendMessageRequest = Shape<typeof SendMessageRequestSchema>;

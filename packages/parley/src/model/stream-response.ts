@@ -25,7 +25,7 @@ const MessagePayloadSchema = closed('MessagePayload', { message: MessageSchema }
 const StatusUpdatePayloadSchema = closed('StatusUpdatePayload', { statusUpdate: TaskStatusUpdateEventSchema });
 const ArtifactUpdatePayloadSchema = closed('ArtifactUpdatePayload', { artifactUpdate: TaskArtifactUpdateEventSchema });
 
-/** One member, told apart by its name (spec §3.2.3). */
+/** Exactly one member. Its name tells the kind (Spec §3.2.3). */
 export const StreamResponseSchema = Type.Union(
   [TaskPayloadSchema, MessagePayloadSchema, StatusUpdatePayloadSchema, ArtifactUpdatePayloadSchema],
   { $id: 'StreamResponse' },
@@ -35,13 +35,13 @@ export const SendMessageResponseSchema = Type.Union([TaskPayloadSchema, MessageP
   $id: 'SendMessageResponse',
 });
 
-/** A change of a task's status (spec §4.2.1). */
+/** A change of the status of a task (Spec §4.2.1). */
 export type TaskStatusUpdateEvent = Shape<typeof TaskStatusUpdateEventSchema>;
-/** A new artifact, or a chunk of one (spec §4.2.2). */
+/** A new artifact, or a chunk of one (Spec §4.2.2). */
 export type TaskArtifactUpdateEvent = Shape<typeof TaskArtifactUpdateEventSchema>;
-/** One event of a stream or a push notification (spec §3.2.3). */
+/** One event of a stream or a push notification (Spec §3.2.3). */
 export type StreamResponse = Shape<typeof StreamResponseSchema>;
-/** What a task's log can hold: every stream event but a bare message, which has no task. */
+/** An event of the log of a task: every stream event except a direct message, which has no task. */
 export type TaskEvent = Exclude<StreamResponse, { readonly message: unknown }>;
-/** The answer to SendMessage: a task or a direct message (spec §3.1.1). */
+/** The answer to SendMessage: a task or a direct message (Spec §3.1.1). */
 export type SendMessageResponse = Shape<typeof SendMessageResponseSchema>;

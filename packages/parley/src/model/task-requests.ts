@@ -44,9 +44,9 @@ export const GetExtendedAgentCardRequestSchema = closed('GetExtendedAgentCardReq
 
 /** Spec §3.1.3. */
 export type GetTaskRequest = Shape<typeof GetTaskRequestSchema>;
-/** Filters and paging of ListTasks; filters combine with AND (spec §3.1.4). */
+/** Filters and paging of ListTasks; filters combine with AND (Spec §3.1.4). */
 export type ListTasksRequest = Shape<typeof ListTasksRequestSchema>;
-/** One page of tasks; all four members are always present (spec §3.1.4). */
+/** One page of tasks. All four members are always present (Spec §3.1.4). */
 export type ListTasksResponse = Shape<typeof ListTasksResponseSchema>;
 /** Spec §3.1.5. */
 export type CancelTaskRequest = Shape<typeof CancelTaskRequestSchema>;

@@ -1,4 +1,4 @@
-/** The states of a task; the position is the protobuf number (spec §4.1.3). */
+/** The states of a task. The position is the protobuf number (Spec §4.1.3). */
 export const TASK_STATES = [
   'TASK_STATE_UNSPECIFIED',
   'TASK_STATE_SUBMITTED',

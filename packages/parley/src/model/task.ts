@@ -19,7 +19,7 @@ export const TaskSchema = closed('Task', {
   metadata: Type.Optional(FreeObject),
 });
 
-/** The state of a task, when it was reached and what the agent says about it (spec §4.1.2). */
+/** The state of a task, its time, and a message of the agent about it (Spec §4.1.2). */
 export type TaskStatus = Shape<typeof TaskStatusSchema>;
-/** A unit of work of an agent (spec §4.1.1). */
+/** A unit of work of an agent (Spec §4.1.1). */
 export type Task = Shape<typeof TaskSchema>;

@@ -6,7 +6,8 @@ describe('isTimestamp', () => {
     for (const year of [1, 4, 100, 400, 1900, 2000, 2023, 2024, 2100, 9999]) {
       for (let month = 0; month <= 13; month++) {
         for (let day = 0; day <= 32; day++) {
-          const date = `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+          const digits = (value: number, width: number) => String(value).padStart(width, '0');
+          const date = `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
           const instant = new Date(`${date}T00:00:00Z`);
           const exists = !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(date);
           expect(isTimestamp(`${date}T00:00:00Z`), date).toBe(exists);

@@ -1,8 +1,8 @@
 const FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?Z$/;
 
-/** Whether a text is an instant in UTC, `YYYY-MM-DDTHH:mm:ss[.fraction]Z`, that exists in the calendar (spec §5.6.1). */
+/** True if a text is an existing instant in UTC, `YYYY-MM-DDTHH:mm:ss[.fraction]Z` (Spec §5.6.1). */
 export function isTimestamp(text: string): boolean {
-  // The pattern is anchored and bounded, so the length is its only cost.
+  // The pattern is anchored and bounded, so only the length costs time.
   if (text.length < 20 || text.length > 30) return false;
   const match = FORM.exec(text);
   if (match === null) return false;

@@ -3,7 +3,7 @@ import type { TypeName } from './type-table.generated.js';
 /** One type of the model, for code that walks a value along its type. */
 export interface TypeRow {
   readonly members: readonly MemberRow[];
-  /** The members of which exactly one must be there. */
+  /** Exactly one of these members must be present. */
   readonly exactlyOne?: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export interface MemberRow {
   readonly form: ValueForm;
 }
 
-/** What a member holds. */
+/** The form of the value of a member. */
 export type ValueForm =
   | { readonly is: 'string'; readonly nonEmpty: boolean }
   | { readonly is: 'integer'; readonly minimum: number; readonly maximum: number }
@@ -24,15 +24,15 @@ export type ValueForm =
   | {
       readonly is: 'enum';
       readonly names: readonly string[];
-      /** Whether the position of a name is its protobuf number. */
+      /** True if the position of a name is its protobuf number. */
       readonly numbered: boolean;
-      /** Whether the first name, the unspecified value, may be there. */
+      /** True if the first name, the unspecified value, is allowed. */
       readonly zero: boolean;
     }
   | { readonly is: 'object'; readonly type: TypeName }
   | { readonly is: 'list'; readonly of: ValueForm; readonly nonEmpty: boolean }
   | { readonly is: 'map'; readonly of: ValueForm }
-  /** An object whose members the protocol leaves free. */
+  /** An object with free members. */
   | { readonly is: 'free' }
   /** Any JSON value, `null` included. */
   | { readonly is: 'json' };

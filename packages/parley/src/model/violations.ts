@@ -5,18 +5,18 @@ import { isTimestamp } from './timestamp.js';
 import type { TypeRow, ValueForm } from './type-row.js';
 import { TYPE_TABLE, type TypeName } from './type-table.generated.js';
 
-/** What is wrong with one member: its path, such as `message.parts[0]`, and what it should have been. */
+/** The fault of one member: its path, such as `message.parts[0]`, and the expected value. */
 export interface Violation {
   readonly field: string;
   readonly description: string;
 }
 
-/** At most so many violations are told of one value, so that a large wrong value has a small answer. */
+/** Maximum number of violations in an answer, so that a large invalid value gets a small answer. */
 export const MAX_VIOLATIONS = 50;
 
 /**
- * Everything that keeps a value from being of a type, the first ones if there are many; empty if it is valid. Says in words what
- * the compiled validators only decide, so it is asked after one of them said no. The value itself has the path "".
+ * The first faults of a value of a type. Empty if it is valid. The compiled validators only decide, so this runs after
+ * one of them has refused. The path of the value itself is "".
  */
 export function violationsOf(type: TypeName, value: unknown): readonly Violation[] {
   const found: Violation[] = [];
@@ -24,7 +24,7 @@ export function violationsOf(type: TypeName, value: unknown): readonly Violation
   return found;
 }
 
-/** Whether a value is exactly of a form. */
+/** True if a value is exactly of a form. */
 export function hasForm(form: ValueForm, value: unknown): boolean {
   const found: Violation[] = [];
   inspect(form, value, { path: '', found });
@@ -36,14 +36,14 @@ interface Place {
   readonly found: Violation[];
 }
 
-/** Reports what is wrong with a value, and inside it. */
+/** Reports the faults of a value and of its members. */
 function inspect(form: ValueForm, value: unknown, place: Place): void {
   if (place.found.length >= MAX_VIOLATIONS) return;
   const fault = faultOf(form, value, place);
   if (fault !== undefined) report(place, fault);
 }
 
-/** What is wrong with the value itself; what is wrong inside it is reported on the way. */
+/** The fault of the value itself. Faults of members are reported on the way. */
 function faultOf(form: ValueForm, value: unknown, place: Place): string | undefined {
   switch (form.is) {
     case 'object':

@@ -1,15 +1,15 @@
 import type { Clock } from '../runtime/clock.js';
 
-/** The web's `fetch`, as far as small documents need it. */
+/** The part of `fetch` that small documents need. */
 export type DocumentFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What an answer may take. */
+/** Limits of an answer. */
 export interface FetchBounds {
   readonly bytes: number;
   readonly ms: number;
 }
 
-/** A `fetch` whose answers have a size and a time, read whole before anybody looks at them. */
+/** A `fetch` whose answers have a limit of size and time. The body is complete before the caller gets the answer. */
 export function boundedFetch(
   request: DocumentFetch,
   { clock, bytes, ms }: FetchBounds & { readonly clock: Clock },
@@ -21,9 +21,9 @@ export function boundedFetch(
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
       const response = await request(url, { ...init, signal });
       const body = await wholeBody(response, bytes);
-      // The body says what is wrong better than a challenge, which OAuth clients would look at first.
+      // The body describes an OAuth error better than a challenge, which OAuth clients would read first.
       const type = response.headers.get('content-type');
-      // A browser shows a redirect as status 0.
+      // A browser reports a redirect as status 0.
       const status = response.status < 200 ? 302 : response.status;
       return new Response(body, { status, headers: type === null ? {} : { 'content-type': type } });
     } finally {

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { OptionsError } from '../errors/options-error.js';
 
-/** Whether a peer is one of the proxies whose forwarded headers may be believed. */
+/** Tests the address of a peer: true if it is a trusted proxy, whose forwarded headers count. */
 export type TrustedProxies = (peer: string | undefined) => boolean;
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -18,7 +18,7 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
   for (const entry of entries.flatMap((entry) => (entry === 'loopback' ? LOOPBACK : [entry]))) {
     const range = rangeOf(entry);
     if (range === undefined)
-      problems.push(`"${entry}" is no IP address, no range such as 10.0.0.0/8, and not "loopback"`);
+      problems.push(`"${entry}" must be an IP address, a range such as 10.0.0.0/8, or "loopback"`);
     else ranges.push(range);
   }
   if (problems.length > 0) throw new OptionsError('Trusted proxies', problems);
@@ -50,7 +50,7 @@ function isWithin(peer: string, ranges: readonly Range[]): boolean {
   return ranges.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
 }
 
-/** Only the usual four-part form: `1` or `0x7f000001` is a mistake here. */
+/** Accepts only the four-part form. `1` or `0x7f000001` is a mistake here. */
 function isAddress(text: string): boolean {
   return ipaddr.IPv6.isValid(text) || ipaddr.IPv4.isValidFourPartDecimal(text);
 }

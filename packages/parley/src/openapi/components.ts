@@ -1,11 +1,11 @@
 import type { Reference, Schema } from './document.js';
 
-/** The named schemas of a document, each written down once. */
+/** The named schemas of a document, each stored once. */
 export class Components {
   readonly #schemas = new Map<string, Schema>();
   readonly #texts = new Map<string, string>();
 
-  /** A reference to the schema, which is kept under the name, or under one that resembles it where another schema has it. */
+  /** Stores a schema and returns a reference to it. If another schema has the name, a similar name is used. */
   add(name: string, schema: Schema): Reference {
     const text = JSON.stringify(schema);
     for (let count = 1; ; count++) {
@@ -19,7 +19,7 @@ export class Components {
     }
   }
 
-  /** All of them, in the order of their names. */
+  /** All schemas, sorted by name. */
   get schemas(): Readonly<Record<string, Schema>> {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

@@ -1,14 +1,14 @@
-/** A JSON Schema in the dialect of 2020-12, as OpenAPI 3.1 has it. */
+/** A JSON Schema in the dialect of 2020-12, as in OpenAPI 3.1. */
 export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** A member of a document that is written down elsewhere in it. */
+/** A reference to another place of the document. */
 export interface Reference {
   readonly $ref: string;
 }
 
-/** A value that an operation reads beside its body. */
+/** A parameter of an operation, outside its body. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -17,7 +17,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-/** A value that stands in the head of an answer. */
+/** A header of an answer. */
 export interface Header {
   readonly description: string;
   readonly required?: boolean;
@@ -29,18 +29,18 @@ export interface Content {
   readonly [mediaType: string]: { readonly schema: Schema };
 }
 
-/** What an operation can be answered with under one status. */
+/** An answer of an operation, for one status. */
 export interface DescribedAnswer {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: Content;
 }
 
-/** What one method of one path does. */
+/** The operation of one method and path. */
 export interface DescribedOperation {
   /** Unique in the document. */
   readonly operationId: string;
-  /** The group under which it is shown. */
+  /** The groups that show the operation. */
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
@@ -48,14 +48,14 @@ export interface DescribedOperation {
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   /** By status. */
   readonly responses: Readonly<Record<string, DescribedAnswer>>;
-  /** Alternatives, each with all of its schemes; absent or empty: nobody has to prove who they are. */
+  /** Alternatives, each with all of its schemes. Absent or empty: no credentials are needed. */
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 /** The operations of a path by lower-case method. */
 export type PathItem = { readonly [Method in 'get' | 'post' | 'delete']?: DescribedOperation };
 
-/** Path items by path below the address of the server. */
+/** Path items by path, relative to the address of the server. */
 export type Paths = Readonly<Record<string, PathItem>>;
 
 /** A group of operations. */

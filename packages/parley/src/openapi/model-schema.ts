@@ -5,7 +5,7 @@ import type { Reference, Schema } from './document.js';
 /** A type of the model by name. */
 export type ModelSchemaName = keyof typeof JSON_SCHEMA.$defs;
 
-/** The formats of the model in terms that every reader of JSON Schema knows. */
+/** The formats of the model in terms of standard JSON Schema. */
 const FORMATS: Readonly<Record<string, Schema>> = {
   base64: { contentEncoding: 'base64' },
   timestamp: { format: 'date-time' },
@@ -13,7 +13,7 @@ const FORMATS: Readonly<Record<string, Schema>> = {
 
 const REFERENCE = '#/$defs/';
 
-/** A type in the closed form in which this server sends it, together with all it is made of. */
+/** Adds a type of the model, in the closed form that this server sends, and all types that it refers to. */
 export function modelSchema(name: ModelSchemaName, components: Components): Reference {
   return components.add(name, published(JSON_SCHEMA.$defs[name], components) as Schema);
 }

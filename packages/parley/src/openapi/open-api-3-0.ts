@@ -1,6 +1,9 @@
 import type { OpenApiDocument, Schema } from './document.js';
 
-/** A document of OpenAPI 3.1 in the words of 3.0, which has a JSON Schema dialect of its own; what it has no word for is left out. */
+/**
+ * Converts a document of OpenAPI 3.1 to 3.0, which has its own dialect of JSON Schema. Leaves out what 3.0 cannot
+ * express.
+ */
 export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
   const { securitySchemes = {} } = document.components;
   const known = Object.entries(securitySchemes).filter(([, { type }]) => type !== 'mutualTLS');
@@ -17,7 +20,7 @@ export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
   };
 }
 
-/** Converts whatever stands where a document has schemas, and leaves out requirements of schemes that are not there. */
+/** Converts the schemas inside a value, and leaves out requirements of schemes that are missing. */
 function withSchemas(value: unknown, schemes: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => withSchemas(item, schemes));
   if (typeof value !== 'object' || value === null) return value;
@@ -56,7 +59,7 @@ export function toSchema30(schema: Schema): Schema {
   return { ...plain(Object.fromEntries(common)), anyOf };
 }
 
-/** The part of a schema of several types that concerns one of them. */
+/** The part of a schema of several types that applies to one of them. */
 function ofType(schema: Schema, type: string): Schema {
   const own = Object.entries(schema).filter(([name]) => BY_TYPE[type]?.includes(name));
   const { enum: values } = schema;
@@ -82,7 +85,7 @@ function plain(schema: Schema): Schema {
       case 'contentMediaType':
         break;
       case 'contentSchema':
-        // Tools that know the word from later dialects find it; others pass over it.
+        // Tools that know the keyword from later dialects find it; others ignore it.
         converted['x-content-schema'] = toSchema30(value as Schema);
         break;
       case 'properties':

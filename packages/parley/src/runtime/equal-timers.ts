@@ -2,17 +2,17 @@ import type { Clock } from './clock.js';
 import { LinkedList, type Place } from './linked-list.js';
 
 interface Entry {
-  /** By the monotonic clock. */
+  /** Monotonic time. */
   readonly at: number;
   readonly task: () => void;
 }
 
-/** A timer that runs; hand it back to stop it. */
+/** A running timer, for `stop`. */
 export type RunningTimer = Place<Entry>;
 
 /**
- * Timers that all take the same time, so the first to start is the first to end: one timer of the clock serves them all, and one that is
- * stopped in time, as nearly every one is, costs next to nothing.
+ * Timers of equal length. The first one that starts is the first one that ends, so one timer of the clock serves all of
+ * them. Most are stopped in time, and that costs almost nothing.
  */
 export class EqualTimers {
   readonly #clock: Clock;
@@ -26,18 +26,18 @@ export class EqualTimers {
     this.#ms = ms;
   }
 
-  /** Runs `task` once after the time of these timers. */
+  /** Runs `task` once after the length of these timers. */
   start(task: () => void): RunningTimer {
     const timer = this.#running.add({ at: this.#clock.monotonic() + this.#ms, task });
     if (this.#disarm === undefined) this.#arm(this.#ms);
     return timer;
   }
 
-  /** Stops a timer; one that has run or was stopped is left alone. */
+  /** Stops a timer. Does nothing if the timer has run or was stopped. */
   stop(timer: RunningTimer): void {
     this.#running.remove(timer);
     if (this.#running.size > 0 || this.#looking) return;
-    // The next one is often about to start.
+    // The next timer often starts at once.
     this.#looking = true;
     this.#clock.soon(() => {
       this.#looking = false;
@@ -58,7 +58,7 @@ export class EqualTimers {
     const now = this.#clock.monotonic();
     for (let due = this.#running.first; due?.value !== undefined; due = this.#running.first) {
       const { at, task } = due.value;
-      // The clock's timers may ring a little early.
+      // The timers of the clock may fire a little early.
       if (at - now >= 1) {
         if (this.#disarm === undefined) this.#arm(at - now);
         return;

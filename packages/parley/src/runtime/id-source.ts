@@ -1,7 +1,7 @@
 /** Identifiers as a port. */
 export interface IdSource {
-  /** A time-ordered id (UUIDv7), for tasks and contexts: what is stored later sorts after what was stored earlier. */
+  /** A time-ordered id (UUIDv7) for tasks and contexts. Later ids sort after earlier ones. */
   ordered(): string;
-  /** A random id (UUIDv4), for messages, artifacts, configurations. */
+  /** A random id (UUIDv4) for messages, artifacts and configurations. */
   random(): string;
 }

@@ -1,4 +1,4 @@
-/** The place of a value in a list; good for one removal. */
+/** The place of a value in a list, for one removal. */
 export class Place<Value> {
   value: Value | undefined;
   before: Place<Value> | undefined = undefined;
@@ -10,8 +10,8 @@ export class Place<Value> {
 }
 
 /**
- * Values in the order they came, any of which leaves at the cost of a few assignments: for what comes and goes with every
- * call. What leaves keeps nothing alive and is kept alive by nothing.
+ * A list in insertion order that removes any value at the cost of a few assignments. For entries that come and go with
+ * every call. A removed entry keeps no other entry alive.
  */
 export class LinkedList<Value> {
   #first: Place<Value> | undefined;
@@ -22,7 +22,7 @@ export class LinkedList<Value> {
     return this.#size;
   }
 
-  /** The place of the value that has been here longest. */
+  /** The place of the oldest value. */
   get first(): Place<Value> | undefined {
     return this.#first;
   }
@@ -37,7 +37,7 @@ export class LinkedList<Value> {
     return place;
   }
 
-  /** Takes a value out. A place that has been left already is left alone. */
+  /** Removes a value. Does nothing if the value was removed before. */
   remove(place: Place<Value>): void {
     if (place.value === undefined) return;
     const { before, after } = place;
@@ -51,7 +51,7 @@ export class LinkedList<Value> {
     this.#size -= 1;
   }
 
-  /** What is in the list now. */
+  /** All values, oldest first. */
   values(): Value[] {
     const values: Value[] = [];
     for (let place = this.#first; place !== undefined; place = place.after) values.push(place.value as Value);

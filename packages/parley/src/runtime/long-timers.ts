@@ -1,12 +1,12 @@
 import type { Clock } from './clock.js';
 
-/** Timers of JavaScript hosts overflow beyond this, and fire at once. */
+/** Longer timers of JavaScript hosts overflow and fire at once. */
 const LONGEST_MS = 2_147_483_647;
 
-/** Timers of any length, made of such that take 24.8 days at most. */
+/** Timers of any length, made of timers of at most 24.8 days. */
 export function longTimers(after: Clock['after']): Clock['after'] {
   return (ms, task) => {
-    // Also for NaN, which the host takes for 1.
+    // NaN included, which the host reads as 1.
     if (!(ms > LONGEST_MS)) return after(ms, task);
     let cancel = () => {};
     const wait = (left: number): void => {

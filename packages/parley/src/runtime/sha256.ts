@@ -3,7 +3,7 @@ export async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
-/** The first bytes of a text's SHA-256 as hex digits: tells one text from another. */
+/** The first bytes of the SHA-256 of a text, as hex digits. */
 export async function fingerprint(text: string, bytes: number): Promise<string> {
   const digest = await sha256(text);
   return Array.from(digest.subarray(0, bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');

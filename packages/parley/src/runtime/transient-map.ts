@@ -1,7 +1,7 @@
 /**
- * A map whose entries come and go all the time. A plain one of many short-lived entries costs far more than it holds: the
- * tables that it has outgrown refer to their successors and to what was in them, so once one of them has grown old,
- * everything that ever passed through the map lives until the next full garbage collection. Here what leaves is let go of.
+ * A map for entries that come and go all the time. A plain `Map` keeps such entries alive: its outgrown tables refer to
+ * their successors and entries. Once such a table is old, only a full garbage collection frees them. This map frees an
+ * entry when it is deleted.
  */
 export class TransientMap<Key, Value extends object> {
   readonly #places = new Map<Key, { value: Value | undefined }>();
@@ -20,7 +20,7 @@ export class TransientMap<Key, Value extends object> {
     else place.value = value;
   }
 
-  /** Whether the key was there. */
+  /** Returns true if the key was present. */
   delete(key: Key): boolean {
     const place = this.#places.get(key);
     if (place === undefined) return false;
@@ -33,7 +33,7 @@ export class TransientMap<Key, Value extends object> {
     this.#places.clear();
   }
 
-  /** In the order in which their keys came. */
+  /** All values, in the order of insertion. */
   values(): Value[] {
     return Array.from(this.#places.values(), ({ value }) => value as Value);
   }

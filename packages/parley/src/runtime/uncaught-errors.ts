@@ -1,13 +1,13 @@
-/** Where errors go that code throws where nobody waits for them: in a timer, in a promise that was forgotten. */
+/** Receives the uncaught errors of one task, such as those from a timer or from a promise without a handler. */
 export interface UncaughtErrorScope {
   stray(error: unknown): void;
 }
 
-/** Tells by what an error was thrown astray, on hosts that know. */
+/** Assigns uncaught errors to their origin, on hosts that know it. */
 export interface UncaughtErrors {
-  /** Runs `task`; what is thrown astray by anything it starts goes to `scope`. */
+  /** Runs `task`. Uncaught errors of anything that it starts go to `scope`. */
   within<T>(scope: UncaughtErrorScope, task: () => T): T;
 }
 
-/** For hosts that do not know: what becomes of a stray error is up to them. */
+/** For hosts that do not know the origin of an uncaught error. The host decides what to do with the error. */
 export const unknownOrigin: UncaughtErrors = { within: (_scope, task) => task() };

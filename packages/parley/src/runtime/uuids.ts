@@ -1,6 +1,6 @@
 import type { IdSource } from './id-source.js';
 
-/** What ids are made of. */
+/** Options of `uuids`. */
 export interface UuidOptions {
   /** Wall-clock time, ms since the epoch. */
   readonly now: () => number;
@@ -12,8 +12,8 @@ const HYPHEN = 45;
 const POOL = 8_192;
 
 /**
- * UUIDs of version 7 and 4 (RFC 9562 §5.7, §5.4). Those of version 7 sort as they were asked for, however quickly: a counter tells
- * them apart within a ms. Several are made for every message, so they are put together in one step, from random bytes in stock.
+ * UUIDs of versions 7 and 4 (RFC 9562 §5.7, §5.4). Those of version 7 sort by creation; a counter orders them within a
+ * ms. Each id is built in one step from buffered random bytes, because every message needs several.
  */
 export function uuids({ now, fill }: UuidOptions): IdSource {
   const digits = '0123456789abcdef';
@@ -34,12 +34,15 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
     const o = pool[used + 6] ?? 0;
     const p = pool[used + 7] ?? 0;
     used += 8;
-    // biome-ignore format: four bytes a line
+    // biome-ignore format: the groups of the id
     return String.fromCharCode(
-      code(high, a), code(low, a), code(high, b), code(low, b), code(high, c), code(low, c), code(high, d), code(low, d), HYPHEN,
-      code(high, e), code(low, e), code(high, f), code(low, f), HYPHEN, code(high, g), code(low, g), code(high, h), code(low, h), HYPHEN,
-      code(high, i), code(low, i), code(high, j), code(low, j), HYPHEN, code(high, k), code(low, k), code(high, l), code(low, l),
-      code(high, m), code(low, m), code(high, n), code(low, n), code(high, o), code(low, o), code(high, p), code(low, p),
+      code(high, a), code(low, a), code(high, b), code(low, b),
+      code(high, c), code(low, c), code(high, d), code(low, d), HYPHEN,
+      code(high, e), code(low, e), code(high, f), code(low, f), HYPHEN,
+      code(high, g), code(low, g), code(high, h), code(low, h), HYPHEN,
+      code(high, i), code(low, i), code(high, j), code(low, j), HYPHEN,
+      code(high, k), code(low, k), code(high, l), code(low, l), code(high, m), code(low, m),
+      code(high, n), code(low, n), code(high, o), code(low, o), code(high, p), code(low, p),
     );
   };
   const need = (bytes: number): void => {

@@ -7,7 +7,7 @@ import type { Task } from '../model/task.js';
 
 const FRAME = 200;
 
-/** About how many bytes an event takes as JSON, without making it: for buffers and snapshots, which need no exact figure. */
+/** Approximate size of an event as JSON, without creating the JSON. For buffers and snapshots. */
 export function eventBytes(event: TaskEvent): number {
   if ('artifactUpdate' in event) {
     const { artifact, metadata } = event.artifactUpdate;
@@ -20,7 +20,7 @@ export function eventBytes(event: TaskEvent): number {
   return taskBytes(event.task);
 }
 
-/** About how many bytes a task takes as JSON. */
+/** Approximate size of a task as JSON. */
 export function taskBytes(task: Task): number {
   let bytes = FRAME + messageBytes(task.status.message) + metadataBytes(task.metadata);
   for (const artifact of task.artifacts ?? []) bytes += artifactBytes(artifact);
@@ -33,7 +33,7 @@ function artifactBytes(artifact: Artifact): number {
   return FRAME + name.length + description.length + partsBytes(parts) + metadataBytes(metadata);
 }
 
-/** About how many bytes a message takes as JSON. */
+/** Approximate size of a message as JSON. */
 export function messageBytes(message: Message | undefined): number {
   return message ? FRAME + partsBytes(message.parts) + metadataBytes(message.metadata) : 0;
 }

@@ -6,8 +6,8 @@ const ACCESSOR = { enumerable: true, configurable: true } as const;
 const PLAIN = { ...ACCESSOR, writable: true } as const;
 
 /**
- * A task for code that may change what it gets. Each large member is copied when it is first read, so that a member
- * nobody reads costs nothing. The task behind it never changes.
+ * A task for code that may change it. Each large member is copied at its first read, so that an unread member costs
+ * nothing. The original never changes.
  */
 export class HandedTask implements Task {
   declare readonly id: string;
@@ -26,7 +26,7 @@ export class HandedTask implements Task {
     }
   }
 
-  /** A task as v1.0 JSON. What nobody has read keeps the text that its origin has. */
+  /** The task as JSON of 1.0. Members that were not read keep the text of their original. */
   static textOf(task: Task): string {
     if (!(#origin in task)) return ShapedTask.textOf(task);
     const texts = ShapedTask.textsOf(task.#origin);
@@ -37,7 +37,7 @@ export class HandedTask implements Task {
     return `{${members.filter((member) => member !== '').join()}}`;
   }
 
-  /** An accessor of the object itself, so that `{ ...task }` and JSON have it like a plain member. */
+  /** Defines an own accessor, so that `{ ...task }` and JSON treat it like a plain member. */
   #lend(name: string, value: unknown): void {
     const keep = (own: unknown) => {
       Object.defineProperty(this, name, { ...PLAIN, value: own });

@@ -4,7 +4,7 @@ import type { TaskEvent } from '../model/stream-response.js';
 import { ShapedTask } from './shaped-task.js';
 import type { StreamItem } from './stream-item.js';
 
-/** What a record changes beside showing its event. */
+/** Changes of a record in addition to its event. */
 export interface LogRecordExtras {
   /** Messages that enter the history with this record. */
   readonly history?: readonly Message[];
@@ -13,12 +13,12 @@ export interface LogRecordExtras {
 }
 
 /**
- * One change of a task, numbered without gaps from 1. The stored task is the fold of its records, and each record
- * shows exactly one event. The JSON of the event is made at most once and shared by every store and stream.
+ * One change of a task, numbered from 1 without gaps. The stored task is the fold of its records. Each record shows one
+ * event. The JSON of the event is created at most once and shared by all stores and streams.
  */
 export class LogRecord implements StreamItem {
   readonly seq: number;
-  /** The turn that wrote it; 0 for writes from outside of any turn before the first one. */
+  /** The turn that wrote the record. 0 for a write outside of turns before the first one. */
   readonly turn: number;
   readonly history: readonly Message[] | undefined;
   readonly metadata: JsonObject | undefined;
@@ -38,14 +38,14 @@ export class LogRecord implements StreamItem {
     return record;
   }
 
-  /** A record read back; its event is parsed only when somebody looks at it. */
+  /** A record from a store. Its event is parsed at the first read. */
   static fromText(seq: number, turn: number, text: string, extras: LogRecordExtras = {}): LogRecord {
     const record = new LogRecord(seq, turn, extras);
     record.#text = text;
     return record;
   }
 
-  /** Whether the JSON of the event has been made. */
+  /** True if the JSON of the event exists. */
   get isWritten(): boolean {
     return this.#text !== undefined;
   }
@@ -55,7 +55,7 @@ export class LogRecord implements StreamItem {
     return this.#event;
   }
 
-  /** The event as v1.0 JSON. */
+  /** The event as JSON of 1.0. */
   get text(): string {
     this.#text ??= textOf(this.event);
     return this.#text;

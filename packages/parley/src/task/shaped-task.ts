@@ -1,6 +1,6 @@
 import type { Task } from '../model/task.js';
 
-/** The members of a task as they are kept apart; `undefined` and empty lists are members that are absent. */
+/** The separate members of a task. `undefined` and empty lists stand for absent members. */
 export interface TaskMembers {
   readonly id: string;
   readonly contextId: string | undefined;
@@ -10,7 +10,7 @@ export interface TaskMembers {
   readonly metadata: Task['metadata'];
 }
 
-/** The JSON of the members that may be large; `undefined` for those that are absent. */
+/** The JSON of the members that may be large. `undefined` for absent ones. */
 export interface MemberTexts {
   readonly status: string;
   readonly artifacts: string | undefined;
@@ -19,11 +19,11 @@ export interface MemberTexts {
 }
 
 /**
- * A task with the members that it has, in the order of the specification. Plain data that nobody changes, so its JSON is made
- * at most once, and shared by what stores it and what shows it.
+ * A task with its members in the order of the specification. It is never changed, so its JSON is created at most once
+ * and shared by stores and answers.
  */
 export class ShapedTask implements Task {
-  // Declared only: members come in the order in which they are set, and those that are absent are not there.
+  // Declared only: members are created in the order of assignment, and absent ones are not created.
   declare readonly id: string;
   declare readonly contextId?: string;
   declare readonly status: Task['status'];
@@ -32,7 +32,7 @@ export class ShapedTask implements Task {
   declare readonly metadata?: NonNullable<Task['metadata']>;
   #texts: MemberTexts | undefined;
 
-  /** `texts` where they are known: they must be those of the members. */
+  /** `texts`, if given, must be the texts of the members. */
   constructor({ id, contextId, status, artifacts, history, metadata }: TaskMembers, texts?: MemberTexts) {
     this.id = id;
     if (contextId !== undefined) this.contextId = contextId;
@@ -43,7 +43,7 @@ export class ShapedTask implements Task {
     this.#texts = texts;
   }
 
-  /** The task of these texts. */
+  /** Parses the texts of a task. */
   static parse(ids: Pick<TaskMembers, 'id' | 'contextId'>, texts: MemberTexts): ShapedTask {
     const status = JSON.parse(texts.status) as Task['status'];
     const artifacts = parsed<Task['artifacts']>(texts.artifacts);
@@ -58,7 +58,7 @@ export class ShapedTask implements Task {
     return task.#texts;
   }
 
-  /** A task as v1.0 JSON. */
+  /** A task as JSON of 1.0. */
   static textOf(task: Task): string {
     if (!(#texts in task)) return JSON.stringify(task);
     const { status, artifacts, history, metadata } = ShapedTask.textsOf(task);

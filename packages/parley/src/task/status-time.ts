@@ -3,11 +3,11 @@ import type { TaskStatus } from '../model/task.js';
 let lastText = '';
 let lastTime = 0;
 
-/** When a status was reached, in ms since the epoch: what lists are ordered by. 0 for a status without a readable time. */
+/** Time of a status in ms since the epoch, the order of lists. 0 if the status has no readable time. */
 export function statusTime(status: TaskStatus): number {
   const { timestamp } = status;
   if (timestamp === undefined) return 0;
-  // Asked for several times with each event, mostly for the time that was asked for last.
+  // Called several times for each event, mostly with the same text.
   if (timestamp !== lastText) {
     const time = Date.parse(timestamp);
     lastTime = Number.isNaN(time) ? 0 : time;

@@ -1,12 +1,12 @@
 import type { StreamResponse } from '../model/stream-response.js';
 
-/** One event of a stream, with its place in the task's log where it has one. */
+/** One event of a stream, with its place in the log of the task. */
 export interface StreamItem {
   readonly event: StreamResponse;
-  /** Sequence number in the task's log; absent for a direct message. */
+  /** Sequence number in the log of the task. Absent for a direct message. */
   readonly seq?: number;
-  /** The event as v1.0 JSON, if somebody made it already. */
+  /** The event as JSON of 1.0, if that exists already. */
   readonly text?: string;
-  /** Whether the stream ends with this event, where it is not plain from the event itself. */
+  /** True if the stream ends with this event and the event itself does not tell. */
   readonly last?: boolean;
 }

@@ -72,7 +72,7 @@ describe('artifacts', () => {
     expect(folded(artifact(chunk, true)).artifacts).toEqual([chunk]);
   });
 
-  it('have metadata merged, and name, description and extensions overwritten when a chunk brings them (Spec §4.2.2)', () => {
+  it('merge metadata of a chunk, and take its name, description and extensions (Spec §4.2.2)', () => {
     const task = folded(
       artifact({ artifactId: 'a', name: 'n1', description: 'd1', metadata: { x: 1, y: 1 }, parts: [{ text: '1' }] }),
       artifact({ artifactId: 'a', name: 'n2', extensions: ['e'], metadata: { y: 2 }, parts: [{ text: '2' }] }, true),

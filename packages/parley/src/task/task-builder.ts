@@ -8,21 +8,21 @@ import { isInterrupted } from '../model/task-state.js';
 import type { LogRecord } from './log-record.js';
 import { ShapedTask } from './shaped-task.js';
 
-/** What of a task changes with nearly every record and is kept beside its snapshot. */
+/** The members of a task that change with nearly every record. Stored beside its snapshot. */
 export interface TaskHead {
   readonly status: TaskStatus;
   readonly metadata: JsonObject | undefined;
 }
 
-/** An artifact that may still grow: `grown` holds the parts while nobody else has seen the array. */
+/** A growing artifact. `grown` holds the parts until they are shared. */
 interface Slot {
   artifact: Artifact;
   grown: Part[] | undefined;
 }
 
 /**
- * The fold of a log into a task (Spec §4.2.2). Belongs to one writer; a record costs the same however large the task
- * has become. Parts and messages are shared with the records and never changed.
+ * The fold of a log into a task (Spec §4.2.2). Owned by one writer. The cost of a record does not depend on the size of
+ * the task. Parts and messages are shared with the records and never changed.
  */
 export class TaskBuilder {
   #task: Task;
@@ -41,7 +41,7 @@ export class TaskBuilder {
     this.#replace(task);
   }
 
-  /** Starts from a task as it stands. */
+  /** Starts from an existing task. */
   static from(task: Task): TaskBuilder {
     return new TaskBuilder(task);
   }
@@ -53,12 +53,12 @@ export class TaskBuilder {
     return builder.view();
   }
 
-  /** Status and metadata as they stand. */
+  /** The current status and metadata. */
   get head(): TaskHead {
     return { status: this.#status, metadata: this.#metadata };
   }
 
-  /** Takes one record in; the caller keeps them in sequence. */
+  /** Applies one record. The caller keeps records in sequence. */
   apply(record: LogRecord): void {
     this.#view = undefined;
     const event = record.event;
@@ -69,7 +69,7 @@ export class TaskBuilder {
     if (record.metadata !== undefined) this.#metadata = merged(this.#metadata, record.metadata);
   }
 
-  /** The task as it stands, as plain data that later records leave alone. */
+  /** The current task as plain data. Later records do not change it. */
   view(): Task {
     this.#view ??= this.#build();
     return this.#view;
@@ -82,7 +82,7 @@ export class TaskBuilder {
     this.#slots = [];
     this.#byId.clear();
     for (const artifact of task.artifacts ?? []) this.#add(artifact);
-    // The array belongs to the task given: it is copied before the first message is added to it.
+    // The array belongs to the given task. It is copied before the first message is added.
     this.#history = (task.history ?? []) as Message[];
     this.#historyShared = true;
     this.#known = undefined;
@@ -91,7 +91,7 @@ export class TaskBuilder {
   #applyStatus(status: TaskStatus): void {
     const { state, message: superseded } = this.#status;
     this.#status = status;
-    // A question is part of the conversation. What the agent says of its progress stays in the log.
+    // A question is part of the conversation. Progress messages of the agent stay in the log.
     if (superseded === undefined || !isInterrupted(state)) return;
     if (status.message !== undefined && identity(status.message) === identity(superseded)) return;
     this.#remember(superseded);
@@ -144,7 +144,7 @@ export class TaskBuilder {
   }
 }
 
-/** Hands the parts out; the next one to be added goes to a copy. */
+/** Shares the parts. The next part is added to a copy. */
 function shown(slot: Slot): Artifact {
   if (slot.grown !== undefined) {
     slot.artifact = { ...slot.artifact, parts: slot.grown };
@@ -153,7 +153,7 @@ function shown(slot: Slot): Artifact {
   return slot.artifact;
 }
 
-/** Message ids are unique by the creator (Spec §4.1.4). */
+/** The creator of a message makes its id unique (Spec §4.1.4). */
 function identity(message: Message): string {
   return message.role === 'ROLE_AGENT' ? `a${message.messageId}` : `u${message.messageId}`;
 }
@@ -178,7 +178,7 @@ function described(artifact: Artifact, chunk: Artifact): Artifact {
   };
 }
 
-/** Spreading defines members as data, so that a member named `__proto__` stays one. */
+/** Spreading defines members as data, so `__proto__` stays a plain member. */
 function merged(into: JsonObject | undefined, from: JsonObject): JsonObject {
   return into === undefined ? from : { ...into, ...from };
 }

@@ -1,14 +1,14 @@
 import type { Task } from '../model/task.js';
 
-/** What a caller wants to see of a task. */
+/** The parts of a task that a caller asks for. */
 export interface TaskExtent {
-  /** At most so many of the most recent messages, oldest first; absent: all (Spec §3.2.4). */
+  /** Maximum number of the most recent messages, oldest first. Absent: all (Spec §3.2.4). */
   readonly historyLength?: number | undefined;
   /** False leaves the artifacts out (Spec §3.1.4). Default: true. */
   readonly includeArtifacts?: boolean;
 }
 
-/** The task without what was not asked for; itself when nothing has to go. */
+/** The task without the parts that were not asked for. The same object if nothing is left out. */
 export function trimTask(task: Task, extent: TaskExtent): Task {
   const { historyLength, includeArtifacts = true } = extent;
   const kept = historyLength === undefined ? task.history : recent(task.history, historyLength);

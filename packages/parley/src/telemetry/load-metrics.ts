@@ -2,12 +2,12 @@ import type { Histogram, Meter, Observe } from './meter.js';
 import type { CacheFigures, ProcessFigures } from './server-figures.js';
 import type { Tally } from './tally.js';
 
-/** Where the figures of a server come from, beside its requests. */
+/** Sources of the figures of a server, other than its requests. */
 export interface LoadSources {
   /** By the ids of the agents. */
   readonly runningTurns: () => Iterable<readonly [agent: string, turns: number]>;
   readonly openStreams: Tally;
-  /** Messages whose turn nobody runs yet; `undefined` where the storage does not say. */
+  /** Messages whose turn has not started. `undefined` if the storage does not report them. */
   readonly waiting: () => Promise<number | undefined>;
   readonly cache?: (() => CacheFigures) | undefined;
   readonly process?: ProcessFigures | undefined;
@@ -15,7 +15,7 @@ export interface LoadSources {
 
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** What is looked at when somebody wants to know: what runs, waits and takes room. */
+/** Figures that are read on demand: running turns, open streams, waiting messages, resources of the process. */
 export class LoadMetrics {
   readonly #commits: readonly Histogram[];
   readonly #forget: (() => void)[] = [];
@@ -35,12 +35,12 @@ export class LoadMetrics {
     }
   }
 
-  /** So many operations were committed together. */
+  /** Records the number of operations in one commit. */
   committed(operations: number): void {
     for (const histogram of this.#commits) histogram.record(operations);
   }
 
-  /** Nothing is told any more. */
+  /** Stops all observations. */
   close(): void {
     for (const forget of this.#forget.splice(0)) forget();
   }

@@ -1,7 +1,7 @@
-/** What a log line carries beside its text: plain values, errors under `error`. Never credentials. */
+/** Members of a log line beside its text: plain values, and errors under `error`. Never credentials. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Where the library reports what never goes on the wire. */
+/** The log of the library. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -9,5 +9,5 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-/** Says nothing. */
+/** A logger that discards everything. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

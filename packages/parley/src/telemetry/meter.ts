@@ -1,43 +1,43 @@
-/** Values that tell the series of an instrument apart. To give the same object for the same values saves work. */
+/** Values that identify a series of an instrument. Passing the same object for the same values is faster. */
 export type MetricAttributes = Readonly<Record<string, string>>;
 
-/** What an instrument measures. */
+/** Description of an instrument. */
 export interface InstrumentOptions {
   readonly description?: string;
-  /** As UCUM has it: `s`, `By`; things that are counted stand in braces, `{request}`. */
+  /** In UCUM: `s`, `By`. Counted things are in braces, such as `{request}`. */
   readonly unit?: string;
 }
 
-/** What a histogram measures. */
+/** Description of a histogram. */
 export interface HistogramOptions extends InstrumentOptions {
   readonly advice?: { readonly explicitBucketBoundaries?: number[] };
 }
 
-/** Something that only grows. */
+/** A sum that only grows. */
 export interface Counter {
   add(value: number, attributes?: MetricAttributes): void;
 }
 
-/** How values are distributed. */
+/** A distribution of values. */
 export interface Histogram {
   record(value: number, attributes?: MetricAttributes): void;
 }
 
-/** Takes what a callback sees. */
+/** Receives the values of a callback. */
 export interface Observation {
   observe(value: number, attributes?: MetricAttributes): void;
 }
 
-/** Tells values when somebody wants to know. */
+/** Reports current values on demand. */
 export type Observe = (observation: Observation) => void | Promise<void>;
 
-/** An instrument that is looked at. */
+/** An instrument whose values a callback reports. */
 export interface ObservableInstrument {
   addCallback(callback: Observe): void;
   removeCallback(callback: Observe): void;
 }
 
-/** What is used of a `Meter` of OpenTelemetry (`@opentelemetry/api`): every one of theirs is one of these. */
+/** The part of a `Meter` of OpenTelemetry (`@opentelemetry/api`) that the library uses. Every such meter fits. */
 export interface Meter {
   createCounter(name: string, options?: InstrumentOptions): Counter;
   createHistogram(name: string, options?: HistogramOptions): Histogram;

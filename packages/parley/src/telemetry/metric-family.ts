@@ -11,14 +11,14 @@ export interface HistogramPoint {
   readonly attributes: MetricAttributes;
   readonly count: number;
   readonly sum: number;
-  /** How many values were in each bucket; one more than there are boundaries. */
+  /** Number of values in each bucket. There is one more bucket than boundaries. */
   readonly buckets: readonly number[];
 }
 
 interface FamilyHead {
   readonly name: string;
   readonly description: string;
-  /** "" where it has none. */
+  /** Empty if there is no unit. */
   readonly unit: string;
 }
 

@@ -12,14 +12,14 @@ import type {
 import type { HistogramPoint, MetricFamily, MetricPoint } from './metric-family.js';
 import { MetricSeries } from './metric-series.js';
 
-/** The boundaries of OpenTelemetry. */
+/** The default boundaries of OpenTelemetry. */
 const BOUNDARIES = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000];
 
 interface Instrument {
   collect(): MetricFamily | Promise<MetricFamily>;
 }
 
-/** A meter that keeps what its instruments measure, for whoever asks: what is counted is there until the process ends. */
+/** A meter that keeps the values of its instruments until the process ends. */
 export class MetricRegistry implements Meter {
   readonly #instruments: Instrument[] = [];
 
@@ -40,7 +40,7 @@ export class MetricRegistry implements Meter {
     return this.#add(new Observed(headOf(name, options), 'gauge'));
   }
 
-  /** All there is to know now, in the order in which the instruments were made. */
+  /** All current values, in the order in which the instruments were created. */
   collect(): Promise<readonly MetricFamily[]> {
     return Promise.all(this.#instruments.map((instrument) => instrument.collect()));
   }

@@ -2,7 +2,7 @@ import type { MetricAttributes } from './meter.js';
 
 const NONE: MetricAttributes = Object.freeze({});
 
-/** What an instrument keeps for each set of attributes. */
+/** The values of an instrument, for each set of attributes. */
 export class MetricSeries<T> {
   readonly #make: () => T;
   #lastAttributes: MetricAttributes | undefined;
@@ -14,9 +14,9 @@ export class MetricSeries<T> {
     this.#make = make;
   }
 
-  /** The series of these attributes. The object itself is recognized before its values are looked at. */
+  /** The series of these attributes. The same object is recognized without comparing its values. */
   of(attributes: MetricAttributes = NONE): T {
-    // One is often like the one before.
+    // Consecutive calls often have the same attributes.
     if (attributes === this.#lastAttributes && this.#lastSeries !== undefined) return this.#lastSeries;
     const series = this.#known.get(attributes) ?? this.#find(attributes);
     this.#lastAttributes = attributes;

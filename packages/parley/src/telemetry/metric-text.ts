@@ -1,13 +1,13 @@
 import type { MetricAttributes } from './meter.js';
 import type { MetricFamily } from './metric-family.js';
 
-/** The two texts that scrapers read; OpenMetrics is the stricter one. */
+/** The two text formats of scrapers. OpenMetrics is the stricter one. */
 export type MetricFormat = 'prometheus' | 'openmetrics';
 
-/** How units are spelled at the end of a name; what is counted in braces has none there. */
+/** Units as suffixes of names. Units in braces have none. */
 const UNITS: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' };
 
-/** Families as a text for scrapers, by the rules by which OpenTelemetry translates names and units. */
+/** Families as text for scrapers. Names and units follow the rules of OpenTelemetry. */
 export function metricText(families: readonly MetricFamily[], format: MetricFormat): string {
   const text = families
     .filter(({ points }) => points.length > 0)
@@ -20,7 +20,7 @@ function familyText(family: MetricFamily, format: MetricFormat): string {
   const unit = UNITS[family.unit];
   const name = nameOf(family.name, unit);
   const total = family.kind === 'counter' ? `${name}_total` : name;
-  // OpenMetrics names the family, the older text its samples.
+  // OpenMetrics names the family, the older format its samples.
   const subject = format === 'openmetrics' ? name : total;
   const lines = [`# TYPE ${subject} ${family.kind}`];
   if (format === 'openmetrics' && unit !== undefined) lines.push(`# UNIT ${subject} ${unit}`);
@@ -57,7 +57,7 @@ function escaped(text: string, format: MetricFormat): string {
   return format === 'openmetrics' ? lines.replaceAll('"', '\\"') : lines;
 }
 
-/** OpenMetrics writes whole numbers of boundaries with a point. */
+/** OpenMetrics writes integer boundaries with a decimal point. */
 function numberOf(boundary: number, format: MetricFormat): string {
   if (boundary === Number.POSITIVE_INFINITY) return '+Inf';
   return format === 'openmetrics' && Number.isInteger(boundary) ? `${boundary}.0` : String(boundary);

@@ -1,25 +1,25 @@
 import type { LogFields } from './logger.js';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 const REDACTED = '[redacted]';
-/** Beyond this depth nobody looks. */
+/** Values nested deeper are left out. */
 const DEEPEST = 8;
 
 const SECRET_NAMES =
   /(?:authorization|cookies?|tokens?|api_?keys?|secrets?|passwords?|passwd|credentials?|private_?keys?|signatures?|assertion|code_verifier|device_code)$/i;
-/** Tokens that say only how a list goes on. */
+/** Page tokens are no secrets. */
 const PAGE_TOKENS = /page_?tokens?$/i;
-/** A credential of HTTP with its scheme, which is no challenge, a user in a url, and a secret in a query. */
+/** A credential of HTTP with its scheme (but no challenge), a user in a url, or a secret in a query. */
 const SECRET_TEXTS =
   /\b((?:Bearer|Basic|Digest|Negotiate)\s+)(?!realm=|error=|scope=)[\w.~+/=-]{4,}|(:\/\/)[^\s/@:]*:[^\s/@]*@|([?&](?:access_?token|token|api_?key|key|secret|password|signature|code)=)[^\s&#"']+/gi;
 
-/** Whether what is called so is nobody's to read: credentials by any of their usual names. */
+/** True if a header, member or parameter of this name holds a credential. */
 export function isSecretName(name: string): boolean {
   const word = name.replaceAll('-', '_');
   return SECRET_NAMES.test(word) && !PAGE_TOKENS.test(word);
 }
 
-/** A text without the credentials that can be told as such. */
+/** Blanks out the credentials that can be recognized in a text. */
 export function withoutSecrets(text: string): string {
   return text.replace(SECRET_TEXTS, (_, scheme?: string, origin?: string, parameter?: string) => {
     if (origin !== undefined) return `${origin}${REDACTED}@`;
@@ -27,19 +27,19 @@ export function withoutSecrets(text: string): string {
   });
 }
 
-/** The forms of a secret on the wire: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
+/** Places of secrets: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
 const MEMBER = /"([\w. -]{1,64})"\s*:\s*/g;
 const PAIR = /(^|[?&;\s])([\w.%+-]{1,64})=([^\s&;#"']+)/g;
-/** The word before the secret in a header such as `Authorization`. */
+/** The scheme before the secret in a header such as `Authorization`. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key) +/i;
-/** Names that are those of secrets in a url only. */
+/** Names that hold secrets only in urls. */
 const SECRET_PARAMETERS = /^(?:(?:.*[-_])?key|code|sig)$/i;
 
 /**
- * Makes a function that shows what goes over the wire without credentials: requests, headers, bodies, events, errors.
- * It blanks out members of JSON, pairs of queries and forms by their names, credentials of HTTP by their scheme, and
- * `secrets` wherever they stand, also as they are encoded in urls, JSON and base64. `names` are secret beside the usual
- * ones, in lower case. Texts may be cut anywhere; the time grows with their length.
+ * Makes a function that blanks out credentials in requests, headers, bodies, events and errors. It finds members of
+ * JSON and parameters by their names, credentials of HTTP by their scheme, and `secrets` anywhere. Encoded secrets are
+ * found too: in urls, JSON and base64. `names` are further secret names in lower case. Texts may be cut at any place.
+ * The time is linear in their length.
  */
 export function redactor(
   secrets: readonly string[] = [],
@@ -59,7 +59,7 @@ export function redactor(
   };
 }
 
-/** The spellings of a secret. Of a header such as `Bearer abc` the part behind the scheme is one as well. */
+/** The encodings of a secret. For a header such as `Bearer abc`, the part after the scheme is a secret too. */
 function formsOf(secret: string): readonly string[] {
   const parts = [secret, secret.replace(SCHEME, '')].filter((part) => part.trim() !== '');
   return parts.flatMap((part) => {
@@ -70,15 +70,15 @@ function formsOf(secret: string): readonly string[] {
   });
 }
 
-/** As a form or a query has it: with `+` for a blank, and more characters in hex. */
+/** The encoding of forms and queries: `+` for a blank, and more characters in hex. */
 function formOf(url: string): string {
   return url.replace(/[!'()~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%20', '+');
 }
 
-/** Shorter pieces would hide what is no secret. */
+/** Shorter pieces would also match texts that are no secrets. */
 const SHORTEST_PIECE = 6;
 
-/** The characters that a secret leaves in base64 where other bytes stand before it, such as a user in Basic. */
+/** The characters that a secret always has in base64 after `offset` other bytes, such as the user in Basic. */
 function base64PieceOf(text: string, offset: number): readonly string[] {
   const bytes = new TextEncoder().encode(text).length;
   const encoded = base64Of(`${'\0'.repeat(offset)}${text}`);
@@ -102,7 +102,7 @@ function withoutSecretMembers(text: string, isSecret: (name: string) => boolean)
   return at === 0 ? text : shown + text.slice(at);
 }
 
-/** The end of the JSON value that begins at `start`, or of the text if it is cut. */
+/** The end of the JSON value that begins at `start`, or the end of the text if it is cut. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -133,7 +133,7 @@ function endOfWord(text: string, start: number): number {
   return at;
 }
 
-/** A copy of log fields without credentials, at any depth, in errors and what hangs on them as well. */
+/** A copy of log fields without credentials, at any depth and in errors too. */
 export function withoutSecretFields(fields: LogFields): LogFields {
   return copyOf(fields, []) as LogFields;
 }
@@ -146,7 +146,7 @@ function copyOf(value: unknown, around: readonly object[]): unknown {
   const inside = [...around, value];
   if (Array.isArray(value)) return value.map((member) => copyOf(member, inside));
   if (!(value instanceof Error) && 'toJSON' in value) return value;
-  // An error of the same class: those who write errors look for that.
+  // An error of the same class, because writers of logs test for it.
   const copy: object = value instanceof Error ? Object.create(Object.getPrototypeOf(value) as object) : {};
   for (const name of membersOf(value)) {
     const member = (value as Record<string, unknown>)[name];
@@ -156,7 +156,7 @@ function copyOf(value: unknown, around: readonly object[]): unknown {
   return copy;
 }
 
-/** What an error says is in members that are not enumerated. */
+/** Members of errors are not enumerable. */
 function membersOf(value: object): readonly string[] {
   const own = Object.keys(value);
   if (!(value instanceof Error)) return own;

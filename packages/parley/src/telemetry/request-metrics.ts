@@ -1,17 +1,17 @@
 import type { Counter, Histogram, Meter, MetricAttributes } from './meter.js';
 import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
-/** A request that was answered. What is not known of it is absent. */
+/** An answered request. Unknown members are absent. */
 export interface AnsweredRequest {
   readonly operation: string | undefined;
   readonly binding: string | undefined;
   readonly version: string | undefined;
-  /** `OK`, the code of an error, or a status where the request was no call. */
+  /** `OK`, the code of an error, or the status if the request was no call. */
   readonly code: string;
   readonly seconds: number;
 }
 
-/** An error that a caller was told. */
+/** An error that a caller got. */
 export interface ToldError {
   readonly kind: keyof ErrorFigures;
   /** The HTTP status, or the number of the error. */
@@ -22,7 +22,7 @@ export interface ToldError {
 
 type CountedAttributes = Readonly<Record<'operation' | 'binding' | 'version' | 'code', string>>;
 
-/** The attributes of a request: those of the counter, and the fewer of the histogram. */
+/** The attributes of a request, for the counter and for the histogram. */
 interface Series {
   readonly counted: CountedAttributes;
   readonly timed: MetricAttributes;
@@ -31,7 +31,7 @@ interface Series {
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const UNKNOWN = 'none';
 
-/** What is counted of every request. */
+/** Counts requests, their durations and errors. */
 export class RequestMetrics implements RequestFigures {
   requests = 0;
   errors = 0;
@@ -43,7 +43,7 @@ export class RequestMetrics implements RequestFigures {
   readonly #counters: readonly Counter[];
   readonly #errorCounters: readonly Counter[];
   readonly #durations: readonly Histogram[];
-  /** Made once for each combination: most requests are like one before. */
+  /** One per combination, created once, because most requests repeat one. */
   readonly #series = new Map<string, Series>();
   #last: Series = { counted: { operation: '', binding: '', version: '', code: '' }, timed: {} };
 
@@ -88,7 +88,7 @@ export class RequestMetrics implements RequestFigures {
     for (const counter of this.#errorCounters) counter.add(1, { kind, code, reason });
   }
 
-  /** The server is to blame for a request or stream that failed. */
+  /** Counts a failure that the server caused. */
   failed(): void {
     this.errors++;
   }

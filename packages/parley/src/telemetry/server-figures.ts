@@ -1,7 +1,7 @@
-/** What a server has answered since it started; read whenever somebody wants to know. */
+/** Answers of a server since its start. Read on demand. */
 export interface RequestFigures {
   readonly requests: number;
-  /** Requests and streams that failed through the server: a status of 500 or more, or an error that says the same. */
+  /** Requests and streams that failed because of the server: a status of 500 or more, or an equivalent error. */
   readonly errors: number;
   readonly errorsByCode: ErrorFigures;
 }
@@ -12,11 +12,11 @@ export interface RequestFigures {
  */
 export type ErrorFigures = Readonly<Record<'http' | 'jsonRpc' | 'stream', Readonly<Record<string, number>>>>;
 
-/** How often a cache had what it was asked for. */
+/** Hits and misses of a cache. */
 export interface CacheFigures {
   readonly hits: number;
   readonly misses: number;
-  /** All that was asked of it: reads, writes, invalidations. */
+  /** All operations: reads, writes and invalidations. */
   readonly operations: number;
 }
 
@@ -35,14 +35,14 @@ export interface DelayFigures {
   readonly max: number;
 }
 
-/** The process that serves, where there is one. */
+/** The process of the server, if there is one. */
 export interface ProcessFigures {
   readonly pid: number;
   memory(): MemoryFigures;
-  /** CPU time it has used, in seconds. */
+  /** CPU time, in seconds. */
   cpu(): number;
-  /** How long it has run, in seconds. */
+  /** Time since the start, in seconds. */
   uptime(): number;
-  /** How late its event loop has been for about a minute. */
+  /** Delay of the event loop over about a minute. */
   eventLoopDelay(): DelayFigures;
 }

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from './logger.js';
 
-/** A logger that is no reason to fail: what the one given cannot write down with its fields is written without them. */
+/** A logger that never throws. If a line with its fields cannot be written, it is written without them. */
 export function steadyLogger(logger: Logger): Logger {
   const writerOf = (level: keyof Logger) => (message: string, fields?: LogFields) => {
     try {

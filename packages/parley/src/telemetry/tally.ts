@@ -1,4 +1,4 @@
-/** A number of things that are there now, kept by whoever makes and ends them. */
+/** A count of current things. Their owner increments and decrements it. */
 export interface Tally {
   count: number;
 }

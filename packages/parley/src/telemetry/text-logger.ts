@@ -1,25 +1,25 @@
 import type { LogFields, Logger } from './logger.js';
 import { isSecretName, withoutSecrets } from './redaction.js';
 
-/** How much a logger says, from most to nothing. */
+/** Levels of a logger, from most to least output. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Where lines go, and which. */
+/** Options of a text logger. */
 export interface TextLoggerOptions {
   /** Takes one line at a time, with its line end. */
   readonly write: (line: string) => void;
   /** Wall-clock time, ms since the epoch. */
   readonly now: () => number;
-  /** The least that is written. */
+  /** Lines below this level are discarded. */
   readonly level: LogLevel;
 }
 
 const MAX_CAUSES = 10;
 
 /**
- * Lines for people: time, level, message, then the fields as JSON; an error's stack follows on lines of its own. Credentials are
- * left out.
+ * A logger for people: time, level, message, then the fields as JSON. The stack of an error follows on its own lines.
+ * Credentials are left out.
  */
 export function textLogger({ write, now, level }: TextLoggerOptions): Logger {
   const least = LOG_LEVELS.indexOf(level);
@@ -38,7 +38,7 @@ function fieldsText(fields: LogFields | undefined): string {
   return error === undefined ? text : `${text}\n  ${errorText(error)}`;
 }
 
-/** Whatever was thrown, however it behaves when it is looked at: a log line is never a reason to fail. */
+/** The text of any thrown value. Never throws, even if the value does. */
 function errorText(error: unknown, depth = 0): string {
   try {
     if (!(error instanceof Error)) return typeof error === 'object' ? jsonText(error) : String(error);

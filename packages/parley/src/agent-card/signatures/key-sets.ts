@@ -3,10 +3,10 @@ import { isObject } from '../../model/json.js';
 import { boundedFetch, type DocumentFetch } from '../../net/bounded-fetch.js';
 import type { Clock } from '../../runtime/clock.js';
 
-/** A key set that was fetched, and when: written and read by the library that verifies. */
+/** A fetched key set and its time, in the form of the verifying library. */
 export type CachedKeySet = Jose.JWKSCacheInput;
 
-/** What key sets are fetched with. */
+/** Options of `KeySets`. */
 export interface KeySetsOptions {
   readonly library: typeof Jose;
   readonly fetch: DocumentFetch;
@@ -19,8 +19,8 @@ const ANSWER = { bytes: 64 * 1024, ms: 5_000 };
 const MOST_CACHED = 100;
 
 /**
- * Key sets by their url (RFC 7517 §5). Used for ten minutes, then asked for again, and sooner where one lacks a key; redirects are not
- * followed. Keys that have expired or were revoked are taken out.
+ * Key sets by url (RFC 7517 §5). A set is used for ten minutes, and refetched earlier if it lacks a key. Redirects are
+ * not followed. Expired and revoked keys are removed.
  */
 export class KeySets {
   readonly #options: KeySetsOptions;
@@ -29,7 +29,7 @@ export class KeySets {
     this.#options = options;
   }
 
-  /** Finds the key that a header names in the set at a url. */
+  /** Finds the key of a header in the set at a url. */
   at(url: string, signal: AbortSignal | undefined): Jose.RemoteJWKSet {
     const { library, fetch, clock } = this.#options;
     const bounded = boundedFetch(fetch, { clock, ...ANSWER });

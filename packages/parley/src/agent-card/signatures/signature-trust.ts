@@ -1,44 +1,44 @@
-/** A public key as JSON (RFC 7517); its `kid` is the name by which signatures mean it. */
+/** A public key as JSON (RFC 7517). Signatures refer to it by `kid`. */
 export interface PublicJwk {
   readonly kty: string;
   readonly kid?: string;
   readonly [member: string]: unknown;
 }
 
-/** A public key of the web's crypto interface. */
+/** A public key of the Web Crypto API. */
 export type VerificationKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** A key with the name by which signatures mean it. */
+/** A key and the `kid` by which signatures refer to it. */
 export interface NamedKey {
   readonly kid: string;
   readonly key: VerificationKey;
 }
 
-/** Whose signatures are trusted. */
+/** The trusted signers of cards. */
 export interface SignatureTrust {
-  /** Keys with the names by which signatures mean them, or a key set (RFC 7517 §5). What is given is trusted, however old. */
+  /** Keys with their `kid`, or a key set (RFC 7517 §5). These keys are trusted at any age. */
   readonly keys?: readonly (PublicJwk | NamedKey)[] | { readonly keys: readonly PublicJwk[] };
   /**
-   * Where the key sets may stand that signatures name by `jku`: https origins, or `card` for that of the card. Default: nowhere, so that
-   * nothing is fetched because a card says so.
+   * Https origins of key sets that signatures may name by `jku`, or `card` for the origin of the card. Default: none,
+   * so that no card causes a fetch.
    */
   readonly jwksOrigins?: readonly string[];
 }
 
-/** What became of one signature. */
+/** The result for one signature. */
 export interface SignatureVerdict {
-  /** The key and the algorithm that it names, as far as it does. */
+  /** Key and algorithm that the signature names. */
   readonly kid?: string;
   readonly alg?: string;
-  /** Why it is not valid; absent: it is. */
+  /** The reason why the signature is not valid. Absent: it is valid. */
   readonly fault?: string;
 }
 
-/** Which signatures of agent cards are accepted (spec §8.4.3). */
+/** Options for verifying agent cards (Spec §8.4.3). */
 export interface SignatureOptions extends SignatureTrust {
   /**
-   * Hears what became of the signatures that were looked at, before a card is refused for them; of a card without any, of none. Once for the
-   * card and once for each extended card.
+   * Called with the verdicts on the signatures of a card, before an unverified card is refused. Empty for an unsigned
+   * card. Called once for the card and once for each extended card.
    */
   readonly onVerdicts?: (verdicts: readonly SignatureVerdict[]) => void;
 }

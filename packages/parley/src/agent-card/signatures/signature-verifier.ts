@@ -4,13 +4,13 @@ import { KeySets, type KeySetsOptions } from './key-sets.js';
 import type { SignatureTrust, SignatureVerdict } from './signature-trust.js';
 import { type SignatureOrigin, TrustedKeys } from './trusted-keys.js';
 
-/** The signatures of a card, and the texts that they may be over. */
+/** The signatures of a card, and the texts that they may cover. */
 export interface SignedTexts {
   readonly payloads: readonly string[];
   readonly signatures: readonly unknown[];
 }
 
-/** Those of public keys alone: with a shared secret, whoever can verify can sign. */
+/** Algorithms of public keys only. With a shared secret, every verifier could sign. */
 const ALGORITHMS = [
   'ES256',
   'ES384',
@@ -24,13 +24,13 @@ const ALGORITHMS = [
   'PS384',
   'PS512',
 ];
-/** A card with more of them wants to keep its reader busy. */
+/** A card with more signatures is an attack on its reader. */
 const MOST_SIGNATURES = 16;
 
-/** What key sets are fetched with. */
+/** Ports for fetching key sets. */
 export type VerifierRuntime = Omit<KeySetsOptions, 'library'>;
 
-/** Verifies the signatures of cards (spec §8.4.3; JWS, RFC 7515). */
+/** Verifies the signatures of cards (Spec §8.4.3; JWS, RFC 7515). */
 export class SignatureVerifier {
   readonly #library: typeof Jose;
   readonly #keys: TrustedKeys;
@@ -40,16 +40,19 @@ export class SignatureVerifier {
     this.#keys = keys;
   }
 
-  /** One that trusts as it is told. @throws OptionsError where that is nobody. */
+  /**
+   * Creates a verifier.
+   * @throws OptionsError if the trust names no signer.
+   */
   static async trusting(trust: SignatureTrust, runtime: VerifierRuntime): Promise<SignatureVerifier> {
     const library = await import('jose').catch((cause: unknown) => {
-      throw new Error('Signatures of agent cards need the package jose beside this one', { cause });
+      throw new Error('Signatures of agent cards need a package: npm install jose', { cause });
     });
     const sets = new KeySets({ library, ...runtime });
     return new SignatureVerifier(library, new TrustedKeys(trust, { library, sets }));
   }
 
-  /** The signatures one after the other, up to the first that is valid; that one is the last of the list. */
+  /** Verifies the signatures in order, up to the first valid one, which is then the last of the list. */
   async verify({ payloads, signatures }: SignedTexts, origin: SignatureOrigin): Promise<readonly SignatureVerdict[]> {
     const encoded = payloads.map((payload) => this.#library.base64url.encode(payload));
     const verdicts: SignatureVerdict[] = [];
@@ -93,7 +96,7 @@ export class SignatureVerifier {
       await this.#library.flattenedVerify(jws, key, { algorithms: ALGORITHMS });
       return true;
     } catch (error) {
-      // A key that does not fit the algorithm is a TypeError.
+      // A key that does not fit the algorithm causes a TypeError.
       if (error instanceof this.#library.errors.JWSSignatureVerificationFailed || error instanceof TypeError)
         return false;
       throw error;

@@ -3,21 +3,21 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { KeySets } from './key-sets.js';
 import type { NamedKey, PublicJwk, SignatureTrust, VerificationKey } from './signature-trust.js';
 
-/** What of a signature's protected header says by which key it is. */
+/** The members of a protected header that identify a key. */
 export interface KeyHeader {
   readonly kid: string;
   readonly alg: string;
   readonly jku?: string | undefined;
 }
 
-/** From where the signature came. */
+/** The origin of a signature. */
 export interface SignatureOrigin {
-  /** Of the card; undefined for one that was given. */
+  /** The url of the card. Undefined for a card that was given as an object. */
   readonly url: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The keys that the caller trusts, and those of the key sets that may be asked. */
+/** The trusted keys of the caller, and those of allowed key sets. */
 export class TrustedKeys {
   readonly #library: typeof Jose;
   readonly #sets: KeySets;
@@ -25,7 +25,7 @@ export class TrustedKeys {
   readonly #named: readonly NamedKey[];
   readonly #origins: readonly string[];
 
-  /** @throws OptionsError where the trust names no key and no origin, or something that is neither. */
+  /** @throws OptionsError if the trust names no key and no origin, or an invalid one. */
   constructor(trust: SignatureTrust, { library, sets }: { readonly library: typeof Jose; readonly sets: KeySets }) {
     this.#library = library;
     this.#sets = sets;
@@ -38,8 +38,9 @@ export class TrustedKeys {
   }
 
   /**
-   * The keys that a signature may be by: what the caller has given under the name, else what the key set holds that the signature names.
-   * @throws Error that says why there is none.
+   * The possible keys of a signature: those that the caller gave under the `kid`, else those of the key set that the
+   * signature names.
+   * @throws Error that gives the reason if there is none.
    */
   async keysFor(header: KeyHeader, origin: SignatureOrigin): Promise<readonly VerificationKey[]> {
     const named = this.#named.filter(({ kid }) => kid === header.kid).map(({ key }) => key);
@@ -54,11 +55,14 @@ export class TrustedKeys {
     return found;
   }
 
-  /** Nothing is asked of an address before it has come through here: who writes a card must not choose whom its reader calls. */
+  /**
+   * Checks an address before anything is fetched: the author of a card must not choose which hosts its reader calls.
+   */
   #allowed(jku: string, card: string | undefined): string {
     const url = URL.parse(jku);
     const allowed = this.#origins.map((origin) => originOf(origin === 'card' ? card : origin));
-    if (url?.protocol !== 'https:') throw new Error('no trusted key has this kid, and its key set is at no https url');
+    if (url?.protocol !== 'https:')
+      throw new Error('no trusted key has this kid, and the url of its key set is not https');
     if (allowed.includes(url.origin)) return url.href;
     throw new Error(`no trusted key has this kid, and key sets are not fetched from ${url.origin}`);
   }

@@ -3,21 +3,24 @@ import type { SchemeProof } from './credential-kind.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 import { type Secret, SecretSource } from './secret.js';
 
-/** Where an API key goes. */
+/** The place of an API key in a request. */
 export interface ApiKeyPlace {
   readonly location: 'header' | 'query' | 'cookie';
   readonly name: string;
 }
 
-/** What is known of an API key beside the card. */
+/** Options of an API key. */
 export interface ApiKeyOptions {
-  /** Where it goes if the card tells of no schemes at all; of one that does, the card's word counts. */
+  /** The place of the key if the card has no schemes. If it has some, the card decides. */
   readonly place?: ApiKeyPlace;
-  /** The only scheme of the card, by its name there, that this is for. */
+  /** The name of the only scheme of the card that this key serves. */
   readonly scheme?: string;
 }
 
-/** A key for API key schemes, put where the card says: a header, the query, a cookie. A function is asked with every call. */
+/**
+ * A key for API key schemes. The card decides its place: a header, the query, a cookie. A function is called for each
+ * call.
+ */
 export function apiKey(key: Secret, { place, scheme: schemeName }: ApiKeyOptions = {}): SchemeCredentials {
   const source = new SecretSource('apiKey', key);
   const keys = new WeakMap<SchemeProof, string>();
@@ -39,10 +42,10 @@ export function apiKey(key: Secret, { place, scheme: schemeName }: ApiKeyOptions
   ]);
 }
 
-/** The form of names of headers and cookies (RFC 9110 §5.1, RFC 6265 §4.1.1). */
+/** Valid names of headers and cookies (RFC 9110 §5.1, RFC 6265 §4.1.1). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** @throws CredentialsError if no request can carry the name: platforms show the key when they refuse such a name. */
+/** @throws CredentialsError if no request can carry the name. Hosts show the key when they refuse such a name. */
 function placed(key: string, { location, name }: ApiKeyPlace): SchemeProof {
   if (location === 'query') return { query: { [name]: key } };
   if (!TOKEN.test(name))
@@ -51,7 +54,7 @@ function placed(key: string, { location, name }: ApiKeyPlace): SchemeProof {
   return { headers: { [name.toLowerCase()]: key } };
 }
 
-/** As it is: not every agent decodes what another way of writing it would need. */
+/** Not encoded, because not every agent decodes cookie values. */
 function cookieValue(key: string): string {
   if (!/[",;\\]/.test(key)) return key;
   throw new CredentialsError('missing', 'apiKey: the key has characters that a cookie cannot carry');

@@ -1,20 +1,20 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 
-/** Who somebody is for HTTP Basic. */
+/** Options of HTTP Basic. */
 export interface BasicOptions {
   readonly username: string;
   readonly password: string;
-  /** The only scheme of the card, by its name there, that this is for. */
+  /** The name of the only scheme of the card that these credentials serve. */
   readonly scheme?: string;
 }
 
 /**
  * A name and a password for HTTP Basic schemes (RFC 7617), as UTF-8.
- * @throws OptionsError where the name has a colon.
+ * @throws OptionsError if the name has a colon.
  */
 export function basic({ username, password, scheme: schemeName }: BasicOptions): SchemeCredentials {
-  if (username.includes(':')) throw new OptionsError('basic', ['username: a colon would end it']);
+  if (username.includes(':')) throw new OptionsError('basic', ['username: must not have a colon']);
   const bytes = new TextEncoder().encode(`${username}:${password}`);
   const headers = { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
   return new SchemeCredentials([

@@ -2,8 +2,8 @@ import { SchemeCredentials } from './scheme-credentials.js';
 import { type Secret, SecretSource } from './secret.js';
 
 /**
- * A token for HTTP Bearer, OAuth 2 and OpenID Connect schemes, wherever it comes from. A function is asked with every call; it
- * should remember the token for as long as it is good.
+ * A token for HTTP Bearer, OAuth 2 and OpenID Connect schemes. A function is called for each call; it should cache the
+ * token while the token is valid.
  */
 export function bearerToken(
   token: Secret,
@@ -33,7 +33,7 @@ export function bearerHeader(token: string): Readonly<Record<string, string>> {
   return { [NAME]: `${PREFIX}${token}` };
 }
 
-/** The token of such a header. */
+/** The token of a header of `bearerHeader`. */
 export function tokenOf(headers: Readonly<Record<string, string>> = {}): string {
   return headers[NAME]?.slice(PREFIX.length) ?? '';
 }

@@ -2,17 +2,17 @@ import type { SecurityScheme } from '../../model/security-scheme.js';
 
 /** A scheme of a card that a call has to satisfy. */
 export interface SchemeNeed {
-  /** Absent where the card tells of no schemes at all. */
+  /** Absent if the card has no schemes. */
   readonly scheme?: SecurityScheme | undefined;
-  /** The url that is called. */
+  /** The url of the call. */
   readonly url: string;
-  /** What a token must be good for. */
+  /** Scopes that a token needs. */
   readonly scopes: readonly string[];
-  /** Ends the waiting, with its reason; what others wait for too goes on. */
+  /** Ends this wait with its reason. Other waits for the same work go on. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What satisfies one scheme. */
+/** Headers, query and cookies that satisfy one scheme. */
 export interface SchemeProof {
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,19 +20,19 @@ export interface SchemeProof {
   readonly cookies?: Readonly<Record<string, string>>;
 }
 
-/** One kind of credentials that a caller has, for the schemes of a card that they fit. */
+/** One kind of credentials of a caller, for the schemes of a card that it fits. */
 export interface CredentialKind {
-  /** As errors call it. */
+  /** The name of the kind in errors. */
   readonly title: string;
-  /** The only scheme of the card, by its name there, that they are for; absent: every one they fit. */
+  /** The name of the only scheme of the card that these credentials serve. Absent: every scheme that they fit. */
   readonly schemeName?: string | undefined;
-  /** Whether they can satisfy a scheme; `undefined`: an agent whose card tells of no schemes at all. */
+  /** True if these credentials can satisfy a scheme. `undefined` stands for a card without schemes. */
   fits(scheme: SecurityScheme | undefined): boolean;
   /** @throws CredentialsError */
   prove(need: SchemeNeed): Promise<SchemeProof>;
   /**
-   * Told of a proof that was refused, and of scopes that it lacked. Resolves to whether `prove` gives another one now. Absent: it never
-   * does.
+   * Called with a refused proof and the scopes that it lacked. Resolves to true if `prove` gives another one now.
+   * Absent: it never does.
    */
   renew?(
     need: SchemeNeed,

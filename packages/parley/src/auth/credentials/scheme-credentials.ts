@@ -19,17 +19,17 @@ interface ProvedPart extends Part {
 
 const NOTHING: RequestCredentials = Object.freeze({});
 
-/** What a caller has, chosen by what the card asks for: of its requirements, the first that can be satisfied whole. */
+/** The credentials of a caller, chosen by the card: the first of its requirements that they satisfy completely. */
 export class SchemeCredentials implements CredentialProvider {
   readonly kinds: readonly CredentialKind[];
   readonly #given = new WeakMap<RequestCredentials, readonly ProvedPart[]>();
 
-  /** Where several kinds fit a scheme, the first one serves it. */
+  /** If several kinds fit a scheme, the first one serves it. */
   constructor(kinds: readonly CredentialKind[]) {
     this.kinds = kinds;
   }
 
-  /** @throws CredentialsError where nothing the caller has is what the agent asks for, or it cannot be had now. */
+  /** @throws CredentialsError if the caller has no credential that the agent asks for, or cannot get it now. */
   async credentials(target: CredentialTarget): Promise<RequestCredentials> {
     const parts = this.#chosen(target);
     if (parts.length === 0) return NOTHING;
@@ -39,7 +39,7 @@ export class SchemeCredentials implements CredentialProvider {
     return given;
   }
 
-  /** Renews what was refused, once for all who were refused with the same. */
+  /** Renews refused credentials, once for all calls that were refused with the same ones. */
   async refused({ signal }: CredentialTarget, { credentials, challenges }: CredentialRefusal): Promise<boolean> {
     const scopes = missingScopes(challenges);
     const renewed = await Promise.all(
@@ -56,7 +56,7 @@ export class SchemeCredentials implements CredentialProvider {
       const kind = this.kinds.find((one) => one.fits(undefined));
       return kind === undefined ? [] : [{ kind, need: { url, scopes: [], signal } }];
     }
-    // Schemes without a requirement: some agents mean that any of them will do.
+    // If a card has schemes without a requirement, some agents accept any of them.
     const alternatives: readonly SecurityRequirement[] =
       securityRequirements.length > 0 ? securityRequirements : described.map((name) => ({ schemes: { [name]: {} } }));
     for (const { schemes = {} } of alternatives) {
@@ -81,7 +81,7 @@ export class SchemeCredentials implements CredentialProvider {
   }
 }
 
-/** All that a caller has, for agents that may ask for one or the other, or for several together. */
+/** Combines all credentials of a caller, for agents that ask for one or several of them. */
 export function combinedCredentials(...all: readonly SchemeCredentials[]): SchemeCredentials {
   return new SchemeCredentials(all.flatMap(({ kinds }) => kinds));
 }
@@ -101,7 +101,10 @@ function together(proofs: readonly SchemeProof[]): RequestCredentials {
   for (const proof of proofs) {
     for (const [name, value] of Object.entries(proof.headers ?? {})) {
       if (name in headers)
-        throw new CredentialsError('missing', `Two schemes that apply together want the header ${name}`);
+        throw new CredentialsError(
+          'missing',
+          `Two schemes of one requirement need the header ${name}; a request can send it only once`,
+        );
       headers[name] = value;
     }
     Object.assign(query, proof.query);
@@ -111,7 +114,7 @@ function together(proofs: readonly SchemeProof[]): RequestCredentials {
   return { headers, query };
 }
 
-/** The scopes that the token lacked, as a challenge says (RFC 6750 §3.1). */
+/** The scopes that the token lacked, from a challenge (RFC 6750 §3.1). */
 function missingScopes(challenges: readonly string[]): readonly string[] {
   const challenge = challenges.find((one) => /\berror="?insufficient_scope\b/i.test(one)) ?? '';
   const scope = /\bscope="([^"]*)"/i.exec(challenge)?.[1] ?? '';

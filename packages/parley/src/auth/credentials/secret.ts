@@ -2,7 +2,10 @@ import { CredentialsError } from '../../errors/credentials-error.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { ownWait } from './shared-work.js';
 
-/** A secret, or where to ask for it with every call; a secret that was refused is told, so that another one can be found. */
+/**
+ * A secret, or a function that is called for each call. After a refusal it gets the refused secret, so that it can
+ * return another one.
+ */
 export type Secret = string | ((asked: { readonly refused?: string }) => string | Promise<string>);
 
 type Asked = Exclude<Secret, string>;
@@ -13,18 +16,18 @@ interface Renewal {
   done: boolean;
 }
 
-/** What headers, cookies and urls can carry. */
+/** Characters that headers, cookies and urls can carry. */
 export const VISIBLE = /^[!-~]+$/;
 const RULE = 'the secret must be visible characters without blanks';
 
-/** Hands out a secret; all who were refused with the same one wait for one other. */
+/** Provides a secret. All calls that were refused with the same secret wait for one renewal. */
 export class SecretSource {
   readonly #what: string;
   readonly #secret: Secret;
-  /** The last one that has not failed. */
+  /** The last renewal that has not failed. */
   #renewal: Renewal | undefined;
 
-  /** @throws OptionsError where a fixed secret cannot be one. */
+  /** @throws OptionsError if a fixed secret has invalid characters. */
   constructor(what: string, secret: Secret) {
     if (typeof secret === 'string' && !VISIBLE.test(secret)) throw new OptionsError(what, [RULE]);
     this.#what = what;
@@ -37,10 +40,10 @@ export class SecretSource {
     return checked(this.#what, await ownWait(renewing ?? asked(this.#secret, {}), signal));
   }
 
-  /** Whether there is another one than `refused` now. */
+  /** Resolves to true if there is another secret than `refused` now. */
   async renew(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
     if (typeof this.#secret === 'string') return false;
-    // Refusals of one secret arrive one after the other, some when it has long been renewed.
+    // Refusals of one secret arrive one after the other, some long after its renewal.
     const renewal = this.#renewal?.refused === refused ? this.#renewal : this.#start(refused, this.#secret);
     return (await ownWait(renewal.renewed, signal)) !== refused;
   }
@@ -67,7 +70,7 @@ async function asked(secret: Asked, about: { readonly refused?: string }): Promi
   return await secret(about);
 }
 
-/** Hosts show a header that they refuse; this does not. */
+/** Hosts show a header that they refuse. This error does not. */
 function checked(what: string, secret: string): string {
   if (typeof secret === 'string' && VISIBLE.test(secret)) return secret;
   throw new CredentialsError('missing', `${what}: ${RULE}`);

@@ -1,9 +1,12 @@
-/** Work that several wait for: begun by the first, ended for each by its own signal, and given up when nobody waits any more. */
+/**
+ * Work that several callers wait for. The first one starts it. Each caller can stop waiting by its own signal. The work
+ * is aborted when no caller waits any more.
+ */
 export class SharedWork<T> {
   readonly #work: (signal: AbortSignal) => Promise<T>;
   #running: { readonly result: Promise<T>; readonly abandon: AbortController; waiting: number } | undefined;
 
-  /** `signal` is aborted when nobody waits any more. */
+  /** `signal` is aborted when no caller waits any more. */
   constructor(work: (signal: AbortSignal) => Promise<T>) {
     this.#work = work;
   }
@@ -12,7 +15,7 @@ export class SharedWork<T> {
     return this.#running !== undefined;
   }
 
-  /** Waits for the work that is under way, or begins it. */
+  /** Waits for the running work, or starts it. */
   async join(signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
     this.#running ??= this.#begun();
@@ -40,7 +43,7 @@ export class SharedWork<T> {
   }
 }
 
-/** Waits for what others may wait for too: the signal ends this waiting, with its reason, and not the work. */
+/** Waits for shared work. The signal ends this wait with its reason, and not the work. */
 export async function ownWait<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work;
   signal.throwIfAborted();

@@ -4,18 +4,18 @@ import { oauthCredentials } from './oauth-credentials.js';
 import { callersOwn } from './oauth-failure.js';
 import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
 
-/** A client on behalf of a person with a browser. */
+/** Options of a client that acts for a person with a browser. */
 export interface AuthorizationCodeOptions extends OAuthClientOptions {
-  /** Where the person comes back to, as the authorization server knows it. */
+  /** The address that the authorization server sends the person back to, as it is registered there. */
   readonly redirectUri: string;
   /**
-   * Shows a page of the authorization server to the person and resolves to the address it sends them back to, with its query. Asked once for
-   * all calls that wait; the signal is aborted when none does any more.
+   * Shows a page of the authorization server to the person. Resolves to the address that the person is sent back to,
+   * with its query. Called once for all waiting calls. The signal is aborted when no call waits any more.
    */
   authorize(url: string, signal: AbortSignal): Promise<string>;
 }
 
-/** Tokens that a person allows in a browser (RFC 6749 §4.1), always with PKCE (RFC 7636) and a state. */
+/** Tokens that a person grants in a browser (RFC 6749 §4.1), always with PKCE (RFC 7636) and a state. */
 export function authorizationCode(options: AuthorizationCodeOptions, runtime: OAuthRuntime): SchemeCredentials {
   const { redirectUri } = options;
   return oauthCredentials({
@@ -41,7 +41,8 @@ export function authorizationCode(options: AuthorizationCodeOptions, runtime: OA
         };
         for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
         const back = await callersOwn(() => options.authorize(url.href, request.signal));
-        if (!URL.canParse(back)) throw new CredentialsError('missing', 'authorize resolved to what is no url');
+        if (!URL.canParse(back))
+          throw new CredentialsError('missing', 'authorize must resolve to the url that the person came back to');
         const callback = library.validateAuthResponse(server, client, new URL(back), state);
         const response = await library.authorizationCodeGrantRequest(
           server,
@@ -60,8 +61,8 @@ export function authorizationCode(options: AuthorizationCodeOptions, runtime: OA
   });
 }
 
-/** The caller shows it to a person, so it has to be a page of the web. */
+/** The caller shows the page to a person, so it must have an http or https url. */
 function pageOf(url: string | undefined, issuer: string): string {
   if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) return url;
-  throw new CredentialsError('unavailable', `${issuer} has no page where a person could allow a token`);
+  throw new CredentialsError('unavailable', `${issuer} has no authorization page at an http or https url`);
 }

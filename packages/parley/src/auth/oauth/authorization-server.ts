@@ -6,13 +6,13 @@ import { isLoopback } from '../../net/loopback.js';
 import { oauthFailure } from './oauth-failure.js';
 import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
 
-/** What requests to an authorization server are made with. */
+/** The parts of a request to an authorization server. */
 export interface OAuthSession {
   readonly library: typeof OAuth;
   readonly server: OAuth.AuthorizationServer;
   readonly client: OAuth.Client;
   readonly authentication: OAuth.ClientAuth;
-  /** For every request. */
+  /** Options of every request. */
   readonly request: {
     readonly signal: AbortSignal;
     readonly [OAuth.customFetch]: ReturnType<typeof boundedFetch>;
@@ -20,10 +20,10 @@ export interface OAuthSession {
   };
 }
 
-/** Answers about tokens are small. */
+/** Limits of an answer. Answers about tokens are small. */
 const ANSWER = { bytes: 1024 * 1024, ms: 30_000 };
 
-/** The urls of a scheme by what they are for. */
+/** The urls of a scheme by their purpose. */
 interface SchemeUrls {
   readonly token?: string | undefined;
   readonly authorization?: string | undefined;
@@ -31,7 +31,7 @@ interface SchemeUrls {
   readonly metadata?: string | undefined;
 }
 
-/** The authorization server of a client: which schemes of cards mean it, and what can be asked of it. */
+/** The authorization server of a client. It tells which schemes of cards belong to it, and sends requests. */
 export class AuthorizationServer {
   readonly #options: OAuthClientOptions;
   readonly #runtime: OAuthRuntime;
@@ -42,20 +42,20 @@ export class AuthorizationServer {
     this.#runtime = runtime;
   }
 
-  /** Whether all that a scheme says of its authorization server may be this one. */
+  /** True if all urls of a scheme can belong to this authorization server. */
   isMeantBy(scheme: SecurityScheme): boolean {
     const own = [...this.#origins, ...Object.values(this.#options.endpoints ?? {}).map(originOf)];
     return Object.values(urlsOf(scheme)).every((url) => url === undefined || url === '' || own.includes(originOf(url)));
   }
 
-  /** Those that the caller has named as the authorization server's. */
+  /** Origins that the caller has named for this authorization server. */
   get #origins(): readonly (string | undefined)[] {
     const { issuer, endpointOrigins = [] } = this.#options;
     return [issuer, ...endpointOrigins].map(originOf);
   }
 
   /**
-   * Makes requests to it. What goes wrong in them is told without any secret.
+   * Sends requests. Errors hold no secret.
    * @throws CredentialsError, or the reason of the signal.
    */
   async ask<T>(
@@ -90,7 +90,7 @@ export class AuthorizationServer {
     };
   }
 
-  /** Its own word counts; the card's, which is at its origin, if it has no discovery document. */
+  /** The discovery document decides. Without one, endpoints of the card count, which are at the same origin. */
   async #server(
     scheme: SecurityScheme | undefined,
     session: Pick<OAuthSession, 'library' | 'request'>,
@@ -99,7 +99,7 @@ export class AuthorizationServer {
     const foreign = Object.values(endpoints ?? {}).filter((url) => !this.#origins.includes(originOf(url)));
     if (endpoints !== undefined && foreign.length === 0) return serverAt(issuer, endpoints);
     this.#discovered ??= this.#discover(session);
-    // What failed now may work the next time.
+    // A failed discovery may succeed the next time.
     this.#discovered.catch(() => (this.#discovered = undefined));
     const discovered = await this.#discovered;
     if (endpoints === undefined) return discovered ?? serverAt(issuer, scheme === undefined ? {} : urlsOf(scheme));
@@ -152,7 +152,7 @@ async function loaded(): Promise<typeof OAuth> {
   try {
     return await import('oauth4webapi');
   } catch {
-    throw new CredentialsError('missing', 'OAuth 2 and OpenID Connect need the package oauth4webapi beside this one');
+    throw new CredentialsError('missing', 'OAuth 2 and OpenID Connect need a package: npm install oauth4webapi');
   }
 }
 

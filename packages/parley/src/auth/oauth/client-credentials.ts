@@ -2,7 +2,7 @@ import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import { oauthCredentials } from './oauth-credentials.js';
 import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
 
-/** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4): the usual way from agent to agent. */
+/** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4), for agents that call agents. */
 export function clientCredentials(options: OAuthClientOptions, runtime: OAuthRuntime): SchemeCredentials {
   return oauthCredentials({
     options,

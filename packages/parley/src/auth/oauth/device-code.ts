@@ -7,21 +7,21 @@ import { oauthCredentials } from './oauth-credentials.js';
 import { callersOwn, isPassing, oauthErrorCode } from './oauth-failure.js';
 import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
 
-/** What a person is asked to do, on any device with a browser. */
+/** Instructions for a person, on any device with a browser. */
 export interface DeviceCodePrompt {
   /** The page to open. */
   readonly verificationUri: string;
-  /** What to type there. */
+  /** The code to type there. */
   readonly userCode: string;
-  /** The page with the code already in it, where the authorization server has one. */
+  /** The page with the code in its url, if the authorization server has one. */
   readonly verificationUriComplete?: string;
-  /** Until when, in ms since the epoch. */
+  /** End of validity, in ms since the epoch. */
   readonly expiresAt: number;
 }
 
-/** A client on behalf of a person whose browser is elsewhere. */
+/** Options of a client that acts for a person whose browser is on another device. */
 export interface DeviceCodeOptions extends OAuthClientOptions {
-  /** Shows the person what to do; polling begins when it resolves. */
+  /** Shows the instructions. Polling begins when the promise resolves. */
   show(prompt: DeviceCodePrompt): void | Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const INTERVAL_S = 5;
 /** RFC 8628 §3.5. */
 const SLOWER_S = 5;
 
-/** Tokens that a person allows on another device (RFC 8628). */
+/** Tokens that a person grants on another device (RFC 8628). */
 export function deviceCode(options: DeviceCodeOptions, runtime: OAuthRuntime): SchemeCredentials {
   const { clock } = runtime;
   return oauthCredentials({
@@ -64,9 +64,9 @@ export function deviceCode(options: DeviceCodeOptions, runtime: OAuthRuntime): S
 interface Polling {
   readonly session: OAuthSession;
   readonly code: string;
-  /** Seconds. */
+  /** In seconds. */
   readonly interval: number;
-  /** By the monotonic clock. */
+  /** Monotonic time. */
   readonly ends: number;
   readonly clock: Clock;
   readonly issuer: string;
@@ -75,7 +75,7 @@ interface Polling {
 async function polled({ session, code, interval, ends, clock, issuer }: Polling): Promise<OAuth.TokenEndpointResponse> {
   const { library, server, client, authentication, request } = session;
   for (let pause = interval; ; ) {
-    // A server may ask for a longer pause than its code is good for.
+    // A server may ask for a longer pause than the lifetime of its code.
     await paused(clock, Math.min(pause * 1000, Math.max(0, ends - clock.monotonic())), request.signal);
     if (clock.monotonic() >= ends) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
     try {

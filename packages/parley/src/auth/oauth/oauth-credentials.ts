@@ -13,19 +13,22 @@ import type { OAuthClientOptions, OAuthRuntime, StepUpRequest } from './oauth-op
 import { TokenKeeper } from './token-keeper.js';
 import type { Tokens } from './tokens.js';
 
-/** A way to get a first token. */
+/** A way to get the first token. */
 export interface OAuthGrant {
-  /** As cards call it. */
+  /** The name of the flow in cards. */
   readonly flow: 'clientCredentials' | 'authorizationCode' | 'deviceCode';
-  /** Gets what the token endpoint answers. `parameters` are the scope and the resource. */
+  /** Requests tokens from the token endpoint. `parameters` are the scope and the resource. */
   tokens(session: OAuthSession, parameters: Readonly<Record<string, string>>): Promise<OAuth.TokenEndpointResponse>;
 }
 
-/** Of the life of a token, the part at whose end it is renewed before it is used, and the most of it. */
+/** A token is renewed this part of its lifetime before it expires. */
 const MARGIN = 0.1;
 const LONGEST_MARGIN_MS = 30_000;
 
-/** Tokens of an authorization server for the schemes of cards that mean it: those of OAuth 2 with this flow, OpenID Connect and HTTP Bearer. */
+/**
+ * Tokens of one authorization server, for the schemes of cards that belong to it: OAuth 2 with this flow, OpenID
+ * Connect and HTTP Bearer.
+ */
 export class OAuthCredentials implements CredentialKind {
   readonly title: string;
   readonly schemeName: string | undefined;
@@ -33,14 +36,14 @@ export class OAuthCredentials implements CredentialKind {
   readonly #runtime: OAuthRuntime;
   readonly #grant: OAuthGrant;
   readonly #server: AuthorizationServer;
-  /** By their target, as JSON. */
+  /** By token target, as JSON. */
   readonly #keepers = new Map<string, TokenKeeper>();
-  /** Scopes that an agent needs instead of those that its card requires, by both, as JSON. */
+  /** Wider scopes of an agent, by the scopes of its card and its url, as JSON. */
   readonly #widened = new Map<string, TokenTarget>();
-  /** The scopes that the caller is asked to allow, as JSON. */
+  /** Pending questions about wider scopes, as JSON. */
   readonly #asked = new Map<string, Promise<readonly string[]>>();
 
-  /** @throws OptionsError where the issuer is no url. */
+  /** @throws OptionsError if the issuer is no url. */
   constructor({ options, runtime, grant }: OAuthCredentialsOptions) {
     if (!URL.canParse(options.issuer)) throw new OptionsError(grant.flow, ['issuer: must be a url']);
     this.title = `an OAuth client of ${options.issuer}`;
@@ -56,7 +59,7 @@ export class OAuthCredentials implements CredentialKind {
     if ('httpAuthSecurityScheme' in scheme) return /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
     if (!('oauth2SecurityScheme' in scheme))
       return 'openIdConnectSecurityScheme' in scheme && this.#server.isMeantBy(scheme);
-    // Named by the caller, a scheme is also served by another way to its tokens.
+    // A scheme that the caller has named is also served by another flow.
     const isOwnFlow = this.#grant.flow in scheme.oauth2SecurityScheme.flows || this.schemeName !== undefined;
     return isOwnFlow && this.#server.isMeantBy(scheme);
   }
@@ -74,7 +77,7 @@ export class OAuthCredentials implements CredentialKind {
     const refused = tokenOf(proof.headers);
     if (scopes.length === 0) return this.#keeper(had, need.scheme).renew(refused, need.signal);
     const lacking = scopes.filter((scope) => !had.scope.split(' ').includes(scope));
-    // Another call may have been refused before, and the wider token be here.
+    // Another call may have been refused before and have the wider token already.
     if (lacking.length === 0) return (await this.#keeper(had, need.scheme).current(need.signal)) !== refused;
     const agent = agentOf(need.url);
     const allowed = await ownWait(this.#allowed({ issuer: this.#options.issuer, scopes: lacking, agent }), need.signal);
@@ -92,12 +95,12 @@ export class OAuthCredentials implements CredentialKind {
     return this.#widened.get(this.#keyOf(need)) ?? { scope: scopeOf(scopes), resource };
   }
 
-  /** Wider tokens are for the agent that has named their scopes, and for no other. */
+  /** A wider token is only for the agent that has named its scopes. */
   #keyOf({ scopes, url }: SchemeNeed): string {
     return JSON.stringify([scopeOf(this.#options.scopes ?? scopes), agentOf(url)]);
   }
 
-  /** The scopes that the caller allows of those that an agent names. All waiting calls share one question. */
+  /** The scopes that the caller allows, of those that an agent names. All waiting calls share one question. */
   #allowed(wanted: StepUpRequest): Promise<readonly string[]> {
     const { stepUp = [] } = this.#options;
     if (typeof stepUp !== 'function') return Promise.resolve(stepUp);
@@ -133,7 +136,7 @@ export class OAuthCredentials implements CredentialKind {
     return this.#checked(await this.#grant.tokens(session, parameters));
   }
 
-  /** Undefined where the refresh token is no longer good: then everything begins anew. */
+  /** Resolves to `undefined` if the refresh token is no longer valid. Then a new grant begins. */
   async #refreshed(
     session: OAuthSession,
     { refreshToken, resource }: { readonly refreshToken: string; readonly resource: string | undefined },
@@ -155,7 +158,7 @@ export class OAuthCredentials implements CredentialKind {
     const { issuer } = this.#options;
     // Hosts show a header that they refuse.
     const isUsable = type.toLowerCase() === 'bearer' && VISIBLE.test(accessToken);
-    if (!isUsable) throw new CredentialsError('unavailable', `${issuer} gives no bearer token`);
+    if (!isUsable) throw new CredentialsError('unavailable', `The answer of ${issuer} has no usable bearer token`);
     const life = seconds === undefined ? undefined : seconds * 1000;
     const now = this.#runtime.clock.now();
     return {
@@ -169,7 +172,7 @@ export class OAuthCredentials implements CredentialKind {
   }
 }
 
-/** What such credentials are made of. */
+/** Options of `oauthCredentials`. */
 export interface OAuthCredentialsOptions {
   readonly options: OAuthClientOptions;
   readonly runtime: OAuthRuntime;
@@ -177,7 +180,7 @@ export interface OAuthCredentialsOptions {
 }
 
 interface TokenTarget {
-  /** Scopes in one form. */
+  /** Scopes in canonical form. */
   readonly scope: string;
   readonly resource: string | undefined;
 }
@@ -193,7 +196,7 @@ export function oauthCredentials(parts: OAuthCredentialsOptions): SchemeCredenti
   return new SchemeCredentials([new OAuthCredentials(parts)]);
 }
 
-/** Scopes in one form. */
+/** Scopes in canonical form. */
 function scopeOf(scopes: readonly string[]): string {
   return [...new Set(scopes)]
     .filter((scope) => scope !== '')
@@ -201,7 +204,7 @@ function scopeOf(scopes: readonly string[]): string {
     .join(' ');
 }
 
-/** An agent as a resource of an authorization server: an absolute url without query and fragment (RFC 8707 §2). */
+/** The agent as a resource of an authorization server: an absolute url without query and fragment (RFC 8707 §2). */
 function agentOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

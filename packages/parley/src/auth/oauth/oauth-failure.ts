@@ -1,12 +1,12 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 
-/** Codes of errors are words; what is none may be anything, a secret too. */
+/** Codes of errors are words. Any other text may be a secret. */
 const WORD = /^[\w.-]{1,64}$/;
 
-/** What the caller's own code threw, on its way through the requests. */
+/** An error of the caller's own code, on its way through the requests. */
 export class CallerFault extends Error {}
 
-/** Runs the caller's own code, whose errors are its own. */
+/** Runs code of the caller. Its errors pass through unchanged. */
 export async function callersOwn<T>(code: () => T | Promise<T>): Promise<T> {
   try {
     return await code();
@@ -16,8 +16,8 @@ export async function callersOwn<T>(code: () => T | Promise<T>): Promise<T> {
 }
 
 /**
- * What went wrong between client and authorization server, without anything that was sent or received but the code of the error and the
- * status: answers may repeat secrets. Reasons of signals are left as they are.
+ * The error for a failed request to an authorization server. It has only the code and the status of the answer, because
+ * answers may repeat secrets. Reasons of signals pass through unchanged.
  */
 export function oauthFailure({
   issuer,
@@ -35,10 +35,10 @@ export function oauthFailure({
     const word = wordOf(said) ?? 'an error';
     const isBusy = status === 429 || word === 'temporarily_unavailable' || word === 'server_error';
     return isBusy
-      ? new CredentialsError('unavailable', `${issuer} gives no token now: ${word}`)
+      ? new CredentialsError('unavailable', `${issuer} cannot issue a token now: ${word}`)
       : new CredentialsError('refused', `${issuer} refuses a token: ${word}`);
   }
-  // The library's texts are fixed; what they are about is in the cause.
+  // The texts of the library are fixed; the cause has the particulars.
   if (wordOf(code)?.startsWith('OAUTH_') === true) {
     const answered = partsOf(cause).status;
     const about = typeof answered === 'number' ? ` (status ${answered})` : '';
@@ -48,13 +48,13 @@ export function oauthFailure({
   return new CredentialsError('unavailable', `${issuer} cannot be reached: ${reason}`);
 }
 
-/** The code of an answer of the authorization server that is an error. */
+/** The error code of an answer of the authorization server. */
 export function oauthErrorCode(error: unknown): string | undefined {
   const { name, error: said } = partsOf(error);
   return name === 'ResponseBodyError' ? wordOf(said) : undefined;
 }
 
-/** Whether asking again later makes sense: the authorization server was out of reach or in trouble. */
+/** True if a later retry makes sense: the authorization server was unreachable or overloaded. */
 export function isPassing(error: unknown): boolean {
   const { name, code, cause } = partsOf(error);
   if (error instanceof CallerFault || name === 'ResponseBodyError') return false;

@@ -68,7 +68,7 @@ describe('tokens that are kept', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('that took the place of refused ones and are refused at once are not renewed before a second has passed', async () => {
+  it('that replaced refused ones and are refused too are not renewed for a second', async () => {
     const { clock, requests, keeper, given } = keeperWorld();
     const first = keeper.renew('of another life', undefined);
     expect(await Promise.race([first, settled().then(() => 'no token yet')])).toBe(true);

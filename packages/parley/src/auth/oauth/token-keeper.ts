@@ -2,28 +2,34 @@ import type { Clock } from '../../runtime/clock.js';
 import { SharedWork } from '../credentials/shared-work.js';
 import type { TokenStore, Tokens } from './tokens.js';
 
-/** What a keeper works with. */
+/** Options of a token keeper. */
 export interface TokenKeeperOptions {
-  /** Gets new tokens, by the refresh token of the previous ones where they have one. */
+  /** Requests new tokens, with the refresh token of the previous ones if they have one. */
   readonly obtain: (previous: Tokens | undefined, signal: AbortSignal) => Promise<Tokens>;
   readonly clock: Clock;
   readonly store?: TokenStore | undefined;
-  /** What the store calls these tokens. */
+  /** The key of these tokens in the store. */
   readonly key: string;
 }
 
-/** A token that took the place of a refused one and is refused so soon is not the problem; more of them would only load the authorization server. */
+/**
+ * If a new token is refused within this time, the token is not the cause. Another renewal would only load the
+ * authorization server.
+ */
 const SETTLING_MS = 1_000;
 
-/** When a renewal that failed is tried again, as long as there is time. */
+/** Pause after a failed renewal, while the old token is valid. */
 const AGAIN_MS = 1_000;
 
-/** Tokens for one purpose: got when first needed, renewed shortly before they expire or when one is refused, by one request for all who wait. */
+/**
+ * Tokens for one purpose. Requested at first use, and renewed shortly before they expire or after a refusal. One
+ * request serves all waiting calls.
+ */
 export class TokenKeeper {
   readonly #options: TokenKeeperOptions;
   readonly #renewal: SharedWork<Tokens>;
   #tokens: Tokens | undefined;
-  /** When a refused one was last renewed, by the monotonic clock. */
+  /** Monotonic time of the last renewal after a refusal. */
   #replacedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TokenKeeperOptions) {
@@ -31,14 +37,14 @@ export class TokenKeeper {
     this.#renewal = new SharedWork((signal) => this.#renewed(signal));
   }
 
-  /** A token that is good as far as one can know. */
+  /** A token that is valid as far as the client can know. */
   async current(signal: AbortSignal | undefined): Promise<string> {
     const tokens =
       this.#isGood(this.#tokens) && !this.#renewal.isRunning ? this.#tokens : await this.#renewal.join(signal);
     return tokens.accessToken;
   }
 
-  /** Whether there is another token than the one that was refused. */
+  /** Resolves to true if there is another token than the refused one. */
   async renew(refused: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { clock } = this.#options;
     if (!this.#renewal.isRunning) {
@@ -67,7 +73,7 @@ export class TokenKeeper {
     return tokens;
   }
 
-  /** Tokens are renewed before they expire: where that fails, they do for what is left of their time. */
+  /** Tokens are renewed before they expire. If that fails, the old ones serve until they expire. */
   async #obtained(had: Tokens | undefined, signal: AbortSignal): Promise<Tokens> {
     const { obtain, clock } = this.#options;
     try {

@@ -4,9 +4,9 @@ import { sha256 } from '../../runtime/sha256.js';
 import type { Authenticator, Credentials } from '../authenticator.js';
 import type { User } from '../user.js';
 
-/** A token and who holds it: the token itself, or its SHA-256 as hex where the configuration should hold no secret. */
+/** A token and its owner. `sha256` is the hash of the token in hex, for configurations without secrets. */
 export type BearerToken = ({ readonly token: string } | { readonly sha256: string }) & {
-  /** The subject; the user's id becomes `bearer:<subject>`. */
+  /** The owner of the token. The id of the user is `bearer:<subject>`. */
   readonly subject: string;
   readonly name?: string;
 };
@@ -21,8 +21,8 @@ const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /**
- * Fixed tokens as an HTTP Bearer scheme (RFC 6750). Only hashes are kept, every one is compared, and each comparison
- * takes the same time whatever differs. A missing or wrong token is an anonymous caller.
+ * Fixed tokens as an HTTP Bearer scheme (RFC 6750). Keeps hashes only, and compares all of them in constant time. A
+ * caller with a missing or wrong token is anonymous.
  */
 export class BearerTokens implements Authenticator {
   readonly challenges = ['Bearer'] as const;
@@ -31,7 +31,7 @@ export class BearerTokens implements Authenticator {
   };
   readonly #entries: Promise<readonly Entry[]>;
 
-  /** @throws OptionsError naming the subjects whose token or hash cannot be one. */
+  /** @throws OptionsError naming the subjects with an invalid token or hash. */
   constructor(tokens: readonly BearerToken[]) {
     const problems = tokens.flatMap(problemOf);
     if (problems.length > 0) throw new OptionsError('BearerTokens', problems);
@@ -52,7 +52,7 @@ export class BearerTokens implements Authenticator {
   }
 }
 
-/** What is wrong with an entry; never the token itself. */
+/** The problem of an entry, without its token. */
 function problemOf(entry: BearerToken): string[] {
   if ('sha256' in entry) {
     return SHA256.test(entry.sha256) ? [] : [`the sha256 of ${entry.subject} must be 64 hex digits`];
@@ -69,7 +69,7 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16));
 }
 
-/** No early exit: how long it takes tells nothing about where two digests differ. */
+/** Compares all bytes, so that the time does not depend on the first difference. */
 function equal(left: Uint8Array, right: Uint8Array): boolean {
   let difference = left.length ^ right.length;
   for (let at = 0; at < left.length; at++) difference |= (left[at] ?? 0) ^ (right[at] ?? 0);

@@ -2,10 +2,10 @@ import type { Clock } from '../../runtime/clock.js';
 import type { AnswerCache } from '../answer-cache.js';
 import { globMatcher } from '../glob.js';
 
-/** What a cache in memory needs. */
+/** Options of a cache in memory. */
 export interface MemoryCacheOptions {
   readonly clock: Clock;
-  /** How many texts are kept at most; beyond it the one that was not asked for the longest goes. Default 1,000. */
+  /** Number of texts. Beyond it the least recently used one is removed. Default 1,000. */
   readonly entries?: number;
 }
 
@@ -15,11 +15,11 @@ interface Entry {
   readonly until: number;
 }
 
-/** A cache of this process. */
+/** A cache in the memory of this process. */
 export class MemoryCache implements AnswerCache {
   readonly #clock: Clock;
   readonly #limit: number;
-  /** In the order in which they were last asked for. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor({ clock, entries = 1_000 }: MemoryCacheOptions) {

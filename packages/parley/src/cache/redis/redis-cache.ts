@@ -7,28 +7,28 @@ import type { AnswerCache, CacheLink } from '../answer-cache.js';
 import { globMatcher } from '../glob.js';
 import { isRefusal, RedisConnection } from './redis-connection.js';
 
-/** Where the server is, and how it is used. */
+/** Options of a cache in Redis. */
 export interface RedisCacheOptions {
-  /** `redis://` or `rediss://`, with user, password and number of the database as usual. */
+  /** `redis://` or `rediss://`, with user, password and database number. */
   readonly url: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What all names in Redis begin with; default `a2a:`. */
+  /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;
-  /** Connections that are kept; two at least, and by default. */
+  /** Open connections, at least 2. Default 2. */
   readonly connections?: number;
-  /** How long a command may take, ms; 100 at most, default 40. */
+  /** Longest time of a command, in ms, at most 100. Default 40. */
   readonly timeoutMs?: number;
 }
 
-/** How long a cache that is being opened waits for the server before it goes on without. */
+/** Longest wait for the server during `open`. Then the cache starts disconnected. */
 const OPEN_MS = 1_000;
-/** The clocks of several processes that share a cache differ by less. */
+/** Upper bound for the clock skew between processes that share a cache. */
 const SKEW_MS = 60_000;
-/** The list of keys outlives its last entry by as much. */
+/** Time that the list of keys outlives its last entry. */
 const LIST_MS = 86_400_000;
 
-/** A cache in Redis or Valkey, shared by all processes that use the same server and prefix. */
+/** A cache in Redis or Valkey, shared by all processes with the same server and prefix. */
 export class RedisCache implements AnswerCache {
   readonly #options: RedisCacheOptions;
   readonly #prefix: string;
@@ -52,7 +52,8 @@ export class RedisCache implements AnswerCache {
   }
 
   /**
-   * Resolves as soon as all connections are there, or after a second without them: a server that is gone is no reason not to start.
+   * Resolves when all connections are open, or after a second without them. An unreachable server does not prevent the
+   * start.
    * @throws OptionsError
    */
   static async open(options: RedisCacheOptions): Promise<RedisCache> {
@@ -106,7 +107,7 @@ export class RedisCache implements AnswerCache {
     for (const connection of this.#connections) connection.close();
   }
 
-  /** The one with the least to do of those that answer. */
+  /** The answering connection with the fewest running commands. */
   #connection(): RedisConnection {
     let best: RedisConnection | undefined;
     for (const connection of this.#connections) {
@@ -116,7 +117,7 @@ export class RedisCache implements AnswerCache {
     return best;
   }
 
-  /** All of the commands or none. */
+  /** Runs all commands or none. */
   async #together(add: (commands: ChainableCommander) => ChainableCommander): Promise<readonly unknown[]> {
     try {
       const results = await this.#connection().call(async (client) => {
@@ -135,7 +136,7 @@ export class RedisCache implements AnswerCache {
 
   #changed(): void {
     if (this.#closed) return;
-    // What one connection has found out the others will in a moment.
+    // The other connections will see the same failure in a moment.
     for (const connection of this.#connections) connection.look();
     if (this.#connections.every(({ answers }) => answers)) this.#opened.resolve();
     const reachable = this.#connections.some(({ answers }) => answers);
@@ -150,7 +151,7 @@ export class RedisCache implements AnswerCache {
     this.#tell('cannot be reached', this.#connections.find(({ reason }) => reason !== '')?.reason);
   }
 
-  /** A server that is full or read-only: said once until it takes something again. */
+  /** Logs once that a full or read-only server refuses writes, until a write succeeds again. */
   #tellRefused(error: unknown): void {
     const cause = error instanceof CacheError ? error.cause : undefined;
     if (this.#refused || !isRefusal(cause)) return;
@@ -162,7 +163,7 @@ export class RedisCache implements AnswerCache {
     this.#options.logger.warn(`the cache ${what}: answers are made without it`, { ...this.#subject(), reason });
   }
 
-  /** Never the whole url: there may be a password in it. */
+  /** Without the whole url, which may have a password. */
   #subject() {
     return { server: URL.parse(this.#options.url)?.host ?? '' };
   }

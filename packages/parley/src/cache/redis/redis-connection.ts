@@ -2,39 +2,39 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { CacheError } from '../../errors/cache-error.js';
 import type { Clock } from '../../runtime/clock.js';
 
-/** What one connection needs. */
+/** Options of one connection. */
 export interface RedisConnectionOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** How long a command may take. */
+  /** Longest time of a command. */
   readonly timeoutMs: number;
-  /** Told whenever the server begins or ceases to answer here. */
+  /** Called when the server begins or ceases to answer on this connection. */
   readonly changed: () => void;
 }
 
-/** Between two looks at a server that answers, so that one that hangs is noticed also while nobody asks it anything. */
+/** Interval between probes of a healthy server, so that a hanging one is noticed without traffic. */
 const WATCH_MS = 1_000;
-/** Between two looks at one that does not. */
+/** Interval between probes of a silent server. */
 const PROBE_MS = 250;
-/** Looks in vain after which the connection is made anew: the other end may be gone without a word. */
+/** Failed probes after which the connection is replaced, because the other end may be gone without notice. */
 const PROBES_PER_CONNECTION = 12;
 
 const OPTIONS = {
-  // What cannot be done now is not to be done later: its caller has gone on without.
+  // A command that fails now must not run later: its caller has gone on without the cache.
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   retryStrategy: () => PROBE_MS,
   connectTimeout: 2_000,
-  // A frozen server accepts connections and says nothing: whether it answers is found out here, by PING.
+  // A frozen server accepts connections and stays silent. The probes of this class find that out by PING.
   enableReadyCheck: false,
   disableClientInfo: true,
   protocol: 2,
 } satisfies RedisOptions;
 
 /**
- * One connection to a Redis server. It is in order only while the server answers in time: after the first command that takes too
- * long no other one is tried until a PING comes back.
+ * One connection to a Redis server. After the first command that times out, no other one is sent until a PING is
+ * answered.
  */
 export class RedisConnection {
   readonly #client: Redis;
@@ -57,24 +57,27 @@ export class RedisConnection {
       .on('close', () => this.#lost());
   }
 
-  /** Why the server did not answer here the last time that it did not; the text only, as the error may hold a password. */
+  /**
+   * The text of the last failure of the server on this connection. Only the text, because the error may hold a
+   * password.
+   */
   get reason(): string {
     return this.#reason;
   }
 
-  /** Whether the server answers here. */
+  /** True if the server answers on this connection. */
   get answers(): boolean {
     return this.#answers;
   }
 
-  /** Commands under way. */
+  /** Number of running commands. */
   get running(): number {
     return this.#running;
   }
 
   /**
-   * Has the server do something.
-   * @throws CacheError when it cannot, or not in time.
+   * Runs a command.
+   * @throws CacheError if the command fails or times out.
    */
   async call<T>(command: (client: Redis) => Promise<T>): Promise<T> {
     this.#running++;
@@ -82,13 +85,13 @@ export class RedisConnection {
       return await this.#inTime(command(this.#client));
     } catch (error) {
       if (!isRefusal(error)) this.#lost(error);
-      throw new CacheError('Redis did not do what it was asked', { cause: error });
+      throw new CacheError('A command to Redis failed', { cause: error });
     } finally {
       this.#running--;
     }
   }
 
-  /** Ends the connection; commands under way fail. */
+  /** Ends the connection. Running commands fail. */
   close(): void {
     this.#closed = true;
     this.#answers = false;
@@ -96,7 +99,7 @@ export class RedisConnection {
     this.#client.disconnect();
   }
 
-  /** Finds out now whether the server still answers. */
+  /** Probes the server now. */
   look(): void {
     if (this.#answers) this.#probeIn(0);
   }
@@ -142,14 +145,14 @@ export class RedisConnection {
     const { clock, timeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
       const late = () => reject(new Error(`no answer within ${timeoutMs} ms`));
-      // An answer that came while this process was busy is there already, and only has to be read.
+      // An answer that arrived while this process was busy is already there and only has to be read.
       const cancel = clock.after(timeoutMs, () => clock.soon(late));
       answer.then(resolve, reject).finally(cancel);
     });
   }
 }
 
-/** Whether the server itself has said no, which is an answer, too. */
+/** True if the server itself refused. A refusal is an answer too. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }

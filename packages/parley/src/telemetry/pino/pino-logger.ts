@@ -4,7 +4,7 @@ import { withoutSecretFields, withoutSecrets } from '../redaction.js';
 
 type Level = Exclude<LevelWithSilent, 'silent' | 'trace' | 'fatal'>;
 
-/** A logger that writes by pino, without credentials. What is below its level costs nothing but the call. */
+/** A logger that writes through pino, without credentials. A line below the level of pino costs only the call. */
 export function toPino(pino: Pino): Logger {
   const writerOf = (level: Level) => (message: string, fields?: LogFields) => {
     if (!pino.isLevelEnabled(level)) return;
@@ -13,7 +13,7 @@ export function toPino(pino: Pino): Logger {
   return { debug: writerOf('debug'), info: writerOf('info'), warn: writerOf('warn'), error: writerOf('error') };
 }
 
-/** Readers of pino's lines look for errors under `err`. */
+/** Tools for pino expect errors under `err`. */
 function membersOf(fields: LogFields): object {
   const { error, ...others } = withoutSecretFields(fields);
   return error === undefined ? others : { ...others, err: error };
