@@ -8,6 +8,7 @@ import { commitsContract } from './storage/commits.js';
 import { keepingContract } from './storage/keeping.js';
 import { listsContract } from './storage/lists.js';
 import { logsContract } from './storage/logs.js';
+import { processesContract } from './storage/processes.js';
 import { pushConfigurationsContract } from './storage/push-configurations.js';
 import { equalIdsContract, scopesContract } from './storage/scopes.js';
 import type { OpenStorage } from './storage/tested-storage.js';
@@ -28,6 +29,7 @@ export function storageContract(name: string, open: OpenStorage): void {
       pushConfigurationsContract,
       commitsContract,
       checkingContract,
+      processesContract,
     ]) {
       contract(open);
     }

@@ -14,6 +14,7 @@ import { checkingContract } from './storage/checking.js';
 import { claimingContract } from './storage/claiming.js';
 import { commitsContract } from './storage/commits.js';
 import { logsContract } from './storage/logs.js';
+import { processesContract } from './storage/processes.js';
 import { pushConfigurationsContract } from './storage/push-configurations.js';
 import { scopesContract } from './storage/scopes.js';
 import { ALICE, said } from './storage/task-play.js';
@@ -59,6 +60,7 @@ describe('task store storage', () => {
     pushConfigurationsContract,
     commitsContract,
     checkingContract,
+    processesContract,
   ]) {
     contract(open);
   }

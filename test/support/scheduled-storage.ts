@@ -6,6 +6,7 @@ import type {
   Claim,
   TaskStorage,
 } from '../../packages/parley/src/store/task-storage.js';
+import { LocalWakeups } from '../../packages/parley/src/store/wakeups.js';
 import { settled } from './manual-clock.js';
 
 /** `late`: it happens, but its caller hears of it only when it is picked once more. */
@@ -70,11 +71,12 @@ export class ScheduledStorage {
     const shared = this.#shared;
     const operations = () => this.#operations;
     const observed = this.#observed.bind(this);
+    const silent = new LocalWakeups();
     return new Proxy(this.#storage, {
       get(target, name) {
         if (name === 'shared') return shared;
         // Processes hear nothing of each other.
-        if (name === 'watchWrites') return undefined;
+        if (name === 'wakeups') return silent;
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {

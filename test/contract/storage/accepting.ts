@@ -18,6 +18,7 @@ export function acceptingContract(open: OpenStorage): void {
         seq: 1,
         epoch: 0,
         running: false,
+        heldTurn: 0,
         createdAt: clock.now(),
       });
       const { records, floor, last } = await storage.records({ scope: ALICE, id: 't1' }, 0, 1_000);

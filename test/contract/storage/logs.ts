@@ -160,6 +160,7 @@ export function logsContract(open: OpenStorage): void {
         seq: 1,
         epoch: 0,
         running: false,
+        heldTurn: 0,
         createdAt: clock.now(),
       });
       expect(only((await storage.records(KEY, 0, 1_000)).records)).toMatchObject({ seq: 1, turn: 0, event: { task } });

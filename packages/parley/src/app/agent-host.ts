@@ -3,7 +3,7 @@ import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/ht
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { OneAtATime } from '../server/execution/one-at-a-time.js';
+import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -78,8 +78,8 @@ export class AgentHost {
     const modifiedAt = options.clock.now();
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
     const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
-    const lastAttempts = new OneAtATime();
-    const ports = { ...options, bodies, openStreams: { count: 0 }, lastAttempts, streamBroke };
+    const node = new EngineNode(options);
+    const ports = { ...options, bodies, openStreams: { count: 0 }, node, streamBroke };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
       const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });

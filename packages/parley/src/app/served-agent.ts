@@ -14,7 +14,7 @@ import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
-import type { OneAtATime } from '../server/execution/one-at-a-time.js';
+import type { EngineNode } from '../server/execution/engine-node.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
@@ -42,8 +42,8 @@ export interface SharedPorts extends AgentPorts {
   readonly bodies: BodyBudget;
   /** Where the streams that are open are counted. */
   readonly openStreams: Tally;
-  /** For the turns of all agents in their last attempt. */
-  readonly lastAttempts: OneAtATime;
+  /** The process on the storage: it keeps the leases of all agents. */
+  readonly node: EngineNode;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke: (code: ErrorCode) => void;
 }
@@ -168,7 +168,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, uncaughtErrors, logger, lastAttempts } = this.#ports;
+    const { storage, clock, ids, uncaughtErrors, logger, node } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const card = this.card([]);
     return new DefaultRequestHandler({
@@ -178,7 +178,7 @@ export class ServedAgent {
       clock,
       ids,
       logger,
-      lastAttempts,
+      node,
       ...(uncaughtErrors && { uncaughtErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),

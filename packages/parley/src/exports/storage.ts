@@ -29,21 +29,24 @@ export type {
   HeldTurn,
   IdempotencyKey,
   Lease,
+  NodeBeat,
   RecordPage,
   Remembered,
   Renewal,
   Retention,
   Scope,
   StorageLoad,
+  StorageNode,
   StoredTask,
   Swept,
   TaskKey,
   TaskPage,
+  TaskProgress,
   TaskQuery,
   TaskStorage,
 } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
-export type { WriteWatcher } from '../store/write-watchers.js';
+export type { WakeupListener, Wakeups } from '../store/wakeups.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';

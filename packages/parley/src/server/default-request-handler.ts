@@ -29,12 +29,12 @@ import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { BaseRequestHandler } from './base-request-handler.js';
-import { DEFAULT_ENGINE_LIMITS, type EngineLimits, UNENDING_MS } from './engine-limits.js';
+import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine-limits.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
-import { Executions } from './execution/executions.js';
+import { EngineNode } from './execution/engine-node.js';
 import { MessageIntake } from './execution/message-intake.js';
-import { OneAtATime } from './execution/one-at-a-time.js';
+import { RunningTurns } from './execution/running-turns.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
 import type { EngineContext } from './execution/turn-host.js';
@@ -63,10 +63,8 @@ export interface DefaultRequestHandlerOptions {
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
   readonly idempotency?: IdempotencyOptions;
-  /**
-   * Shared by all engines of a process, so that turns in their last attempt run one at a time. Default: one of its own.
-   */
-  readonly lastAttempts?: OneAtATime;
+  /** Shared by the engines of a process on one storage: it keeps their leases. Default: one of its own. */
+  readonly node?: EngineNode;
 }
 
 /**
@@ -75,8 +73,8 @@ export interface DefaultRequestHandlerOptions {
  */
 export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #context: EngineContext;
-  readonly #unwatch: (() => void) | undefined;
-  readonly #executions: Executions;
+  readonly #node: EngineNode;
+  readonly #turns: RunningTurns;
   readonly #intake: MessageIntake;
   readonly #streams: TaskStreams;
   readonly #cancellation: Cancellation;
@@ -86,11 +84,11 @@ export class DefaultRequestHandler extends BaseRequestHandler {
 
   constructor(options: DefaultRequestHandlerOptions) {
     super();
-    const { agent, executor, storage, clock, ids, uncaughtErrors = unknownOrigin } = options;
+    const { agent, executor, storage, ids, uncaughtErrors = unknownOrigin } = options;
     const logger = steadyLogger(options.logger);
+    const node = options.node ?? new EngineNode({ storage, clock: options.clock, ids, logger });
+    const { clock, lease, lastAttempts } = node;
     const limits = { ...DEFAULT_ENGINE_LIMITS, ...options.limits };
-    // What only this process can run is never lost to another one: not while its event loop is held, not when its clock is set.
-    const lease = { node: ids.random(), leaseMs: storage.shared ? limits.leaseMs : UNENDING_MS };
     const feeds = new TaskFeeds();
     const deadlines = new EqualTimers(clock, limits.turnDeadlineMs);
     const graces = new EqualTimers(clock, limits.cancelGraceMs);
@@ -111,24 +109,13 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       logger,
       limits,
       lease,
-      lastAttempts: options.lastAttempts ?? new OneAtATime(),
+      lastAttempts,
     };
-    this.#unwatch = storage.watchWrites?.({
-      written: (key, records, snapshot) => {
-        if (key.scope.agent === agent) feeds.publish(key, records, snapshot);
-      },
-      deleted: (key) => {
-        if (key.scope.agent === agent) feeds.remove(key);
-      },
-    });
-    this.#executions = new Executions(this.#context);
-    this.#intake = new MessageIntake(
-      this.#context,
-      this.#executions,
-      new Idempotency(options.idempotency ?? {}, clock),
-    );
-    this.#streams = new TaskStreams(this.#context);
-    this.#cancellation = new Cancellation(this.#context, this.#executions);
+    this.#node = node;
+    this.#turns = new RunningTurns(this.#context, node);
+    this.#intake = new MessageIntake(this.#context, this.#turns, new Idempotency(options.idempotency ?? {}, clock));
+    this.#streams = new TaskStreams(this.#context, node);
+    this.#cancellation = new Cancellation(this.#context, this.#turns);
     this.#expiry = new WaitingExpiry(this.#context);
     this.#extendedAgentCard = options.extendedAgentCard;
     this.#challenges = options.challenges ?? ['Bearer'];
@@ -136,19 +123,19 @@ export class DefaultRequestHandler extends BaseRequestHandler {
 
   /** Takes over what earlier processes left: call it before the first request. */
   async start(): Promise<void> {
-    await this.#executions.recover();
+    await this.#turns.recover();
     this.#expiry.start();
   }
 
   /** Lets running turns finish for `graceMs` (default 0) and hands over the rest; the storage stays open. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#expiry.stop();
-    return this.#executions.close(options.graceMs ?? 0).finally(() => this.#unwatch?.());
+    return this.#turns.close(options.graceMs ?? 0);
   }
 
   /** What runs and who watches now, for metrics and tests. */
   get load(): { readonly runningTurns: number; readonly watchedTasks: number } {
-    return { runningTurns: this.#executions.running, watchedTasks: this.#context.feeds.size };
+    return { runningTurns: this.#turns.running, watchedTasks: this.#context.feeds.size };
   }
 
   async sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse> {
@@ -171,6 +158,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       if (!returnImmediately) waiter ??= new TurnWaiter(feeds, key);
       waiter?.expect(submission.turn);
       submission.start();
+      // Another process may run the task, or be done with it already.
+      if (waiter && !submission.claim) this.#node.look(key);
       if (!waiter) {
         const task = submission.claim?.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
         return { task: trimTask(task, { historyLength }) };

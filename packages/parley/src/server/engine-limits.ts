@@ -27,6 +27,12 @@ export interface EngineLimits {
   /** How long a claim lasts without a heartbeat, where other processes share the storage; elsewhere it has no end. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
+  /** An agent is told to stop this long before the end of a lease that could not be renewed. */
+  readonly fenceMarginMs: number;
+  /** How often streams and waiting callers look at tasks that run in other processes; wake-ups tell them sooner. */
+  readonly lookMs: number;
+  /** Turns of all agents that run here before the process claims no more. Messages that arrive here run all the same. */
+  readonly runningTurns: number;
   /** How often a turn is tried when processes die under it. */
   readonly maxAttempts: number;
   /** A task that waits for its caller longer than this ends in FAILED. */
@@ -62,6 +68,9 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   readerStallMs: 30_000,
   leaseMs: 15_000,
   heartbeatMs: 5_000,
+  fenceMarginMs: 1_000,
+  lookMs: 5_000,
+  runningTurns: 1_000,
   maxAttempts: 3,
   waitingExpiryMs: 7 * 86_400_000,
   expiryCheckMs: 60_000,

@@ -56,7 +56,7 @@ export function storeBackedStorage(options: StoreBackedStorageOptions): TaskStor
     get(target, name: keyof TaskStorage) {
       const value: unknown = (name in replaced ? replaced : target)[name];
       if (typeof value !== 'function') return value;
-      if (name === 'watchCommits' || name === 'watchWrites') return value.bind(target);
+      if (name === 'watchCommits') return value.bind(target);
       if (name === 'close') return async () => tasks.settled().then(() => target.close());
       return (...args: readonly unknown[]) =>
         tasks.inOrder(taskOf(args), async () => Reflect.apply(value, target, args) as unknown);

@@ -4,7 +4,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
-import type { WriteWatcher } from './write-watchers.js';
+import type { Wakeups } from './wakeups.js';
 
 /** Whose tasks: every read and write is confined to one scope. */
 export interface Scope {
@@ -31,6 +31,13 @@ export function isSameTask(one: TaskKey, other: TaskKey): boolean {
   return one.id === other.id && isSameScope(one.scope, other.scope);
 }
 
+/** A text for a key. Owner and tenant come with their lengths, so that no two tasks have the same. */
+export function taskKeyText({ scope: { agent, tenant, owner }, id }: TaskKey): string {
+  const user = owner === null ? '-' : `${owner.length} ${owner}`;
+  const place = tenant === '' ? `${user} ${agent.length} ${agent}` : `${user}/${tenant.length} ${tenant} ${agent}`;
+  return `${place} ${id}`;
+}
+
 /** A task as it stands: the fold of its records up to `seq`. */
 export interface StoredTask {
   readonly scope: Scope;
@@ -41,8 +48,35 @@ export interface StoredTask {
   readonly epoch: number;
   /** Whether a turn holds a lease on it now. */
   readonly running: boolean;
+  /** The turn that a node holds, also after the end of its lease; 0 if there is none. */
+  readonly heldTurn: number;
   /** ms since the epoch. */
   readonly createdAt: number;
+}
+
+/** How far a task is, without its content. */
+export interface TaskProgress {
+  /** Sequence number of its last record. */
+  readonly seq: number;
+  readonly state: TaskState;
+  /** The last turn that its records name; 0 if none does. */
+  readonly lastTurn: number;
+}
+
+/** The heartbeat of a process. */
+export interface NodeBeat {
+  /** The id that its leases name. */
+  readonly node: string;
+  /** The agents whose turns it runs. */
+  readonly agents: readonly string[];
+  readonly runningTurns: number;
+}
+
+/** A process that uses the storage. Times are ms since the epoch, by the storage's clock. */
+export interface StorageNode extends NodeBeat {
+  readonly firstSeenAt: number;
+  /** The time of its last heartbeat. */
+  readonly seenAt: number;
 }
 
 /** What an execution keeps of the call that asked for it; never credentials. */
@@ -281,6 +315,12 @@ export interface TaskStorage {
   /** What a resolved promise survives. */
   readonly durability: 'none' | 'process' | 'power-loss';
 
+  /**
+   * Wake-ups about this storage. It publishes writes from outside of a turn, deletions, turns that can be claimed, and
+   * requests to cancel. A shared storage publishes the appends of turns as well.
+   */
+  readonly wakeups: Wakeups;
+
   accept(acceptance: Acceptance): Promise<AcceptOutcome>;
   append(append: Append): Promise<AppendOutcome>;
   /**
@@ -309,6 +349,8 @@ export interface TaskStorage {
   tasks(query: TaskQuery): Promise<TaskPage>;
   /** Records after a sequence number, in order, until their events have `maxBytes` of JSON (at least one record). */
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage>;
+  /** How far these tasks are, in the order asked, in one read; `undefined` for a task that is not there. */
+  heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]>;
   /**
    * Tasks of these agents that have waited in an interrupted state since before a time, and have no execution; oldest
    * first. Fewer than `limit` may come, so that they are not too large together; none only if there is none. Tasks that
@@ -341,6 +383,13 @@ export interface TaskStorage {
   /** False if the scope has no such task; a missing configuration is no error (Spec §3.1.10). */
   deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
 
+  /** The storage's time, in ms since the epoch: that of its leases and of all ages it compares. */
+  now(): Promise<number>;
+  /** Notes that a process is alive. Resolves to the storage's time. */
+  heartbeat(beat: NodeBeat): Promise<number>;
+  /** The processes that sent a heartbeat within the last hour. */
+  nodes(): Promise<readonly StorageNode[]>;
+
   /**
    * Writes something of no meaning the way all else is written, so that a storage that resolves would have taken a
    * message in just now.
@@ -351,11 +400,6 @@ export interface TaskStorage {
    * Absent where every call is committed by itself.
    */
   watchCommits?(watcher: (calls: number) => void): () => void;
-  /**
-   * Tells a watcher in this process of every write from outside of a turn, until the function is called that this
-   * returns. Where it is absent, nobody who watches a task hears of what a `ScopedTasks` does to it.
-   */
-  watchWrites?(watcher: WriteWatcher): () => void;
   sweep(retention: Retention): Promise<Swept>;
   close(): Promise<void>;
 }

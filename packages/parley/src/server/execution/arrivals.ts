@@ -6,13 +6,16 @@ import { isSameTask, type TaskKey } from '../../store/task-storage.js';
 export class Arrival {
   /** The task whose turn may come; absent where it can be any task's. */
   readonly key: TaskKey | undefined;
+  /** The time of the call, by the monotonic clock. */
+  readonly sentAt: number;
   readonly #ended: (arrival: Arrival) => void;
   #end: PromiseWithResolvers<void> | undefined;
   /** Its place in the list of arrivals. */
   place: Place<Arrival> | undefined;
 
-  constructor(key: TaskKey | undefined, ended: (arrival: Arrival) => void) {
-    this.key = key;
+  constructor(call: { readonly key: TaskKey | undefined; readonly sentAt: number }, ended: (arrival: Arrival) => void) {
+    this.key = call.key;
+    this.sentAt = call.sentAt;
     this.#ended = ended;
   }
 
@@ -35,10 +38,15 @@ export class Arrival {
  */
 export class Arrivals {
   readonly #underWay = new LinkedList<Arrival>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   /** Registers a call before it is made; the caller ends it. */
   begin(key?: TaskKey): Arrival {
-    const arrival = new Arrival(key, ({ place }) => place && this.#underWay.remove(place));
+    const arrival = new Arrival({ key, sentAt: this.#now() }, ({ place }) => place && this.#underWay.remove(place));
     arrival.place = this.#underWay.add(arrival);
     return arrival;
   }

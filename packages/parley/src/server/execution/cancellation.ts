@@ -3,11 +3,11 @@ import type { JsonObject } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Scope, StoredTask } from '../../store/task-storage.js';
-import type { Executions } from './executions.js';
 import { endFromOutside } from './outside-end.js';
-import { storageStalledError } from './storage-stalled-error.js';
+import type { RunningTurns } from './running-turns.js';
 import type { EngineContext } from './turn-host.js';
 import { TurnWaiter } from './turn-waiter.js';
+import { storageStalledError } from './unavailable-errors.js';
 
 /** A CancelTask under way. */
 interface CancelCall {
@@ -21,11 +21,11 @@ interface CancelCall {
 /** Spec §3.1.5: cancels tasks, whoever runs them, or nobody. */
 export class Cancellation {
   readonly #context: EngineContext;
-  readonly #executions: Executions;
+  readonly #turns: RunningTurns;
 
-  constructor(context: EngineContext, executions: Executions) {
+  constructor(context: EngineContext, turns: RunningTurns) {
     this.#context = context;
-    this.#executions = executions;
+    this.#turns = turns;
   }
 
   /**
@@ -58,8 +58,8 @@ export class Cancellation {
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(taskId);
       if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
       // A turn of this process runs, also when the process was held for so long that its lease has ended.
-      const turn = this.#executions.of(key);
-      const arriving = turn ? undefined : this.#executions.arriving(key);
+      const turn = this.#turns.of(key);
+      const arriving = turn ? undefined : this.#turns.arriving(key);
       if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.

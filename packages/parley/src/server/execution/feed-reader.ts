@@ -1,10 +1,11 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { TaskKey, TaskStorage } from '../../store/task-storage.js';
+import type { TaskKey, TaskProgress, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
+import { storageStalledError } from './unavailable-errors.js';
 
 /** What a reader needs of its engineContext. */
 export interface FeedReaderOptions {
@@ -89,8 +90,21 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     this.#notify();
   }
 
-  removed(): void {
-    this.#end(new TaskNotFoundError(this.key.id));
+  get started(): boolean {
+    return this.#tail !== undefined;
+  }
+
+  look(progress: TaskProgress | undefined): void {
+    if (this.#ended || this.#tail === undefined) return;
+    if (progress === undefined) return this.#end(new TaskNotFoundError(this.key.id));
+    if (progress.seq <= Math.max(this.#tail, this.#newest)) return;
+    this.#newest = progress.seq;
+    this.#fallBehind();
+    this.#notify();
+  }
+
+  overdue(): void {
+    this.#end(storageStalledError());
   }
 
   shutDown(): void {

@@ -18,11 +18,10 @@ import type {
 } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { ServerCallContext } from '../server-call-context.js';
-import { closingError } from './closing-error.js';
-import type { Executions } from './executions.js';
-import { storageStalledError } from './storage-stalled-error.js';
+import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
 import type { EngineContext } from './turn-host.js';
+import { closingError, storageStalledError } from './unavailable-errors.js';
 
 const NONE: readonly string[] = Object.freeze([]);
 const BUSY_RETRY_MS = 1_000;
@@ -51,14 +50,14 @@ export type Submission =
 /** Takes messages in: what is wrong with one is refused before anything is stored. */
 export class MessageIntake {
   readonly #context: EngineContext;
-  readonly #executions: Executions;
+  readonly #turns: RunningTurns;
   readonly #idempotency: Idempotency;
   /** Replies in the making, for repeats that arrive before the first is answered. */
   readonly #pending = new Map<string, { digest: string; result: Promise<Submission> }>();
 
-  constructor(context: EngineContext, executions: Executions, idempotency: Idempotency) {
+  constructor(context: EngineContext, turns: RunningTurns, idempotency: Idempotency) {
     this.#context = context;
-    this.#executions = executions;
+    this.#turns = turns;
     this.#idempotency = idempotency;
   }
 
@@ -68,7 +67,7 @@ export class MessageIntake {
   envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
     const { agent, ids, clock, limits } = this.#context;
     const { configuration } = request;
-    if (this.#executions.closing) throw closingError();
+    if (this.#turns.closing) throw closingError();
     if (request.message.role !== 'ROLE_USER') {
       throw new InvalidParamsError([{ field: 'message.role', description: 'must be ROLE_USER' }]);
     }
@@ -108,7 +107,7 @@ export class MessageIntake {
         late = true;
         reject(storageStalledError());
       });
-      const arrival = this.#executions.expect({ scope: envelope.scope, id: envelope.taskId });
+      const arrival = this.#turns.expect({ scope: envelope.scope, id: envelope.taskId });
       const answered = () => {
         patience.stop(timer);
         arrival.end();
@@ -117,7 +116,7 @@ export class MessageIntake {
         (outcome) => {
           try {
             envelope.takenIn?.();
-            const submission = this.#accepted(envelope, outcome);
+            const submission = this.#accepted(envelope, outcome, arrival.sentAt);
             if (late && submission.kind === 'turn') submission.start();
             resolve(submission);
           } catch (error) {
@@ -146,13 +145,13 @@ export class MessageIntake {
     });
   }
 
-  #accepted(envelope: Envelope, outcome: AcceptOutcome): Submission {
+  #accepted(envelope: Envelope, outcome: AcceptOutcome, sentAt: number): Submission {
     const { taskId } = envelope;
     switch (outcome.kind) {
       case 'accepted': {
         const { turn, claim } = outcome;
-        const admitted = claim && this.#executions.admit(claim);
-        return { kind: 'turn', turn, claim, start: () => admitted && this.#executions.start(admitted) };
+        const admitted = claim && this.#turns.admit(claim, sentAt);
+        return { kind: 'turn', turn, claim, start: () => admitted && this.#turns.start(admitted) };
       }
       case 'repeated':
         this.#idempotency.check(outcome.first, envelope.key);
@@ -216,7 +215,7 @@ export class MessageIntake {
 
   async #decide(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
     const { scope, message, caller, key } = envelope;
-    const turn = this.#executions.draft({ scope, message, caller, task, ...(key && { idempotency: key }) });
+    const turn = this.#turns.draft({ scope, message, caller, task, ...(key && { idempotency: key }) });
     const opening = await turn.opening;
     if (opening === undefined) throw new TypeError('A draft has an opening');
     if ('reply' in opening) return { kind: 'reply', message: opening.reply };

@@ -16,20 +16,20 @@ export interface OutsideEnd {
   readonly authority: 'idle' | 'force';
 }
 
-/** Ends a task from outside of any turn. Undefined when it has changed since it was read: nothing was written then. */
+/** Ends a task from outside of any turn, in the name of the turn that is held. Undefined when it has changed since it was read: nothing was written then. */
 export async function endFromOutside(
   context: EngineContext,
   stored: StoredTask,
   end: OutsideEnd,
 ): Promise<Task | undefined> {
   const { storage, feeds, clock } = context;
-  const { scope, task, seq } = stored;
+  const { scope, task, seq, heldTurn } = stored;
   const key = { scope, id: task.id };
   const timestamp = timestampAt(Math.max(clock.now(), statusTime(task.status)));
   const event = {
     statusUpdate: { taskId: task.id, contextId: task.contextId ?? '', status: { ...end.status, timestamp } },
   };
-  const record = LogRecord.of(seq + 1, 0, event, end.metadata ? { metadata: end.metadata } : {});
+  const record = LogRecord.of(seq + 1, heldTurn, event, end.metadata ? { metadata: end.metadata } : {});
   const builder = TaskBuilder.from(task);
   builder.apply(record);
   const snapshot = builder.view();

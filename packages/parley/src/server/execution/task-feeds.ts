@@ -1,6 +1,6 @@
 import type { Task } from '../../model/task.js';
 import { TransientMap } from '../../runtime/transient-map.js';
-import { isSameScope, type TaskKey } from '../../store/task-storage.js';
+import { isSameScope, type TaskKey, type TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 
 /** Somebody who wants the records of a task as they are committed. */
@@ -12,8 +12,10 @@ export interface FeedListener {
    * one: always at an end and at an interruption.
    */
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
-  /** The task was deleted: there will be no more of it. */
-  removed(): void;
+  /** True once it knows where it begins: an answer of the storage from before that means nothing to it. */
+  readonly started: boolean;
+  /** Tells how far the task is in the storage; undefined if it was deleted. */
+  look(progress: TaskProgress | undefined): void;
   /** There will be no more from this process. */
   shutDown(): void;
   /** The task waits or has ended, but the storage does not take that in. */
@@ -66,12 +68,13 @@ export class TaskFeeds {
     for (const listener of this.#of(key)) listener.overdue?.();
   }
 
-  /** Sends all listeners of a deleted task away. */
-  remove(key: TaskKey): void {
-    for (const listener of this.#of(key)) {
-      this.detach(listener);
-      listener.removed();
-    }
+  /** The listeners of a task, or of all tasks, that have started. */
+  started(key?: TaskKey): readonly FeedListener[] {
+    if (key !== undefined) return this.#of(key).filter(({ started }) => started);
+    return this.#listeners
+      .values()
+      .flatMap((present) => (present instanceof Set ? [...present] : [present]))
+      .filter(({ started }) => started);
   }
 
   #of({ scope, id }: TaskKey): readonly FeedListener[] {

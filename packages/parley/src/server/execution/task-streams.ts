@@ -7,11 +7,12 @@ import type { LogRecord } from '../../task/log-record.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { trimTask } from '../../task/trim-task.js';
-import { closingError } from './closing-error.js';
+import type { EngineNode } from './engine-node.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
 import { stateOf } from './record-state.js';
 import type { EngineContext } from './turn-host.js';
+import { closingError } from './unavailable-errors.js';
 
 /** A stream of events, as an iterator. */
 export type EventStream = AsyncIterator<StreamItem, undefined>;
@@ -21,9 +22,11 @@ export type EventStream = AsyncIterator<StreamItem, undefined>;
  */
 export class TaskStreams {
   readonly #context: EngineContext;
+  readonly #node: EngineNode;
 
-  constructor(context: EngineContext) {
+  constructor(context: EngineContext, node: EngineNode) {
     this.#context = context;
+    this.#node = node;
   }
 
   /** Listens first, then takes the message in: nothing is missed in between. */
@@ -42,6 +45,7 @@ export class TaskStreams {
         const stands = submission.claim ?? (await this.#stored(scope, taskId));
         reader.begin(stands.seq, { event: { task: trimTask(stands.task, { historyLength }) }, seq: stands.seq });
         submission.start();
+        if (!submission.claim) this.#lookIfShared(reader);
         return reader;
       }
       await reader.return();
@@ -96,7 +100,9 @@ export class TaskStreams {
     });
     try {
       const stored = await this.#stored(scope, taskId);
-      return await this.#started(reader, stored, lastEventId);
+      const stream = await this.#started(reader, stored, lastEventId);
+      this.#lookIfShared(reader);
+      return stream;
     } catch (error) {
       await reader.return();
       throw error;
@@ -122,6 +128,11 @@ export class TaskStreams {
     if (seen === last) return true;
     const { floor } = await this.#context.storage.records({ scope, id: taskId }, seen, 1);
     return floor <= seen + 1;
+  }
+
+  /** Another process may have written between the read that a stream begins with and its beginning. */
+  #lookIfShared({ key }: FeedReader): void {
+    if (this.#context.storage.shared) this.#node.look(key);
   }
 
   #reader(scope: Scope, taskId: string, endsAfter: (record: LogRecord) => boolean | Error): FeedReader {

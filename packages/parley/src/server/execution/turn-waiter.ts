@@ -1,12 +1,11 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
-import type { TaskKey } from '../../store/task-storage.js';
+import type { TaskKey, TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { closingError } from './closing-error.js';
 import { stateOf } from './record-state.js';
-import { storageStalledError } from './storage-stalled-error.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
+import { closingError, storageStalledError } from './unavailable-errors.js';
 
 /** How the wait for a turn ended. `task` is there where the commit wrote it out. */
 export interface TurnOutcome {
@@ -55,17 +54,21 @@ export class TurnWaiter implements FeedListener {
     }
     for (const record of records) {
       const state = stateOf(record);
-      if (state === undefined) continue;
-      if (isTerminal(state)) return this.#settle({ reached: record.turn >= turn, task: snapshot });
+      const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
+      if (reached === undefined) continue;
       // Seen in the middle of a commit, the snapshot would already show what came after the interruption.
-      if (turn > 0 && record.turn >= turn && isInterrupted(state)) {
-        return this.#settle({ reached: true, task: record === records.at(-1) ? snapshot : undefined });
-      }
+      return this.#settle({ reached, task: record === records.at(-1) ? snapshot : undefined });
     }
   }
 
-  removed(): void {
-    this.#fail(new TaskNotFoundError(this.key.id));
+  get started(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  look(progress: TaskProgress | undefined): void {
+    if (progress === undefined) return this.#fail(new TaskNotFoundError(this.key.id));
+    const reached = this.#turn === undefined ? undefined : reaches(this.#turn, progress);
+    if (reached !== undefined) this.#settle({ reached, task: undefined });
   }
 
   shutDown(): void {
@@ -91,4 +94,16 @@ export class TurnWaiter implements FeedListener {
     this.close();
     this.#resolve(outcome);
   }
+}
+
+/**
+ * Whether a wait for a turn is over: true if the turn was reached, false if the task ended before it; undefined while the
+ * wait goes on. A message that waits behind a turn in AUTH_REQUIRED is answered with that state: its sender may have to
+ * act first.
+ */
+function reaches(turn: number, { state, lastTurn }: Pick<TaskProgress, 'state' | 'lastTurn'>): boolean | undefined {
+  if (isTerminal(state)) return lastTurn >= turn;
+  if (turn === 0) return undefined;
+  if (lastTurn > turn || (lastTurn === turn && isInterrupted(state))) return true;
+  return state === 'TASK_STATE_AUTH_REQUIRED' ? true : undefined;
 }

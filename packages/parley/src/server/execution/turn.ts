@@ -12,17 +12,16 @@ import { eventBytes } from '../../task/event-bytes.js';
 import { announcedState, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
-import { closingError } from './closing-error.js';
 import type { Draft, Opening } from './draft.js';
 import { ignoreRejection } from './ignore-rejection.js';
 import { SETTLED } from './settled.js';
-import { storageStalledError } from './storage-stalled-error.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents } from './turn-events.js';
 import type { EngineContext } from './turn-host.js';
 import { type AddressedMessage, type LoggedTurn, TurnLog } from './turn-log.js';
 import { TurnOverError } from './turn-over-error.js';
 import { TurnTimers } from './turn-timers.js';
+import { closingError, storageStalledError } from './unavailable-errors.js';
 import { EXPIRED } from './waiting-expiry.js';
 
 /** How the texts that the engine itself writes into a task read. Causes go to the log. */

@@ -7,6 +7,7 @@ import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { mergedCancel } from '../merged-cancel.js';
+import { NodeList } from '../node-list.js';
 import { type AcceptDecision, type AcceptedTurn, decideAccept, firstTurn } from '../rules/decide-accept.js';
 import { checkAppend, decideAppend } from '../rules/decide-append.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
@@ -24,21 +25,24 @@ import type {
   HeldTurn,
   IdempotencyKey,
   Lease,
+  NodeBeat,
   RecordPage,
   Remembered,
   Renewal,
   Retention,
   Scope,
   StorageLoad,
+  StorageNode,
   StoredTask,
   Swept,
   TaskKey,
   TaskPage,
+  TaskProgress,
   TaskQuery,
   TaskStorage,
   TurnRuns,
 } from '../task-storage.js';
-import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
+import { LocalWakeups } from '../wakeups.js';
 import { MemorySpaces } from './memory-space.js';
 import { MemoryTasks } from './memory-tasks.js';
 import { RememberedKeys } from './remembered-keys.js';
@@ -67,12 +71,13 @@ const MAX_BYTES = 268_435_456;
 export class MemoryStorage implements TaskStorage {
   readonly shared = false;
   readonly durability = 'none';
+  readonly wakeups = new LocalWakeups();
   readonly #clock: Clock;
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
   readonly #keys = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
   readonly #queue = new TurnQueue();
-  readonly #watchers = new WriteWatchers();
+  readonly #nodes = new NodeList();
   #order = 0;
   #closed = false;
 
@@ -106,7 +111,10 @@ export class MemoryStorage implements TaskStorage {
     if (idempotency !== undefined) {
       this.#keys.put(entry.space, idempotency, { taskId: entry.id, turn });
     }
-    if (accepted.attempts === 0) return { kind: 'accepted', taskId: entry.id, turn };
+    if (accepted.attempts === 0) {
+      if (entry.holder === undefined) this.wakeups.workReady(scope.agent);
+      return { kind: 'accepted', taskId: entry.id, turn };
+    }
     return { kind: 'accepted', taskId: entry.id, turn, claim: claimOf(entry, queued, accepted.attempts) };
   }
 
@@ -140,7 +148,7 @@ export class MemoryStorage implements TaskStorage {
     this.#tasks.setStatus(entry, append.head.status, now);
     this.#queue.update(entry);
     this.#tasks.hasGrown(entry);
-    this.#watchers.appended(append);
+    if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
     return { kind: 'appended', waiting: waitingIn(entry) };
   }
 
@@ -186,6 +194,7 @@ export class MemoryStorage implements TaskStorage {
       if (how === 'done') entry.dropTurns(queued.turn);
       if (typeof how === 'object') Object.assign(queued, { attempts: how.attempts, handOvers: how.handOvers });
       this.#queue.update(entry);
+      if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
     }
     return { waiting: waitingIn(entry) };
   }
@@ -205,6 +214,7 @@ export class MemoryStorage implements TaskStorage {
     if (decision.kind === 'terminal') return { kind: 'terminal', state: entry.state };
     const { held } = entry;
     if (held !== undefined) held.cancel = mergedCancel(held.cancel, request);
+    this.wakeups.cancelAsked({ scope, id: taskId });
     return { kind: 'requested', stored: entry.stored(entry.content.read(), now) };
   }
 
@@ -228,6 +238,14 @@ export class MemoryStorage implements TaskStorage {
     return { records, floor, last: seq };
   }
 
+  async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
+    this.#open();
+    return keys.map((key) => {
+      const entry = this.#tasks.get(key);
+      return entry && { seq: entry.seq, state: entry.state, lastTurn: entry.began };
+    });
+  }
+
   async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
     return this.#tasks.abandoned(agents, before, limit).map((entry) => entry.stored(entry.content.read(), now));
@@ -249,7 +267,7 @@ export class MemoryStorage implements TaskStorage {
     entry.dropTurns('all');
     this.#queue.update(entry);
     this.#tasks.remove(entry);
-    this.#watchers.deleted({ scope, id: taskId });
+    this.wakeups.taskChanged({ scope, id: taskId });
     return 'deleted';
   }
 
@@ -306,8 +324,19 @@ export class MemoryStorage implements TaskStorage {
     return { waiting: this.#queue.waiting };
   }
 
-  watchWrites(watcher: WriteWatcher): () => void {
-    return this.#watchers.add(watcher);
+  async now(): Promise<number> {
+    return this.#open();
+  }
+
+  async heartbeat(beat: NodeBeat): Promise<number> {
+    const now = this.#open();
+    this.#nodes.note(beat, now);
+    return now;
+  }
+
+  async nodes(): Promise<readonly StorageNode[]> {
+    this.#open();
+    return this.#nodes.all();
   }
 
   async sweep(retention: Retention): Promise<Swept> {

@@ -118,6 +118,7 @@ export class TaskEntry implements TaskHead {
 
   stored(task: Task, now: number): StoredTask {
     const { epoch, seq, createdAt } = this;
-    return { scope: this.space.scope, task, seq, epoch, running: isRunning(this, now), createdAt };
+    const heldTurn = this.holder?.turn ?? 0;
+    return { scope: this.space.scope, task, seq, epoch, running: isRunning(this, now), heldTurn, createdAt };
   }
 }

@@ -68,7 +68,8 @@ export function decideAppend(
   const isForced = authority === 'force';
   const drops = ends ? 'all' : endsTurn;
   const losesHolder = isForced || ends || holder?.turn === endsTurn;
-  const writesTurn = typeof authority === 'number' && holder !== undefined && count > 0;
+  // An end from outside ends the turn that runs, and counts as its record.
+  const writesTurn = holder !== undefined && (ends || (typeof authority === 'number' && count > 0));
   return {
     kind: 'appended',
     seq: after + count,

@@ -26,7 +26,8 @@ export function append(tables: WriteTables, operation: AppendOperation): AppendR
   if (head.seq !== after) return ['fenced'];
   const { held } = head;
   insertRecords(tables, head, records);
-  if (typeof authority === 'number' && held !== null && records.length > 0) head.began = held;
+  // An end from outside ends the turn that runs, and counts as its record.
+  if (held !== null && (isEnded(state) || (typeof authority === 'number' && records.length > 0))) head.began = held;
   if (authority === 'force') {
     head.epoch += 1;
     letGo(head);

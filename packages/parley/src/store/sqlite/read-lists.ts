@@ -257,9 +257,9 @@ function readAlone(
   const head = tables.row<TaskRow>(HEAD, pk);
   if (head === undefined || !(wanted.artifacts || wanted.history)) return head;
   const { history, artifacts } = wholeTask(tables, head);
-  const [, ended, statusTime, id, contextId, seq, epoch, created, leaseEnd, status, metadata] = head;
+  const [, ended, statusTime, id, contextId, seq, epoch, created, held, leaseEnd, status, metadata] = head;
   const members = [wanted.history ? textOf(history) : null, wanted.artifacts ? textOf(artifacts) : null] as const;
-  return [pk, ended, statusTime, id, contextId, seq, epoch, created, leaseEnd, status, metadata, ...members];
+  return [pk, ended, statusTime, id, contextId, seq, epoch, created, held, leaseEnd, status, metadata, ...members];
 }
 
 /** About the bytes of a row. Of an open task all members are read, whatever the page shows. */
@@ -270,7 +270,7 @@ function sizeOf({ ended, head, history, artifacts, logBytes }: Sizes, wanted: Wa
 }
 
 /** About the bytes of a row that is read. */
-function bytesOf([, , , , , , , , , status, metadata, history, artifacts]: TaskRow): number {
+function bytesOf([, , , , , , , , , , status, metadata, history, artifacts]: TaskRow): number {
   return status.length + (metadata?.length ?? 0) + (history?.length ?? 0) + (artifacts?.length ?? 0);
 }
 

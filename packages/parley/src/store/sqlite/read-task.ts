@@ -3,9 +3,10 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
-import type { RecordPage, StoredTask, TaskKey } from '../task-storage.js';
+import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
+import { stateOf } from './state-numbers.js';
 import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TaskTexts, taskOf } from './task-texts.js';
 
 interface RecordRow {
@@ -21,6 +22,7 @@ const OF_KEY = `t.id = ? AND t.scope = (SELECT s.pk FROM scope s JOIN agent a ON
 /** A task that has ended comes with its large members. */
 const BY_KEY = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE ${OF_KEY}`;
+const PROGRESS_BY_KEY = `SELECT t.seq, t.state, t.began FROM task t WHERE ${OF_KEY}`;
 const LOG_BY_KEY = `SELECT t.pk, t.seq, t.floor FROM task t WHERE ${OF_KEY}`;
 const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
@@ -57,6 +59,16 @@ export function wholeTask(tables: ReadTables, row: TaskRow): Task {
 /** Reads records one by one, because a log may be much longer than the task that it folds to. */
 function* recordsAfter(tables: ReadTables, pk: number, seq: number): Generator<LogRecord, void> {
   for (const row of tables.each<RecordRow>(RECORDS, pk, seq, pk)) yield recordOf(row);
+}
+
+/** The progress of tasks. */
+export function readProgress(tables: ReadTables, keys: readonly TaskKey[]): readonly (TaskProgress | undefined)[] {
+  return tables.together(() =>
+    keys.map(({ id, scope: { agent, tenant, owner } }) => {
+      const row = tables.get<{ seq: number; state: number; began: number }>(PROGRESS_BY_KEY, id, agent, tenant, owner);
+      return row && { seq: row.seq, state: stateOf(row.state), lastTurn: row.began };
+    }),
+  );
 }
 
 /** Records of a task after a sequence number, until their events have `maxBytes` of JSON. */

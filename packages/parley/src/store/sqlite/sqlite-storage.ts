@@ -6,6 +6,7 @@ import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
 import { parsedCancel } from '../merged-cancel.js';
+import { NodeList } from '../node-list.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -18,26 +19,29 @@ import type {
   HeldTurn,
   IdempotencyKey,
   Lease,
+  NodeBeat,
   RecordPage,
   Remembered,
   Renewal,
   Retention,
   Scope,
   StorageLoad,
+  StorageNode,
   StoredTask,
   Swept,
   TaskKey,
   TaskPage,
+  TaskProgress,
   TaskQuery,
   TaskStorage,
   TurnRuns,
 } from '../task-storage.js';
-import { type WriteWatcher, WriteWatchers } from '../write-watchers.js';
+import { LocalWakeups } from '../wakeups.js';
 import { fileFault } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
 import type { ClaimedTurn } from './operations.js';
 import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from './read-keys-and-configs.js';
-import { readRecords, readTask } from './read-task.js';
+import { readProgress, readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { stateOf } from './state-numbers.js';
 import { storedOf, type TaskRow, taskOf } from './task-texts.js';
@@ -55,10 +59,11 @@ const SMALL_READ = 1_048_576;
 export class SqliteStorage implements TaskStorage {
   readonly shared = false;
   readonly durability: 'power-loss' | 'process';
+  readonly wakeups = new LocalWakeups();
   readonly #clock: Clock;
   readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
-  readonly #watchers = new WriteWatchers();
+  readonly #nodes = new NodeList();
   /** What was claimed at the same time as the last claim. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
@@ -91,7 +96,10 @@ export class SqliteStorage implements TaskStorage {
       case 'accepted': {
         const [, turn, epoch] = result;
         const taskId = 'create' in task ? task.create.id : task.id;
-        if (epoch === null) return { kind: 'accepted', taskId, turn };
+        if (epoch === null) {
+          if (acceptance.claim === undefined) this.wakeups.workReady(scope.agent);
+          return { kind: 'accepted', taskId, turn };
+        }
         const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };
         if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
         // A message to a task that cannot be read is as if it had not come.
@@ -113,8 +121,9 @@ export class SqliteStorage implements TaskStorage {
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#open();
     const result = await this.#commits.do(appendOperation(append, now));
-    if (result[0] === 'appended') this.#watchers.appended(append);
-    return result[0] === 'appended' ? { kind: 'appended', waiting: result[1] } : { kind: result[0] };
+    if (result[0] !== 'appended') return { kind: result[0] };
+    if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
+    return { kind: 'appended', waiting: result[1] };
   }
 
   async claim(
@@ -152,7 +161,9 @@ export class SqliteStorage implements TaskStorage {
   async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
     this.#open();
     const fields = typeof how === 'string' ? how : ([how.attempts, how.handOvers] as const);
-    return { waiting: await this.#commits.do(['release', heldFields(turn), fields]) };
+    const waiting = await this.#commits.do(['release', heldFields(turn), fields]);
+    if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
+    return { waiting };
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
@@ -165,6 +176,7 @@ export class SqliteStorage implements TaskStorage {
     const result = await this.#commits.do(['cancel', scopeFields(scope), taskId, JSON.stringify(request)]);
     if (result[0] === 'terminal') return { kind: 'terminal', state: stateOf(result[1]) };
     const stored = result[0] === 'requested' ? this.#stored(scope, taskId) : undefined;
+    if (stored !== undefined) this.wakeups.cancelAsked({ scope, id: taskId });
     return stored === undefined ? { kind: 'not-found' } : { kind: 'requested', stored };
   }
 
@@ -192,6 +204,11 @@ export class SqliteStorage implements TaskStorage {
     return { ...page, records };
   }
 
+  async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
+    this.#open();
+    return this.#read(() => readProgress(this.#file.tables, keys));
+  }
+
   async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
     const found = await this.#ask('abandoned', { read: 'abandoned', agents, before, limit });
@@ -208,7 +225,7 @@ export class SqliteStorage implements TaskStorage {
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     const now = this.#open();
     const outcome = await this.#commits.do(['delete', scopeFields(scope), now, taskId]);
-    if (outcome === 'deleted') this.#watchers.deleted({ scope, id: taskId });
+    if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
     return outcome;
   }
 
@@ -263,8 +280,19 @@ export class SqliteStorage implements TaskStorage {
     return this.#commits.watch(watcher);
   }
 
-  watchWrites(watcher: WriteWatcher): () => void {
-    return this.#watchers.add(watcher);
+  async now(): Promise<number> {
+    return this.#open();
+  }
+
+  async heartbeat(beat: NodeBeat): Promise<number> {
+    const now = this.#open();
+    this.#nodes.note(beat, now);
+    return now;
+  }
+
+  async nodes(): Promise<readonly StorageNode[]> {
+    this.#open();
+    return this.#nodes.all();
   }
 
   async sweep(retention: Retention): Promise<Swept> {

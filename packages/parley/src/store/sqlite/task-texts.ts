@@ -3,7 +3,7 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import type { Scope, StoredTask } from '../task-storage.js';
 
 /** The columns of a task `t`, in the order of `TaskRow`. The large members of the task follow. */
-export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.lease_end,
+export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.held, t.lease_end,
   t.status, t.metadata`;
 
 /**
@@ -19,6 +19,7 @@ export type TaskRow = readonly [
   seq: number,
   epoch: number,
   created: number,
+  held: number | null,
   leaseEnd: number | null,
   status: string,
   metadata: string | null,
@@ -51,14 +52,15 @@ export function parseTask({ id, contextId, status, metadata, history, artifacts 
 
 /** The task of a row that holds all wanted members. */
 export function taskOf(row: TaskRow): Task {
-  const [, , , id, contextId, , , , , status, metadata, history, artifacts] = row;
+  const [, , , id, contextId, , , , , , status, metadata, history, artifacts] = row;
   return parseTask({ id, contextId, status, metadata, history, artifacts });
 }
 
 /** The stored task of a row. `running` holds if its lease ends after `now`. */
 export function storedOf(row: TaskRow, task: Task, at: { readonly scope: Scope; readonly now: number }): StoredTask {
-  const [, , , , , seq, epoch, createdAt, leaseEnd] = row;
-  return { scope: at.scope, task, seq, epoch, running: leaseEnd !== null && leaseEnd > at.now, createdAt };
+  const [, , , , , seq, epoch, createdAt, held, leaseEnd] = row;
+  const running = leaseEnd !== null && leaseEnd > at.now;
+  return { scope: at.scope, task, seq, epoch, running, heldTurn: held ?? 0, createdAt };
 }
 
 /** A value as JSON text; `null` for one that is absent. */

@@ -1,15 +1,24 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
-import { type Claim, isSameScope, type Scope, type TaskKey } from '../../store/task-storage.js';
+import {
+  type Claim,
+  type HeldTurn,
+  isSameScope,
+  type Renewal,
+  type TaskKey,
+  taskKeyText,
+} from '../../store/task-storage.js';
+import type { EngineLimits } from '../engine-limits.js';
 import { type Arrival, Arrivals } from './arrivals.js';
-import { closingError } from './closing-error.js';
 import type { Draft } from './draft.js';
+import type { EngineNode, LeasedTurn, NodeMember } from './engine-node.js';
+import type { TaskFeeds } from './task-feeds.js';
 import { Turn, type TurnOwner } from './turn.js';
 import { turnFate } from './turn-fate.js';
 import type { EngineContext } from './turn-host.js';
+import { closingError } from './unavailable-errors.js';
 
-const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
 /** The time for which a turn in its last attempt keeps the next one from beginning. */
 const ALONE_MS = 30_000;
@@ -19,25 +28,41 @@ const FAILURE_TEXTS = {
   exhausted: 'The agent stopped each time it worked on this task.',
 } as const;
 
-/** The turns that run in this process, and what becomes of those that nobody runs. */
-export class Executions implements TurnOwner {
+/** The turns of one agent that run in this process. */
+export class RunningTurns implements TurnOwner, NodeMember {
   readonly #context: EngineContext;
+  readonly #node: EngineNode;
   /** By the keys of their tasks. */
   readonly #turns = new TransientMap<string, Turn>();
   readonly #drafts = new LinkedList<Turn>();
-  readonly #arrivals = new Arrivals();
+  /** Ends of leases by the monotonic clock; only where processes share the storage. */
+  readonly #leaseEnds = new Map<Turn, number>();
+  readonly #arrivals: Arrivals;
+  readonly #leave: () => void;
   #closing = false;
   #idle: (() => void) | undefined;
-  #stopBeat: (() => void) | undefined;
-  #beats = 0;
   /** The turns taken over that begin one after another. */
   #begins: Promise<void> = Promise.resolve();
 
-  constructor(context: EngineContext) {
+  constructor(context: EngineContext, node: EngineNode) {
     this.#context = context;
+    this.#node = node;
+    this.#arrivals = new Arrivals(() => node.sentNow());
+    this.#leave = node.join(this);
   }
 
-  /** Turns that run now. */
+  get agent(): string {
+    return this.#context.agent;
+  }
+
+  get limits(): EngineLimits {
+    return this.#context.limits;
+  }
+
+  get feeds(): TaskFeeds {
+    return this.#context.feeds;
+  }
+
   get running(): number {
     return this.#turns.size + this.#drafts.size;
   }
@@ -46,10 +71,12 @@ export class Executions implements TurnOwner {
     return this.#closing;
   }
 
+  readonly runs = (key: TaskKey): boolean => this.#turns.get(taskKeyText(key)) !== undefined;
+
   /** The turn of a task in this process, a draft included whose task is being stored. */
   of(key: TaskKey): Turn | undefined {
     const isOfTask = ({ scope, taskId }: Turn) => taskId === key.id && isSameScope(scope, key.scope);
-    return this.#turns.get(keyText(key.scope, key.id)) ?? this.#drafts.values().find(isOfTask);
+    return this.#turns.get(taskKeyText(key)) ?? this.#drafts.values().find(isOfTask);
   }
 
   /** Resolves when the calls under way that may bring a turn of this task have ended; undefined if there is none. */
@@ -62,10 +89,17 @@ export class Executions implements TurnOwner {
     return this.#arrivals.begin(key);
   }
 
-  /** Registers a turn that this process has claimed: from here on a cancel finds it. It does not run yet. */
-  admit(claim: Claim): Turn {
+  /**
+   * Registers a turn that this process has claimed by a call that was sent at a time. From here on a cancel finds the
+   * turn. It does not run yet.
+   */
+  admit(claim: Claim, sentAt: number): Turn {
     const turn = new Turn(this.#context, this, { claim });
-    this.#turns.set(keyText(turn.scope, turn.taskId), turn);
+    const key = keyOf(turn);
+    // A claim overtakes whatever runs: also a turn of this process whose lease has ended.
+    this.#turns.get(key)?.overtaken();
+    this.#turns.set(key, turn);
+    this.#leased(turn, sentAt);
     return turn;
   }
 
@@ -91,45 +125,71 @@ export class Executions implements TurnOwner {
     // One that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
-    this.#turns.set(keyText(turn.scope, turn.taskId), turn);
+    this.#turns.set(keyOf(turn), turn);
+    this.#leased(turn, this.#node.sentNow());
   }
 
   ended(turn: Turn, waiting: number): void {
     this.#dropDraft(turn);
-    const key = keyText(turn.scope, turn.taskId);
+    const key = keyOf(turn);
     if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    if (this.#leaseEnds.delete(turn)) this.#node.look({ scope: turn.scope, id: turn.taskId });
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn);
     if (this.running === 0) this.#idle?.();
   }
 
   /**
-   * Takes over the turns that no process runs, now and, if other processes share the storage, from time to time.
-   * Resolves when the tasks that end with that have ended, so that no caller sees them at work. Waits for a storage
-   * that stalls as long as for an agent; the rest then happens while calls are answered.
+   * Takes over the turns that no process runs. Resolves when the tasks that end with that have ended, so that no caller
+   * sees them at work. Waits for a storage that stalls as long as for an agent; the rest then happens while calls are
+   * answered.
    * @throws StorageError if the storage fails before that: no agent can be served yet.
    */
   async recover(): Promise<void> {
     const takenOver = this.#takeOverAll();
     let isLate = false;
     takenOver.catch((error: unknown) => {
-      if (isLate) this.#recoverLater(error);
+      if (isLate && !this.#closing) this.#node.claimLater(this, error);
     });
     await this.#withPatience(takenOver);
     isLate = true;
-    if (this.#context.storage.shared && !this.#closing) this.#beat();
   }
 
   async #takeOverAll(): Promise<void> {
-    await Promise.all(await this.#claimAll());
+    await this.#node.start();
+    await Promise.all(await this.#node.claimAll([this]));
   }
 
-  #recoverLater(error: unknown): void {
-    const { logger, clock } = this.#context;
-    logger[failureLevel(error)]('claiming turns failed, trying again', { error });
-    clock.after(CLAIM_RETRY_MS, () => {
-      if (this.#closing) return;
-      this.#takeOverAll().catch((again: unknown) => this.#recoverLater(again));
-    });
+  leased(): readonly LeasedTurn[] {
+    return this.#turns.values().flatMap((turn) => this.#leasedTurn(turn) ?? []);
+  }
+
+  async leasedOf(key: TaskKey): Promise<LeasedTurn | undefined> {
+    await this.#arrivals.over(key);
+    const turn = this.of(key);
+    return turn && this.#leasedTurn(turn);
+  }
+
+  fence(before: number): { readonly fenced: number; readonly next: number | undefined } {
+    let fenced = 0;
+    let next: number | undefined;
+    for (const [turn, leaseEnd] of [...this.#leaseEnds]) {
+      if (leaseEnd > before) {
+        next = Math.min(next ?? leaseEnd, leaseEnd);
+      } else {
+        fenced += 1;
+        turn.overtaken();
+      }
+    }
+    return { fenced, next };
+  }
+
+  expectClaims(): () => void {
+    const arrival = this.#arrivals.begin();
+    return () => arrival.end();
+  }
+
+  takeOver(claim: Claim, sentAt: number): Promise<void> | undefined {
+    return this.#takeOver(claim, { sentAt, atOnce: false });
   }
 
   /**
@@ -137,7 +197,6 @@ export class Executions implements TurnOwner {
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    this.#stopBeat?.();
     if (this.running > 0 && graceMs > 0) {
       await new Promise<void>((resolve) => {
         const stopTimer = this.#context.clock.after(graceMs, resolve);
@@ -149,6 +208,7 @@ export class Executions implements TurnOwner {
     }
     await this.#withPatience(this.#handOverAll());
     for (const turn of this.#all()) this.#giveUp(turn);
+    this.#leave();
     this.#context.feeds.shutDown();
   }
 
@@ -199,78 +259,81 @@ export class Executions implements TurnOwner {
     turn.place = undefined;
   }
 
-  async #claimAll(): Promise<(Promise<void> | undefined)[]> {
-    const ends: (Promise<void> | undefined)[] = [];
-    while (!this.#closing) {
-      const claims = await this.#claim(CLAIM_BATCH);
-      ends.push(...claims);
-      if (claims.length < CLAIM_BATCH) break;
-    }
-    return ends;
+  /** Notes a lease that began, or went on, with a call that was sent at a time. */
+  #leased(turn: Turn, sentAt: number): void {
+    if (!this.#context.storage.shared) return;
+    this.#leaseEnds.set(turn, sentAt + this.#node.lease.leaseMs);
+    this.#node.guard(sentAt);
   }
 
+  #leasedTurn(turn: Turn): LeasedTurn | undefined {
+    const held: HeldTurn | undefined = turn.held;
+    return held && { held, renewed: (renewal, sentAt) => this.#renewed(turn, renewal, sentAt) };
+  }
+
+  #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
+    // A turn that has ended meanwhile is not overtaken.
+    if (this.#turns.get(keyOf(turn)) !== turn) return;
+    if (!renewal.held) return turn.lost();
+    const leaseEnd = sentAt + this.#node.lease.leaseMs;
+    if (leaseEnd > (this.#leaseEnds.get(turn) ?? leaseEnd)) this.#leaseEnds.set(turn, leaseEnd);
+    if (renewal.cancel) turn.cancel(renewal.cancel);
+  }
+
+  /** Claims the next turn of a task. */
   async #claimNext(turn: Turn): Promise<void> {
+    const { storage, lease, agent, logger, clock } = this.#context;
+    const task = { scope: turn.scope, id: turn.taskId };
+    const arrival = this.#arrivals.begin(task);
     try {
-      await this.#claim(1, { scope: turn.scope, id: turn.taskId });
+      const claims = await storage.claim({ ...lease, agents: [agent], limit: 1, task });
+      for (const claim of claims) void this.#takeOver(claim, { sentAt: arrival.sentAt, atOnce: true });
     } catch (error) {
-      const { logger, clock } = this.#context;
       const level = failureLevel(error);
       logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
       clock.after(CLAIM_RETRY_MS, () => {
         if (!this.#closing) void this.#claimNext(turn);
-      });
-    }
-  }
-
-  /** Claims turns that no process runs, and takes each of them over. */
-  async #claim(limit: number, task?: TaskKey): Promise<(Promise<void> | undefined)[]> {
-    const { storage, lease, agent, logger } = this.#context;
-    const arrival = this.#arrivals.begin(task);
-    try {
-      const claims = await storage.claim({ ...lease, agents: [agent], limit, ...(task && { task }) });
-      return claims.map((claim) => {
-        try {
-          return this.#takeOver(claim, task !== undefined);
-        } catch (error) {
-          // It stays claimed, so that it is not met again and again; the next process tries again.
-          logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
-          return undefined;
-        }
       });
     } finally {
       arrival.end();
     }
   }
 
-  /**
-   * Does with a claimed turn what is to be done. The promise is there for a turn that does not run: its end is
-   * committed then.
-   */
-  #takeOver(claim: Claim, atOnce: boolean): Promise<void> | undefined {
-    const turn = this.admit(claim);
-    const { executor, limits } = this.#context;
-    const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
-    switch (fate) {
-      case 'run':
-        // The next turn begins only after this one has: what ends the process is blamed on as few turns as possible.
-        if (atOnce) void turn.begin();
-        else this.#begins = this.#begins.then(() => turn.begin());
-        return undefined;
-      case 'run-alone':
-        this.#beginAlone(turn);
-        return undefined;
-      case 'cancel':
-        turn.conclude('TASK_STATE_CANCELED');
-        break;
-      case 'wait':
-        turn.leave();
-        break;
-      case 'interrupted':
-      case 'exhausted':
-        turn.conclude('TASK_STATE_FAILED', FAILURE_TEXTS[fate]);
-        break;
+  /** Does with a claimed turn what is to be done. */
+  #takeOver(
+    claim: Claim,
+    { sentAt, atOnce }: { readonly sentAt: number; readonly atOnce: boolean },
+  ): Promise<void> | undefined {
+    try {
+      const turn = this.admit(claim, sentAt);
+      const { executor, limits } = this.#context;
+      const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
+      switch (fate) {
+        case 'run':
+          // The next turn begins only after this one has: what ends the process is blamed on as few turns as possible.
+          if (atOnce) void turn.begin();
+          else this.#begins = this.#begins.then(() => turn.begin());
+          return undefined;
+        case 'run-alone':
+          this.#beginAlone(turn);
+          return undefined;
+        case 'cancel':
+          turn.conclude('TASK_STATE_CANCELED');
+          break;
+        case 'wait':
+          turn.leave();
+          break;
+        case 'interrupted':
+        case 'exhausted':
+          turn.conclude('TASK_STATE_FAILED', FAILURE_TEXTS[fate]);
+          break;
+      }
+      return turn.left;
+    } catch (error) {
+      // It stays claimed, so that it is not met again and again; the next process tries again.
+      this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
+      return undefined;
     }
-    return turn.left;
   }
 
   /**
@@ -288,39 +351,8 @@ export class Executions implements TurnOwner {
       void turn.begin();
     });
   }
-
-  /** Keeps the leases of the turns that run here, and looks for those whose owner is gone. */
-  #beat(): void {
-    const { clock, limits, logger } = this.#context;
-    this.#stopBeat = clock.after(limits.heartbeatMs, () => {
-      this.#renew()
-        .then(async () => {
-          if (++this.#beats % 3 === 0) await this.#claimAll();
-        })
-        .catch((error: unknown) => logger[failureLevel(error)]('heartbeat failed', { error }))
-        .finally(() => {
-          if (!this.#closing) this.#beat();
-        });
-    });
-  }
-
-  async #renew(): Promise<void> {
-    const turns = this.#turns.values().flatMap((turn) => (turn.held ? [{ turn, held: turn.held }] : []));
-    if (turns.length === 0) return;
-    const { storage, lease } = this.#context;
-    const renewals = await storage.renew({ ...lease, turns: turns.map(({ held }) => held) });
-    for (const [index, { turn }] of turns.entries()) {
-      const renewal = renewals[index];
-      // A turn that has ended meanwhile is not overtaken.
-      if (!renewal || this.#turns.get(keyText(turn.scope, turn.taskId)) !== turn) continue;
-      if (!renewal.held) turn.lost();
-      else if (renewal.cancel) turn.cancel(renewal.cancel);
-    }
-  }
 }
 
-/** A text for each task of an agent. The owner comes with its length, so that no two tasks have the same. */
-function keyText({ tenant, owner }: Scope, id: string): string {
-  const user = owner === null ? '-' : `${owner.length} ${owner}`;
-  return tenant === '' ? `${user} ${id}` : `${user}/${tenant.length} ${tenant} ${id}`;
+function keyOf({ scope, taskId }: Turn): string {
+  return taskKeyText({ scope, id: taskId });
 }

@@ -1,0 +1,318 @@
+import { failureLevel } from '../../errors/storage-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import type { Claim, HeldTurn, Lease, Renewal, TaskKey, TaskStorage } from '../../store/task-storage.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { type EngineLimits, UNENDING_MS } from '../engine-limits.js';
+import { OneAtATime } from './one-at-a-time.js';
+import { StorageClock } from './storage-clock.js';
+import { TaskLooks, type WatchedTasks } from './task-looks.js';
+
+/** A turn that this process runs, with its key in the storage. */
+export interface LeasedTurn {
+  readonly held: HeldTurn;
+  /** The answer to a renewal that was sent at a time. */
+  renewed(renewal: Renewal, sentAt: number): void;
+}
+
+/** The engine of one agent in this process. Times are those of the monotonic clock. */
+export interface NodeMember extends WatchedTasks {
+  readonly agent: string;
+  readonly limits: EngineLimits;
+  /** True once it takes no more turns. */
+  readonly closing: boolean;
+  /** Count of turns that run here. */
+  readonly running: number;
+  /** The turns whose leases this process keeps. */
+  leased(): readonly LeasedTurn[];
+  /** The turn of one task, once no call is under way that may bring it. */
+  leasedOf(key: TaskKey): Promise<LeasedTurn | undefined>;
+  /** Stops the turns whose leases end before a time. Returns their count, and the end of the lease that ends next. */
+  fence(before: number): { readonly fenced: number; readonly next: number | undefined };
+  /** Notes that a claim is under way which may bring any turn. Returns the function that ends the note. */
+  expectClaims(): () => void;
+  /** Takes a claimed turn over. The promise is there for a turn that does not run: its end is committed then. */
+  takeOver(claim: Claim, sentAt: number): Promise<void> | undefined;
+}
+
+/** The parts of the process that a node needs. */
+export interface EngineNodeOptions {
+  readonly storage: TaskStorage;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+const CLAIM_BATCH = 100;
+const CLAIM_RETRY_MS = 1_000;
+
+/**
+ * One process on a storage, shared by the engines of its agents: it keeps the leases of their turns, claims turns that no
+ * process runs, and looks at watched tasks. On a storage that no other process shares it only claims, at the start.
+ */
+export class EngineNode {
+  readonly #options: EngineNodeOptions;
+  readonly #members = new Set<NodeMember>();
+  readonly #storageClock: StorageClock;
+  /** For the turns of this process in their last attempt. */
+  readonly lastAttempts = new OneAtATime();
+  /** The lease that this process takes. The agent with the shortest lease decides for all. */
+  readonly lease: Lease;
+  #id: string;
+  /** Without end where no other process can run a turn: not even a process that is held for hours loses its own turns. */
+  #leaseMs = UNENDING_MS;
+  #looks: TaskLooks | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #stopTimers: (() => void)[] = [];
+  #stopFence: (() => void) | undefined;
+  #claiming = false;
+  #claimAgain = false;
+
+  constructor(options: EngineNodeOptions) {
+    this.#options = options;
+    this.#storageClock = new StorageClock(options.clock);
+    this.#id = options.ids.random();
+    const id = () => this.#id;
+    const leaseMs = () => this.#leaseMs;
+    this.lease = {
+      get node() {
+        return id();
+      },
+      get leaseMs() {
+        return leaseMs();
+      },
+    };
+  }
+
+  /** The clock for everything that is stored: it shows the storage's time where processes share the storage. */
+  get clock(): Clock {
+    return this.#options.storage.shared ? this.#storageClock : this.#options.clock;
+  }
+
+  /** The monotonic time, which counts only where leases end. */
+  sentNow(): number {
+    return this.#options.storage.shared ? this.#options.clock.monotonic() : 0;
+  }
+
+  /** Adds the engine of an agent. Returns the function that takes it out; the last one stops the node. */
+  join(member: NodeMember): () => void {
+    const { storage, clock, logger } = this.#options;
+    this.#members.add(member);
+    if (storage.shared) this.#leaseMs = Math.min(this.#leaseMs, member.limits.leaseMs);
+    this.#looks ??= new TaskLooks({ storage, clock, logger, patienceMs: member.limits.storagePatienceMs });
+    this.#unsubscribe ??= storage.wakeups.subscribe({
+      taskChanged: (key) => this.look(key),
+      workReady: (agent) => {
+        if (storage.shared && this.#memberOf(agent)) this.#claimSoon();
+      },
+      cancelAsked: (key) => {
+        if (storage.shared) void this.#renewOne(key);
+      },
+    });
+    return () => {
+      this.#members.delete(member);
+      if (this.#members.size === 0) this.#stop();
+    };
+  }
+
+  /** Starts the heartbeat; every process on a shared storage needs it. */
+  async start(): Promise<void> {
+    if (!this.#options.storage.shared || this.#stopTimers.length > 0) return;
+    const first = this.#beat();
+    const { heartbeatMs, lookMs } = this.#shortest();
+    // Apart from each other: a slow claim delays no renewal.
+    this.#every(heartbeatMs, () => void this.#beat());
+    this.#every(heartbeatMs, () => this.#claimSoon());
+    this.#every(lookMs, () => this.#lookAtAll());
+    await first;
+  }
+
+  /** Looks at a task in the storage, for those who watch it here. */
+  look(key: TaskKey): void {
+    const member = this.#memberOf(key.scope.agent);
+    if (member !== undefined) this.#looks?.look(member, key);
+  }
+
+  /** A lease began that was asked for at a time: its turn is stopped before the lease ends. */
+  guard(sentAt: number): void {
+    if (!this.#options.storage.shared || this.#stopFence !== undefined) return;
+    const { clock } = this.#options;
+    const { fenceMarginMs } = this.#shortest();
+    this.#fenceAt(sentAt + this.#leaseMs - fenceMarginMs - clock.monotonic());
+  }
+
+  /**
+   * Claims all turns that no process runs, as far as this process may run more. Resolves to the ends of the turns that do
+   * not run.
+   */
+  async claimAll(members: readonly NodeMember[] = [...this.#members]): Promise<(Promise<void> | undefined)[]> {
+    const ends: (Promise<void> | undefined)[] = [];
+    for (;;) {
+      const limit = Math.min(CLAIM_BATCH, this.#freeTurns());
+      const claiming = members.filter((member) => this.#members.has(member) && !member.closing);
+      if (limit <= 0 || claiming.length === 0) return ends;
+      const claims = await this.#claim(claiming, limit);
+      ends.push(...claims);
+      if (claims.length < limit) return ends;
+    }
+  }
+
+  async #claim(members: readonly NodeMember[], limit: number): Promise<(Promise<void> | undefined)[]> {
+    const { storage } = this.#options;
+    const expected = members.map((member) => member.expectClaims());
+    try {
+      const sentAt = this.sentNow();
+      const claims = await storage.claim({ ...this.lease, agents: members.map(({ agent }) => agent), limit });
+      return claims.map((claim) => this.#memberOf(claim.scope.agent)?.takeOver(claim, sentAt));
+    } finally {
+      for (const over of expected) over();
+    }
+  }
+
+  /** Claims now, or again when the claim under way is over. */
+  #claimSoon(): void {
+    if (this.#claiming) {
+      this.#claimAgain = true;
+      return;
+    }
+    const { logger, clock } = this.#options;
+    this.#claiming = true;
+    this.#claimAgain = false;
+    let isOver = false;
+    const over = () => {
+      if (isOver) return;
+      isOver = true;
+      stopTimer();
+      this.#claiming = false;
+      if (this.#claimAgain) this.#claimSoon();
+    };
+    // A claim that hangs keeps no later one from its turn.
+    const stopTimer = clock.after(this.#leaseMs, over);
+    this.claimAll()
+      .catch((error: unknown) => logger[failureLevel(error)]('claiming turns failed, trying again', { error }))
+      .finally(over);
+  }
+
+  /** Claims until it succeeds, for an engine that starts on a storage that fails. */
+  claimLater(member: NodeMember, error: unknown): void {
+    const { logger, clock } = this.#options;
+    logger[failureLevel(error)]('claiming turns failed, trying again', { error });
+    clock.after(CLAIM_RETRY_MS, () => {
+      this.claimAll([member]).catch((again: unknown) => this.claimLater(member, again));
+    });
+  }
+
+  async #beat(): Promise<void> {
+    const { storage, logger } = this.#options;
+    const members = [...this.#members];
+    const beat = () =>
+      storage.heartbeat({
+        node: this.#id,
+        agents: members.map(({ agent }) => agent),
+        runningTurns: members.reduce((sum, { running }) => sum + running, 0),
+      });
+    const results = await Promise.allSettled([
+      this.#renew(members.flatMap((member) => member.leased())),
+      this.#storageClock.measure(beat),
+    ]);
+    for (const result of results) {
+      if (result.status === 'rejected')
+        logger[failureLevel(result.reason)]('heartbeat failed', { error: result.reason });
+    }
+  }
+
+  async #renew(turns: readonly LeasedTurn[]): Promise<void> {
+    if (turns.length === 0) return;
+    const sentAt = this.sentNow();
+    const renewals = await this.#options.storage.renew({ ...this.lease, turns: turns.map(({ held }) => held) });
+    for (const [at, turn] of turns.entries()) {
+      const renewal = renewals[at];
+      if (renewal !== undefined) turn.renewed(renewal, sentAt);
+    }
+  }
+
+  /** The answer to a renewal brings the request to cancel. */
+  async #renewOne(key: TaskKey): Promise<void> {
+    const turn = await this.#memberOf(key.scope.agent)?.leasedOf(key);
+    if (turn === undefined) return;
+    const { logger } = this.#options;
+    await this.#renew([turn]).catch((error: unknown) => logger[failureLevel(error)]('heartbeat failed', { error }));
+  }
+
+  /**
+   * Stops turns whose leases were not renewed in time. After that the process goes on under another id, because a node
+   * takes back none of its own leases.
+   */
+  #fence(): void {
+    const { clock, logger } = this.#options;
+    let fenced = 0;
+    let next = Number.POSITIVE_INFINITY;
+    for (const member of this.#members) {
+      const result = member.fence(clock.monotonic() + this.#shortest().fenceMarginMs);
+      fenced += result.fenced;
+      next = Math.min(next, result.next ?? next);
+    }
+    if (fenced > 0) {
+      logger.error('leases could not be renewed in time, their turns are stopped', { turns: fenced });
+      this.#id = this.#options.ids.random();
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#fenceAt(next - this.#shortest().fenceMarginMs - clock.monotonic());
+  }
+
+  #fenceAt(ms: number): void {
+    this.#stopFence = this.#options.clock.after(Math.max(1, ms), () => {
+      this.#stopFence = undefined;
+      this.#fence();
+    });
+  }
+
+  #lookAtAll(): void {
+    for (const member of this.#members) this.#looks?.lookAtAll(member);
+  }
+
+  #every(ms: number, work: () => void): void {
+    const at = this.#stopTimers.length;
+    const again = () => {
+      this.#stopTimers[at] = this.#options.clock.after(ms, () => {
+        again();
+        work();
+      });
+    };
+    again();
+  }
+
+  #stop(): void {
+    for (const stop of this.#stopTimers) stop();
+    this.#stopTimers = [];
+    this.#stopFence?.();
+    this.#stopFence = undefined;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+  }
+
+  #memberOf(agent: string): NodeMember | undefined {
+    for (const member of this.#members) if (member.agent === agent) return member;
+    return undefined;
+  }
+
+  /** Turns that this process may claim beside those that run. Where no other process can run them, all of them. */
+  #freeTurns(): number {
+    if (!this.#options.storage.shared) return CLAIM_BATCH;
+    let running = 0;
+    let most = 0;
+    for (const { running: own, limits } of this.#members) {
+      running += own;
+      most = Math.max(most, limits.runningTurns);
+    }
+    return most - running;
+  }
+
+  #shortest(): Pick<EngineLimits, 'heartbeatMs' | 'lookMs' | 'fenceMarginMs'> {
+    const all = Array.from(this.#members, ({ limits }) => limits);
+    return {
+      heartbeatMs: Math.min(...all.map(({ heartbeatMs }) => heartbeatMs)),
+      lookMs: Math.min(...all.map(({ lookMs }) => lookMs)),
+      fenceMarginMs: Math.min(this.#leaseMs / 5, ...all.map(({ fenceMarginMs }) => fenceMarginMs)),
+    };
+  }
+}

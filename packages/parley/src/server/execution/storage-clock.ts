@@ -1,0 +1,38 @@
+import type { Clock } from '../../runtime/clock.js';
+
+/**
+ * A clock whose time of day is that of the storage, so that processes whose own clocks differ write the same times. Timers
+ * and the monotonic time are those of the process. Before the first measurement it shows the time of the process.
+ */
+export class StorageClock implements Clock {
+  readonly #clock: Clock;
+  /** Time of the storage minus monotonic time. */
+  #offset: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Asks for the storage's time, and assumes that the answer was given in the middle of the call. */
+  async measure(ask: () => Promise<number>): Promise<void> {
+    const sent = this.#clock.monotonic();
+    const time = await ask();
+    this.#offset = time - (sent + this.#clock.monotonic()) / 2;
+  }
+
+  now(): number {
+    return this.#offset === undefined ? this.#clock.now() : Math.round(this.#clock.monotonic() + this.#offset);
+  }
+
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
+  after(ms: number, task: () => void): () => void {
+    return this.#clock.after(ms, task);
+  }
+
+  soon(task: () => void): void {
+    this.#clock.soon(task);
+  }
+}

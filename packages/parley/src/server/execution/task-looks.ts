@@ -1,0 +1,87 @@
+import { failureLevel } from '../../errors/storage-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import { type TaskKey, type TaskStorage, taskKeyText } from '../../store/task-storage.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { FeedListener, TaskFeeds } from './task-feeds.js';
+
+/** The watched tasks of one engine. */
+export interface WatchedTasks {
+  readonly feeds: TaskFeeds;
+  /** True for a task whose turn runs in this process: the turn itself shows what it writes. */
+  runs(key: TaskKey): boolean;
+}
+
+/** The storage, and the longest time that a read of it may take. */
+export interface TaskLooksOptions {
+  readonly storage: TaskStorage;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly patienceMs: number;
+}
+
+/** Tasks of one read at most. */
+const KEYS_AT_ONCE = 500;
+
+/**
+ * Tells the listeners of a process how far their tasks are in the storage. All listeners share one read, and one read
+ * is under way at a time.
+ */
+export class TaskLooks {
+  readonly #options: TaskLooksOptions;
+  /** The listeners to tell, by task. A listener that attaches later gets no older answer. */
+  #waiting = new Map<string, { readonly key: TaskKey; readonly listeners: Set<FeedListener> }>();
+  #isReading = false;
+
+  constructor(options: TaskLooksOptions) {
+    this.#options = options;
+  }
+
+  /** Looks at one task, if it is watched and its turn runs elsewhere. */
+  look({ feeds, runs }: WatchedTasks, key: TaskKey): void {
+    const listeners = feeds.started(key);
+    if (listeners.length > 0 && !runs(key)) this.#add(listeners);
+  }
+
+  /** Looks at all tasks that are watched and whose turns run elsewhere. */
+  lookAtAll({ feeds, runs }: WatchedTasks): void {
+    this.#add(feeds.started().filter(({ key }) => !runs(key)));
+  }
+
+  #add(listeners: readonly FeedListener[]): void {
+    for (const listener of listeners) {
+      const text = taskKeyText(listener.key);
+      const waiting = this.#waiting.get(text);
+      if (waiting === undefined) this.#waiting.set(text, { key: listener.key, listeners: new Set([listener]) });
+      else waiting.listeners.add(listener);
+    }
+    if (!this.#isReading && this.#waiting.size > 0) this.#read();
+  }
+
+  #read(): void {
+    const { storage, clock, logger, patienceMs } = this.#options;
+    const asked = [...this.#waiting].slice(0, KEYS_AT_ONCE);
+    for (const [text] of asked) this.#waiting.delete(text);
+    const tasks = asked.map(([, task]) => task);
+    this.#isReading = true;
+    let isOver = false;
+    const over = () => {
+      if (isOver) return;
+      isOver = true;
+      stopTimer();
+      this.#isReading = false;
+      if (this.#waiting.size > 0) this.#read();
+    };
+    // A read that hangs keeps no later one from its turn.
+    const stopTimer = clock.after(patienceMs, over);
+    storage.heads(tasks.map(({ key }) => key)).then(
+      (heads) => {
+        for (const [at, { listeners }] of tasks.entries()) for (const each of listeners) each.look(heads[at]);
+        over();
+      },
+      (error: unknown) => {
+        logger[failureLevel(error)]('looking at watched tasks failed', { error });
+        over();
+      },
+    );
+  }
+}
