@@ -23,7 +23,7 @@ import { nestsDeeper, parseJson } from '../../packages/parley/src/bindings/http/
 import { accepted, essence, names } from '../../packages/parley/src/bindings/http/media-type.js';
 import { answeredError, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
 import { queryMembers } from '../../packages/parley/src/bindings/http-json/request-value.js';
-import { idOf } from '../../packages/parley/src/bindings/jsonrpc/envelope.js';
+import { idOf } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-request.js';
 import { globMatcher } from '../../packages/parley/src/cache/glob.js';
 import { freshForMs } from '../../packages/parley/src/client/card-freshness.js';
 import { CLIENT_VERSIONS, decodeAgentCard } from '../../packages/parley/src/codec/client-codecs.js';

@@ -3,7 +3,7 @@ import { isObject } from '../../model/json.js';
 import { endOfString } from '../http/json-body.js';
 
 /** A JSON-RPC request. */
-export interface Envelope {
+export interface JsonRpcRequest {
   readonly method: string;
   /** An object; `{}` where the request has none. */
   readonly params: object;
@@ -24,7 +24,7 @@ export function idOf(value: unknown, text: string): string {
  * Checks the envelope (spec §9).
  * @throws A2AError INVALID_REQUEST; batches are not part of A2A.
  */
-export function readEnvelope(value: unknown): Envelope {
+export function readRequest(value: unknown): JsonRpcRequest {
   if (Array.isArray(value)) throw invalid('Batches are not supported');
   if (!isObject(value)) throw invalid('The request is not an object');
   const { jsonrpc, method, id, params } = value;
@@ -44,7 +44,7 @@ export function readEnvelope(value: unknown): Envelope {
  * Refuses a request without an `id`, which the caller does once nothing else is wrong with it.
  * @throws A2AError INVALID_REQUEST
  */
-export function refuseNotification({ isNotification }: Envelope): void {
+export function refuseNotification({ isNotification }: JsonRpcRequest): void {
   if (isNotification) throw invalid('Notifications are not supported: id is missing');
 }
 

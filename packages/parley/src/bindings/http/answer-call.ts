@@ -1,0 +1,158 @@
+import { challengeHeaders } from '../../auth/challenge.js';
+import type { User } from '../../auth/user.js';
+import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
+import type { A2AError } from '../../errors/a2a-error.js';
+import { requireCapabilities } from '../../operations/capabilities.js';
+import { requireContentTypes } from '../../operations/content-types.js';
+import {
+  isStreaming,
+  type OperationName,
+  type OperationTypes,
+  type StreamingOperationName,
+  type UnaryOperationName,
+} from '../../operations/operations.js';
+import { addressOf } from '../../operations/request-address.js';
+import type { ServerCallContext } from '../../server/server-call-context.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import type { AgentEndpoint } from './agent-endpoint.js';
+import { httpCallContext, withExtensions } from './call-context.js';
+import type { CallRecord } from './call-record.js';
+import type { ExchangeRequest, ExchangeResponse } from './exchange.js';
+import { limitRequest } from './limit-request.js';
+import type { Offer } from './offer.js';
+import { EVENT_STREAM_HEADERS, eventFrame, SseStream } from './sse-stream.js';
+import { retryHeaders, toA2AError } from './wire-error.js';
+
+/** A call as its binding has read it. */
+export interface ReceivedCall {
+  readonly endpoint: AgentEndpoint;
+  readonly offer: Offer;
+  readonly codec: WireCodec;
+  readonly operation: OperationName;
+  /** The request in its wire form. */
+  readonly value: unknown;
+  readonly form: WireForm;
+  readonly request: ExchangeRequest;
+  readonly user: User | undefined;
+  readonly record: CallRecord;
+}
+
+/** A call that is ready for the handler. */
+export interface PreparedCall {
+  readonly received: ReceivedCall;
+  readonly request: OperationTypes[OperationName]['request'];
+  readonly context: ServerCallContext;
+}
+
+/** The parts of an answer that each binding writes in its own way. */
+export interface AnswerForm {
+  /** The headers of a unary answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Puts the JSON of a response, or of one event, into the envelope of the binding. */
+  envelope(json: string): string;
+  /** The frame of an error that ends a stream after its start (Spec §3.5.2). */
+  errorFrame(error: A2AError): string;
+}
+
+/** Decodes a call and checks it in the order of Spec §3.3.4: parameters, required extensions, capabilities. */
+export function prepareCall(received: ReceivedCall): PreparedCall {
+  const { codec, endpoint, offer, operation, record } = received;
+  record.operation = operation;
+  record.version = codec.version;
+  const request = codec.decode(operation, received.value, received.form);
+  limitRequest(request, endpoint.limits);
+  record.asked(request);
+  const context = httpCallContext({
+    request: received.request,
+    operation,
+    address: addressOf(request),
+    version: codec.version,
+    offer,
+    user: received.user,
+    bodies: endpoint.bodies,
+  });
+  requireCapabilities(operation, request, offer.capabilities);
+  if (endpoint.modes !== undefined && 'message' in request) requireContentTypes(request, endpoint.modes);
+  return { received, request, context };
+}
+
+type UnaryMethod = (
+  request: OperationTypes[OperationName]['request'],
+  context: ServerCallContext,
+) => Promise<OperationTypes[UnaryOperationName]['response']>;
+
+/** Calls the handler and answers with its response or its stream. Rejects with what the handler throws before a stream begins. */
+export async function answerCall(call: PreparedCall, form: AnswerForm): Promise<ExchangeResponse> {
+  const { received, context } = call;
+  const { endpoint, codec, operation, record, request } = received;
+  if (isStreaming(operation)) {
+    const body = await openStream(operation, call, form);
+    endpoint.bodies?.release(request);
+    return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, context), body, call: record };
+  }
+  const { handler } = endpoint;
+  const response = await (handler[operation] as UnaryMethod).call(handler, call.request, context);
+  record.answered(response);
+  endpoint.bodies?.release(request);
+  const body = form.envelope(codec.encode(operation, response));
+  return { status: 200, headers: withExtensions(form.headers, context), body, call: record };
+}
+
+type StreamingMethod = (
+  request: OperationTypes[OperationName]['request'],
+  context: ServerCallContext,
+) => AsyncIterable<StreamItem>;
+
+function openStream(
+  operation: StreamingOperationName,
+  { received, request, context }: PreparedCall,
+  form: AnswerForm,
+): Promise<SseStream> {
+  const { endpoint, codec, record } = received;
+  const { handler, logger, clock, heartbeatMs, openStreams } = endpoint;
+  return SseStream.open({
+    items: (handler[operation] as StreamingMethod).call(handler, request, context),
+    frames: {
+      event: (item) => eventFrame(form.envelope(codec.encodeEvent(item)), item.seq),
+      failure: (thrown) => {
+        const error = toA2AError(thrown, logger, { operation, requestId: received.request.requestId });
+        endpoint.streamBroke?.(error.code);
+        return form.errorFrame(error);
+      },
+    },
+    clock,
+    heartbeatMs,
+    openStreams,
+    record,
+  });
+}
+
+/** A request that failed before its answer began. */
+export interface FailedCall {
+  readonly endpoint: AgentEndpoint;
+  readonly request: ExchangeRequest;
+  readonly record: CallRecord;
+  /** The name of the operation in the log, as far as it is known. */
+  readonly operation: string;
+}
+
+/** The error to answer with; logs a fault of the server, and gives the memory of the body back. */
+export function failureOf(thrown: unknown, { endpoint, request, record, operation }: FailedCall): A2AError {
+  const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
+  record.code = error.code;
+  endpoint.bodies?.release(request);
+  return error;
+}
+
+/** The headers of an error answer: when to retry, how to authenticate, and the allowed methods if there are any. */
+export function failureHeaders(
+  error: A2AError,
+  { authenticator }: AgentEndpoint,
+  allow?: string,
+): Readonly<Record<string, string>> {
+  return {
+    ...retryHeaders(error),
+    ...(error.code === 'METHOD_NOT_ALLOWED' && allow !== undefined && { allow }),
+    ...challengeHeaders(error, authenticator),
+  };
+}
