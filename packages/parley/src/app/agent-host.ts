@@ -1,5 +1,6 @@
 import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import { accepted } from '../bindings/http/media-type.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -12,7 +13,6 @@ import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import type { HostedBaseServer } from './base-server/hosted-base-server.js';
 import { errorAnswer } from './json-answer.js';
-import { landingPage, prefersPage } from './landing-page.js';
 import { varying } from './middleware/answer-headers.js';
 import { type Forwarding, withForwardedCaching } from './middleware/forwarded-caching.js';
 import { otherMethod, READING } from './middleware/method-filter.js';
@@ -21,8 +21,7 @@ import { type Wrapping, wrapped } from './middleware/wrapped-exchange.js';
 import { healthEndpoints } from './observability/health-endpoints.js';
 import { HostMetrics, type MetricsOptions } from './observability/host-metrics.js';
 import { Readiness, type ReadinessCheck } from './observability/readiness.js';
-import type { hostDescription } from './openapi/host-description.js';
-import { pageAnswer } from './openapi/page/page-answer.js';
+import type { descriptionOnDemand } from './openapi/description-on-demand.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
 import { type HostedAgents, hostedAgent } from './options/agents-by-path.js';
 import { originListing } from './origin-listing.js';
@@ -49,7 +48,7 @@ export interface AgentHostOptions extends AgentPorts, Wrapping {
   /** What readiness depends on beside agents and storage. */
   readonly checks?: readonly ReadinessCheck[];
   /** How the server describes itself; absent: not at all. */
-  readonly description?: typeof hostDescription | undefined;
+  readonly description?: typeof descriptionOnDemand | undefined;
   /** What is measured; absent: nothing. */
   readonly metrics?: MetricsOptions | undefined;
   /** The figures of the process, where there is one. */
@@ -234,6 +233,13 @@ export class AgentHost {
 
   async #page(mounts: readonly AgentMount[], base: string): Promise<ExchangeResponse> {
     const partial = mounts.length < this.#mounts.length;
-    return varying(await pageAnswer(landingPage({ mounts, base, documented: this.#documented, partial })), 'Accept');
+    const { landingAnswer } = await import('./landing-page.js');
+    return varying(await landingAnswer({ mounts, base, documented: this.#documented, partial }), 'Accept');
   }
+}
+
+/** True if a request comes from a browser: it reads, and prefers a page to JSON. */
+function prefersPage(request: ExchangeRequest): boolean {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+  return accepted(request.header('accept'), ['application/json', 'text/html']) === 'text/html';
 }

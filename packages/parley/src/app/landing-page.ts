@@ -1,9 +1,9 @@
-import type { ExchangeRequest } from '../bindings/http/exchange.js';
-import { accepted } from '../bindings/http/media-type.js';
+import type { ExchangeResponse } from '../bindings/http/exchange.js';
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentSkill } from '../model/agent-card.js';
 import type { AgentMount } from './agent-mount.js';
 import { asMarkup, html, type Markup } from './openapi/page/markup.js';
+import { pageAnswer } from './openapi/page/page-answer.js';
 import { STYLE } from './openapi/page/style.js';
 
 /** The agents of a page, and the addresses around them. */
@@ -14,12 +14,6 @@ export interface LandingPage {
   readonly documented: boolean;
   /** True if the page shows one of several agents, and leads to all of them. */
   readonly partial: boolean;
-}
-
-/** True if a request comes from a browser: it reads, and prefers a page to JSON. */
-export function prefersPage(request: ExchangeRequest): boolean {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-  return accepted(request.header('accept'), ['application/json', 'text/html']) === 'text/html';
 }
 
 /** The mounts with the simplest agent first: the one that offers the least, in the fewest versions. */
@@ -33,8 +27,12 @@ export function simplestFirst(mounts: readonly AgentMount[]): readonly AgentMoun
   return [...mounts].sort((one, other) => offer(one) - offer(other));
 }
 
-/** A page for people who open the address of a server or of an agent in a browser. */
-export function landingPage({ mounts, base, documented, partial }: LandingPage): string {
+/** A page for people who open the address of a server or of an agent in a browser. Loaded when a browser asks. */
+export function landingAnswer(page: LandingPage): Promise<ExchangeResponse> {
+  return pageAnswer(landingPage(page));
+}
+
+function landingPage({ mounts, base, documented, partial }: LandingPage): string {
   const agents = simplestFirst(mounts).map((mount) => agentMarkup(mount, base));
   const [first] = mounts;
   const title = first !== undefined && mounts.length === 1 ? first.card(base).name : 'Agents';

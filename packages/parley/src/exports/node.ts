@@ -4,7 +4,7 @@ import { nodeCompressor } from '../adapters/node/node-compressor.js';
 import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-server-options.js';
 import { type HostedBaseServer, hostedBaseServer } from '../app/base-server/hosted-base-server.js';
 import { noAgentYet } from '../app/no-agent-yet.js';
-import { hostDescription } from '../app/openapi/host-description.js';
+import { descriptionOnDemand } from '../app/openapi/description-on-demand.js';
 import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 import { type HostedAgents, hostedAgent } from '../app/options/agents-by-path.js';
 import {
@@ -160,7 +160,7 @@ function serverOf(subject: string, agents: HostedAgents, options: ServerOptions)
     bodyMemory: options.bodyMemory,
     compression: compressionOf(options.compression ?? true, nodeCompressor),
     health: options.health ?? true,
-    description: options.openapi === true ? hostDescription : undefined,
+    description: options.openapi === true ? descriptionOnDemand : undefined,
     metrics: metricsOf(options.metrics, true),
     logRequests: options.logRequests ?? true,
     baseServer: baseServerOf(subject, agents, options),

@@ -1,14 +1,10 @@
 import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
-import type { DescribedAgent } from '../../bindings/http/described-agent.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
 import { type JsonRpcDialect, SPECIFIED } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
-import { type DescribedDialect, jsonRpcPath } from '../../bindings/jsonrpc/jsonrpc-path.js';
-import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
 import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
 import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
-import type { Paths } from '../../openapi/document.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { interceptedHandler } from '../../server/intercepted-handler.js';
 import { finalMessageInHistory } from './final-message.js';
@@ -17,9 +13,10 @@ import { finalMessageInHistory } from './final-message.js';
 export const BASE_SERVER_VERSION = v0_2_5JsonRpc;
 
 /** The endpoints: `/communicate` takes messages, `/delegate` all else. */
-const CALL_PATHS = ['/communicate', '/delegate'] as const;
+export const CALL_PATHS = ['/communicate', '/delegate'] as const;
 
-type CallPath = (typeof CALL_PATHS)[number];
+/** The path of one of them. */
+export type CallPath = (typeof CALL_PATHS)[number];
 
 /**
  * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for
@@ -30,12 +27,13 @@ export function baseServerCalls(endpoint: AgentEndpoint): Readonly<Record<CallPa
   const card = { ...endpoint.card(), supportedInterfaces: [] };
   const handler = interceptedHandler(endpoint.handler, [finalMessageInHistory]);
   const fixed: AgentEndpoint = { ...endpoint, handler, card: () => card, versionWhenAbsent: codec.version };
-  const at = (path: CallPath) => jsonRpcBinding(fixed, [part(codec, path)], dialectAt(path, codec, endpoint));
+  const at = (path: CallPath) => jsonRpcBinding(fixed, [codecAt(path)], dialectAt(path, codec, endpoint));
   return { '/communicate': at('/communicate'), '/delegate': at('/delegate') };
 }
 
-/** The codec with only the methods of an endpoint. */
-function part(codec: WireCodec, path: CallPath): WireCodec {
+/** The codec of base servers with only the methods of an endpoint. */
+export function codecAt(path: CallPath): WireCodec {
+  const codec = BASE_SERVER_VERSION;
   const methods = [...codec.methods].filter(([, operation]) => takes(path, operation));
   return { ...codec, methods: new Map(methods), wordsOf: (error) => namingFields(error, codec) };
 }
@@ -66,19 +64,3 @@ function dialectAt(path: CallPath, codec: WireCodec, { clock }: AgentEndpoint): 
 function takes(path: CallPath, operation: OperationName): boolean {
   return (OPERATIONS[operation].request === 'SendMessageRequest') === (path === '/communicate');
 }
-
-/** The two endpoints for a document. */
-export function describedCalls(agent: Omit<DescribedAgent, 'languages' | 'path'>, headers: Headers): Paths {
-  const text = { type: 'string' };
-  const errorData = { type: 'object', required: ['timestamp'], properties: { taskId: text, timestamp: text } };
-  const card = { ...agent.endpoint.card(), supportedInterfaces: [] };
-  const endpoint: AgentEndpoint = { ...agent.endpoint, card: () => card };
-  const { jsonRpc: schemas } = PROTOCOL_SCHEMAS['0.2.5'];
-  const paths = CALL_PATHS.map((path) => {
-    const languages = [{ codec: part(BASE_SERVER_VERSION, path), schemas }];
-    return [path, jsonRpcPath({ ...agent, endpoint, languages, path }, { errorData, headers })] as const;
-  });
-  return Object.fromEntries(paths);
-}
-
-type Headers = DescribedDialect['headers'];

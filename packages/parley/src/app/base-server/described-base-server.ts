@@ -1,10 +1,13 @@
 import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { DescribedAgent } from '../../bindings/http/described-agent.js';
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
+import { type DescribedDialect, jsonRpcPath } from '../../bindings/jsonrpc/jsonrpc-path.js';
+import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
 import type { Components } from '../../openapi/components.js';
-import type { DescribedAnswer, DescribedOperation, PathItem, Schema, Tag } from '../../openapi/document.js';
+import type { DescribedAnswer, DescribedOperation, PathItem, Paths, Schema, Tag } from '../../openapi/document.js';
 import { jsonOf, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
-import { describedCalls } from './base-server-calls.js';
+import { CALL_PATHS, codecAt } from './base-server-calls.js';
 
 /** The groups of endpoints, under the names that callers of base servers know. */
 const CORE: Tag = { name: 'Core', description: 'One agent behind fixed endpoints, in the words of A2A 0.2.5.' };
@@ -146,4 +149,21 @@ function operation(
     ([status, answer]) => [status, { ...answer, headers: HEADERS }] as const,
   );
   return { operationId: `baseServer_${name}`, tags: [tag.name], summary, responses: Object.fromEntries(answers) };
+}
+
+/** The two JSON-RPC endpoints. */
+function describedCalls(
+  agent: Omit<DescribedAgent, 'languages' | 'path'>,
+  headers: DescribedDialect['headers'],
+): Paths {
+  const text = { type: 'string' };
+  const errorData = { type: 'object', required: ['timestamp'], properties: { taskId: text, timestamp: text } };
+  const card = { ...agent.endpoint.card(), supportedInterfaces: [] };
+  const endpoint: AgentEndpoint = { ...agent.endpoint, card: () => card };
+  const { jsonRpc: schemas } = PROTOCOL_SCHEMAS['0.2.5'];
+  const paths = CALL_PATHS.map((path) => {
+    const languages = [{ codec: codecAt(path), schemas }];
+    return [path, jsonRpcPath({ ...agent, endpoint, languages, path }, { errorData, headers })] as const;
+  });
+  return Object.fromEntries(paths);
 }

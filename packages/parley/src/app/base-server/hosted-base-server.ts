@@ -2,19 +2,17 @@ import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js'
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { CacheError } from '../../errors/cache-error.js';
-import type { Tag } from '../../openapi/document.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import { ignoreRejection } from '../../server/execution/ignore-rejection.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { Compression } from '../middleware/compression.js';
 import type { Forwarding } from '../middleware/forwarded-caching.js';
 import type { ReadinessCheck, ReadinessReport } from '../observability/readiness.js';
-import type { Describe } from '../openapi/server-document.js';
-import { BaseServer } from './base-server.js';
 import type { BaseServerOptions } from './base-server-options.js';
-import { describedBaseServer, MONITORING } from './described-base-server.js';
+import { ENDPOINT_PATHS, type EndpointPath } from './endpoint-paths.js';
 
 /** What callers find below the address that the card gives, too: many put the name of an endpoint behind it. */
 const BELOW_THE_AGENT = ['/discover', '/communicate', '/delegate'] as const;
@@ -52,10 +50,6 @@ export interface HostedBaseServer {
   readonly checks: readonly ReadinessCheck[];
   /** How often its cache had what it was asked for. */
   cacheFigures(): CacheFigures;
-  /** The group of its endpoints that has the figures, for a document. */
-  readonly monitoring: Tag;
-  /** Its endpoints for a document. */
-  describe(mount: AgentMount): Describe;
   /** Its endpoints, by path. */
   endpoints(engineContext: BaseServerSurroundings): ReadonlyMap<string, Exchange>;
 }
@@ -67,30 +61,37 @@ export function hostedBaseServer(setup: BaseServerSetup): HostedBaseServer {
     path,
     checks: cache.link === undefined ? [] : [cacheCheck(cache)],
     cacheFigures: () => texts.figures,
-    monitoring: MONITORING,
-    describe: (mount) => describedBaseServer(mount.endpoint()),
     endpoints: (engineContext) => endpointsOf(setup, engineContext),
   };
 }
 
+/** The endpoints, whose code is loaded at once but apart: a server without this option does not carry it. */
 function endpointsOf(
   { options, cache, texts }: BaseServerSetup,
   { mount, ids, process, compression, ...engineContext }: BaseServerSurroundings,
 ): ReadonlyMap<string, Exchange> {
-  const { endpoints } = new BaseServer({
-    ...engineContext,
-    card: (base) => mount.card(base),
-    endpoint: mount.endpoint(),
-    cache,
-    texts,
-    cors: options.cors,
-    cacheChanges: options.cacheChanges ?? false,
-    instance: ids.random(),
-    process,
-    compression: compression !== undefined,
-  });
-  const below = BELOW_THE_AGENT.map((path) => [`${mount.jsonRpcPath}${path}`, endpoints[path]] as const);
-  return new Map([...Object.entries(endpoints), ...below]);
+  const load = async () => {
+    const { BaseServer } = await import('./base-server.js');
+    return new BaseServer({
+      ...engineContext,
+      card: (base) => mount.card(base),
+      endpoint: mount.endpoint(),
+      cache,
+      texts,
+      cors: options.cors,
+      cacheChanges: options.cacheChanges ?? false,
+      instance: ids.random(),
+      process,
+      compression: compression !== undefined,
+    });
+  };
+  const loading = load();
+  ignoreRejection(loading);
+  const at = (path: EndpointPath): Exchange => {
+    return async (request) => (await loading).endpoints[path](request);
+  };
+  const below = BELOW_THE_AGENT.map((path) => [`${mount.jsonRpcPath}${path}`, at(path)] as const);
+  return new Map([...ENDPOINT_PATHS.map((path) => [path, at(path)] as const), ...below]);
 }
 
 /** A cache that cannot be reached is shown, and keeps nobody from answering. */

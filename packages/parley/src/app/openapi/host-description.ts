@@ -1,5 +1,6 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { AgentMount } from '../agent-mount.js';
+import { describedBaseServer, MONITORING } from '../base-server/described-base-server.js';
 import type { HostedBaseServer } from '../base-server/hosted-base-server.js';
 import { simplestFirst } from '../landing-page.js';
 import { describedHealth } from '../observability/health-endpoints.js';
@@ -19,7 +20,7 @@ export interface DescribedHost {
   readonly baseUrl: (request: ExchangeRequest) => string;
 }
 
-/** The description of a host for those who ask it, by path. A host gets it given, so that one without it does not carry it. */
+/** The description of a host, by path. `descriptionOnDemand` loads it. */
 export function hostDescription({
   mounts,
   baseServer,
@@ -31,9 +32,9 @@ export function hostDescription({
   const describers = [
     describedListing,
     ...simplestFirst(mounts).map(describedMount),
-    ...(baseServer && served ? [baseServer.describe(served)] : []),
+    ...(served ? [describedBaseServer(served.endpoint())] : []),
     ...(health ? [describedHealth] : []),
-    ...(metrics ? [describedMetrics(baseServer?.monitoring ?? OPERATING)] : []),
+    ...(metrics ? [describedMetrics(baseServer === undefined ? OPERATING : MONITORING)] : []),
   ];
   return openApiEndpoints({ describers, baseUrl });
 }

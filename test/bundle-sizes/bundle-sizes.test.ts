@@ -1,0 +1,69 @@
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const exportsFolder = fileURLToPath(new URL('../../packages/parley/src/exports/', import.meta.url));
+
+/** The files that a program loads before it runs: its modules, without those that it loads on demand. */
+async function loadedAtOnce(
+  program: string,
+  platform: 'browser' | 'node',
+): Promise<{ readonly inputs: readonly string[]; readonly compressed: number }> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: program, resolveDir: root, sourcefile: 'program.ts' },
+    alias: Object.fromEntries(
+      ['client', 'node'].map((name) => [`parley-a2a/${name}`, `${exportsFolder}${name}.ts`] as const),
+    ),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform,
+    minify: true,
+    write: false,
+    metafile: true,
+    outdir: 'out',
+    // Packages that an application adds itself.
+    external: ['ioredis', 'jose', 'oauth4webapi', 'pino', 'undici'],
+    logLevel: 'silent',
+  });
+  const loaded = new Set<string>();
+  const load = (output: string): void => {
+    const file = metafile.outputs[output];
+    if (file === undefined || loaded.has(output)) return;
+    loaded.add(output);
+    for (const { path, kind } of file.imports) if (kind === 'import-statement') load(path);
+  };
+  load('out/stdin.js');
+  const files = outputFiles.filter(({ path }) => [...loaded].some((output) => path.endsWith(output)));
+  expect(files).toHaveLength(loaded.size);
+  const inputs = [...loaded].flatMap((output) => Object.keys(metafile.outputs[output]?.inputs ?? {}));
+  return { inputs, compressed: gzipSync(Buffer.concat(files.map(({ contents }) => contents)), { level: 9 }).length };
+}
+
+it('a client of the current version loads 20 kB, and other versions, catalogs, schemes and signatures on demand', async () => {
+  const { inputs, compressed } = await loadedAtOnce("export * from 'parley-a2a/client';", 'browser');
+  expect(compressed).toBeGreaterThan(5_000);
+  expect(compressed).toBeLessThanOrEqual(20 * 1024);
+  expect(
+    inputs.filter((path) =>
+      /codec\/v0|ai-catalog|auth\/credentials|signatures|jose|typebox|validators|ipaddr/.test(path),
+    ),
+  ).toEqual([]);
+});
+
+it('a server with the smallest agent loads 88 kB, and descriptions, pages, the base server and clients on demand', async () => {
+  const agent = "import { createA2AServer } from 'parley-a2a/node'; createA2AServer({ agent: (prompt) => prompt });";
+  const { inputs, compressed } = await loadedAtOnce(agent, 'node');
+  process.stdout.write(`the smallest agent: ${(compressed / 1024).toFixed(1)} kB compressed\n`);
+  expect(compressed).toBeGreaterThan(40 * 1024);
+  expect(compressed).toBeLessThanOrEqual(88 * 1024);
+  expect(
+    inputs.filter((path) =>
+      /openapi\/(page|host-description)|json-schema|landing-page|base-server\/base-server\.ts|src\/client\/|sqlite|zod/.test(
+        path,
+      ),
+    ),
+  ).toEqual([]);
+});
