@@ -42,7 +42,7 @@ async function loadedAtOnce(
   return { inputs, compressed: gzipSync(Buffer.concat(files.map(({ contents }) => contents)), { level: 9 }).length };
 }
 
-it('a client of the current version loads 20 kB, and other versions, catalogs, schemes and signatures on demand', async () => {
+it('a client of the current version loads 20 kB, and old versions, catalogs and signatures on demand', async () => {
   const { inputs, compressed } = await loadedAtOnce("export * from 'parley-a2a/client';", 'browser');
   expect(compressed).toBeGreaterThan(5_000);
   expect(compressed).toBeLessThanOrEqual(20 * 1024);
@@ -53,7 +53,7 @@ it('a client of the current version loads 20 kB, and other versions, catalogs, s
   ).toEqual([]);
 });
 
-it('a server with the smallest agent loads 88 kB, and descriptions, pages, the base server and clients on demand', async () => {
+it('a server with the smallest agent loads 88 kB, and descriptions, pages and the base server on demand', async () => {
   const agent = "import { createA2AServer } from 'parley-a2a/node'; createA2AServer({ agent: (prompt) => prompt });";
   const { inputs, compressed } = await loadedAtOnce(agent, 'node');
   process.stdout.write(`the smallest agent: ${(compressed / 1024).toFixed(1)} kB compressed\n`);
