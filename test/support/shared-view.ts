@@ -1,22 +1,38 @@
-import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import type { Append, AppendOutcome, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
 
 /** A process as its storage sees it. */
 export interface StorageClient {
+  /** The process has died: nothing reaches the storage but its appends, as those of a zombie would. */
   readonly dead: boolean;
+  /** The network between the process and the storage is cut: no call arrives or is answered. */
+  readonly isCutOff?: boolean;
+  /** What becomes of wake-ups. Default: they arrive. */
+  readonly wakeups?: WakeupFate;
 }
 
-/**
- * A storage as a process sees it that shares it with others. Once that process is dead, its calls neither happen nor are
- * answered; only its appends still arrive, as those of a zombie would.
- */
+/** A storage as a process sees it that shares it with others. It publishes all appends, as a shared storage does. */
 export function onSharedStorage(storage: TaskStorage, client: StorageClient = { dead: false }): TaskStorage {
+  const wakeups = new FaultyWakeups(storage.wakeups, () =>
+    client.dead || client.isCutOff ? 'lose' : (client.wakeups ?? 'deliver'),
+  );
   return new Proxy(storage, {
     get(target, name) {
       if (name === 'shared') return true;
+      if (name === 'wakeups') return wakeups;
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
-      return (...args: unknown[]) =>
-        client.dead && name !== 'append' ? new Promise(() => {}) : Reflect.apply(member, target, args);
+      return async (...args: unknown[]) => {
+        if (client.isCutOff || (client.dead && name !== 'append')) return new Promise(() => {});
+        const answer: unknown = await Reflect.apply(member, target, args);
+        if (name === 'append') publishAppend(target, args[0] as Append, answer as AppendOutcome);
+        return client.isCutOff ? new Promise(() => {}) : answer;
+      };
     },
   });
+}
+
+/** The memory storage itself publishes appends from outside only. */
+export function publishAppend({ wakeups }: TaskStorage, { key, authority }: Append, outcome: AppendOutcome): void {
+  if (outcome.kind === 'appended' && typeof authority === 'number') wakeups.taskChanged(key);
 }

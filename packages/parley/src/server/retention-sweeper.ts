@@ -67,9 +67,9 @@ export class RetentionSweeper {
   }
 
   async #sweep(): Promise<boolean> {
-    const now = this.#clock.now();
     const { taskRetentionMs, eventLogMs } = this.#policy;
     try {
+      const now = await this.#storage.now();
       const swept = await this.#storage.sweep({
         now,
         finishedBefore: now - taskRetentionMs,

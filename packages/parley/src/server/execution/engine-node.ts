@@ -101,7 +101,9 @@ export class EngineNode {
     if (storage.shared) this.#leaseMs = Math.min(this.#leaseMs, member.limits.leaseMs);
     this.#looks ??= new TaskLooks({ storage, clock, logger, patienceMs: member.limits.storagePatienceMs });
     this.#unsubscribe ??= storage.wakeups.subscribe({
-      taskChanged: (key) => this.look(key),
+      taskChanged: (key) => {
+        if (!this.#memberOf(key.scope.agent)?.runs(key)) this.look(key);
+      },
       workReady: (agent) => {
         if (storage.shared && this.#memberOf(agent)) this.#claimSoon();
       },

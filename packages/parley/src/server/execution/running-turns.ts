@@ -71,7 +71,9 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return this.#closing;
   }
 
-  readonly runs = (key: TaskKey): boolean => this.#turns.get(taskKeyText(key)) !== undefined;
+  runs(key: TaskKey): boolean {
+    return this.#turns.get(taskKeyText(key)) !== undefined;
+  }
 
   /** The turn of a task in this process, a draft included whose task is being stored. */
   of(key: TaskKey): Turn | undefined {

@@ -36,15 +36,14 @@ export class TaskLooks {
     this.#options = options;
   }
 
-  /** Looks at one task, if it is watched and its turn runs elsewhere. */
-  look({ feeds, runs }: WatchedTasks, key: TaskKey): void {
-    const listeners = feeds.started(key);
-    if (listeners.length > 0 && !runs(key)) this.#add(listeners);
+  /** Looks at one task, if it is watched. */
+  look({ feeds }: WatchedTasks, key: TaskKey): void {
+    this.#add(feeds.started(key));
   }
 
   /** Looks at all tasks that are watched and whose turns run elsewhere. */
-  lookAtAll({ feeds, runs }: WatchedTasks): void {
-    this.#add(feeds.started().filter(({ key }) => !runs(key)));
+  lookAtAll(watched: WatchedTasks): void {
+    this.#add(watched.feeds.started().filter(({ key }) => !watched.runs(key)));
   }
 
   #add(listeners: readonly FeedListener[]): void {
