@@ -8,6 +8,10 @@ export default defineConfig({
     alias: [
       { find: /^parley-a2a$/, replacement: source('index') },
       { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
+      {
+        find: /^parley-a2a-conformance$/,
+        replacement: new URL('packages/conformance/src/conformance.ts', import.meta.url).pathname,
+      },
     ],
   },
   test: {

@@ -16,7 +16,7 @@ import { differences, errorRows } from './architecture/error-reference.js';
 import { commentViolations, documentViolations, proseViolations } from './architecture/prose.js';
 import { PROSE_ALLOWANCES, roomOfProse } from './architecture/prose-allowances.js';
 import { ALLOWED_COMMENTS, REFUSED_COMMENTS, REFUSED_MARKDOWN } from './architecture/prose-plants.js';
-import { nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
+import { importsFromOutside, nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
 import { expressionViolations } from './architecture/regular-expressions.js';
 import { machineTraces, repositoryFiles, resolvedPackages } from './architecture/repository.js';
 import { orderViolations, ROOMS, roomOf, roomViolations } from './architecture/rooms.js';
@@ -354,11 +354,25 @@ describe('public surface', () => {
     expect(packages.flatMap(({ tree }) => told(privateImports(tree, { library: 'parley-a2a', subpaths })))).toEqual([]);
   });
 
-  it('is not used at all by the conformance tester', () => {
+  it('is not used by the conformance tester, and neither is any other package', () => {
     const tester = packages.filter(({ folder }) => folder === 'packages/conformance');
-    expect(tester.flatMap(({ tree }) => told(privateImports(tree, { library: 'parley-a2a', subpaths: [] })))).toEqual(
-      [],
-    );
+    expect(tester).toHaveLength(1);
+    expect(tester.flatMap(({ tree }) => told(importsFromOutside(tree)))).toEqual([]);
+  });
+
+  it.each([
+    'parley-a2a',
+    'parley-a2a/client',
+    '../../parley/src/model/task.js',
+    '../../cli/src/run.js',
+    'zod',
+    'undici',
+  ])('of other packages: the conformance tester must not import %s', (specifier) => {
+    const tree = planted({
+      'src/a.ts': `import type { X } from '${specifier}'; import { b } from './b.js'; import 'node:util';`,
+      'src/b.ts': 'export const b = 1;',
+    });
+    expect(problems(importsFromOutside(tree))).toEqual([`src/a.ts: ${specifier} is from outside of the package`]);
   });
 
   it.each([

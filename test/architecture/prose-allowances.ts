@@ -17,7 +17,6 @@ export const PROSE_ALLOWANCES: Readonly<Record<string, number>> = {
   'packages/cli/src/command-line': 12,
   'packages/cli/src/commands': 12,
   'packages/cli/src/completion': 4,
-  'packages/cli/src/conformance': 25,
   'packages/cli/src/failure': 9,
   'packages/cli/src/login': 8,
   'packages/cli/src/message': 6,

@@ -18,6 +18,17 @@ export function privateImports(
   );
 }
 
+/** Imports of shipped files that are neither modules of Node nor files of the same package. */
+export function importsFromOutside(tree: SourceTree): Violation[] {
+  return tree.shipped.flatMap((file) =>
+    importsOf(file).flatMap(({ specifier, line }) => {
+      const isOwn = specifier.startsWith('.') && tree.resolve(file.path, specifier) !== undefined;
+      const isInside = isOwn || (specifier.startsWith('node:') && isBuiltin(specifier));
+      return isInside ? [] : [{ file: file.path, line, problem: `${specifier} is from outside of the package` }];
+    }),
+  );
+}
+
 /** Modules of Node that a file needs at run time, with the path of imports that leads there. */
 export function nodeModulesNeededBy(tree: SourceTree, entry: string): string[] {
   const found: string[] = [];

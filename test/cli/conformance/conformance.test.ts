@@ -42,4 +42,21 @@ describe('CONFORM_001: conformance', () => {
     expect(failed).toContain('GetTask of an unknown task is TaskNotFound');
     expect(code).toBe(1);
   });
+
+  it('sends the credentials and headers of its flags to the agent', async () => {
+    await using agent = await RecordingAgent.start();
+    await parley(['conformance', '-a', agent.url, '--auth', 'Custom secret', '--svc-param', 'x-trace: 1']);
+    expect(agent.calls.length).toBeGreaterThan(5);
+    const sent = agent.calls.map(({ headers }) => [headers.authorization, headers['x-trace'], headers['a2a-version']]);
+    expect(new Set(sent.map(String))).toEqual(new Set(['Custom secret,1,1.0']));
+  });
+
+  it('sends no credentials to an interface on another origin', async () => {
+    await using stranger = await RecordingAgent.start();
+    const supportedInterfaces = [{ url: `${stranger.url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+    await using agent = await RecordingAgent.start({ card: { supportedInterfaces } });
+    await parley(['conformance', '-a', agent.url, '--auth', 'Custom secret']);
+    expect(stranger.calls.length).toBeGreaterThan(5);
+    expect(stranger.calls.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
+  });
 });

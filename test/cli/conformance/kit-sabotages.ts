@@ -131,7 +131,7 @@ export const KIT_SABOTAGES: Sabotages = {
   'SubscribeToTask of a completed task is UnsupportedOperation': {
     breaks: breaksOver(calls('SubscribeToTask'), 'UNSUPPORTED'),
   },
-  'two subscribers of a task see the same, also when a third one leaves': { 'tells one another end': unfair() },
+  'two subscribers of a task see the same, also if a third one leaves': { 'tells one another end': unfair() },
   'ListTasks filters by context': {
     'leaves one out': answers(
       (call, result) => calls('ListTasks', 'contextId')(call) && !isEmpty(result),
@@ -163,7 +163,7 @@ export const KIT_SABOTAGES: Sabotages = {
     'begins anew': requests(calls('ListTasks', 'contextId', 'pageSize', 'pageToken'), set('pageToken', undefined)),
     'ends early': answers(asksFor('pageSize', '2'), set('nextPageToken', '')),
   },
-  'ListTasks counts what matches': {
+  'ListTasks counts all matching tasks': {
     'counts the page': answers(calls('ListTasks', 'contextId', 'pageSize'), set('totalSize', 1)),
   },
   'ListTasks leaves artifacts out': {
@@ -184,7 +184,7 @@ export const KIT_SABOTAGES: Sabotages = {
   'ListTasks refuses a page token that it never gave': {
     'begins anew': requests(asksFor('pageToken', 'parley!'), set('pageToken', undefined)),
   },
-  'a push configuration cannot be made where the card offers none': {
+  'a push configuration cannot be created if the card offers none': {
     'makes it': {
       tampersWith: calls('CreateTaskPushNotificationConfig'),
       answer: ({ params }) => ({ status: 200, result: params }),
@@ -194,14 +194,14 @@ export const KIT_SABOTAGES: Sabotages = {
 
 /** The same of an agent that offers push notifications. */
 export const PUSH_SABOTAGES: Sabotages = {
-  'a push configuration that was made can be read and listed': {
+  'a push configuration can be read and listed': {
     'reads another': answers(calls('GetTaskPushNotificationConfig'), set('url', 'https://example.com/another')),
     'lists none': answers(
       (call, result) => call.operation === 'ListTaskPushNotificationConfigs' && has(result, 'parley'),
       set('configs', []),
     ),
   },
-  'a push configuration can be removed, and then again': { 'refuses the second time': refusesAgain() },
+  'a push configuration can be deleted, and then again': { 'refuses the second time': refusesAgain() },
 };
 
 function idsOf(event: object): object {

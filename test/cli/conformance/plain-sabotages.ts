@@ -18,9 +18,11 @@ import type { Sabotage, Said, TamperedCall } from './tampering-agent.js';
 export const PLAIN_SABOTAGES: Sabotages = {
   'the card follows the schema': { 'has a number for a version': { card: (card) => ({ ...card, version: 1 }) } },
   'SendMessage answers with a task or a message': {
-    breaks: { tampersWith: helloStream(1), events: () => () => [BROKEN] },
+    breaks: { tampersWith: firstHello(), answer: () => BROKEN },
   },
-  'GetTask gives a task that was made': { 'gives another': afterwards('GetTask', set('id', 'another')) },
+  'GetTask returns a task that exists': {
+    'returns another': answers((call) => call.operation === 'GetTask', set('id', 'another')),
+  },
   'GetTask of an unknown task is TaskNotFound': { breaks: breaksOver(calls('GetTask'), 'NOT_FOUND') },
   'CancelTask of an unknown task is TaskNotFound': { breaks: breaksOver(calls('CancelTask'), 'NOT_FOUND') },
   'a message to an unknown task is TaskNotFound': { breaks: breaksOver(continues, 'NOT_FOUND') },
@@ -30,16 +32,17 @@ export const PLAIN_SABOTAGES: Sabotages = {
       list('tasks', (tasks) => [...tasks, ...tasks]),
     ),
   },
-  'SendStreamingMessage streams one task or one message, where the card says so': {
-    'begins with a status': without(helloStream(2), 'task'),
+  'SendStreamingMessage streams one task or one message, if the card offers streaming': {
+    'begins with a status': without(calls('SendStreamingMessage'), 'task'),
+    'breaks off': without(calls('SendStreamingMessage'), 'end'),
   },
   'SubscribeToTask of a task that has ended is UnsupportedOperation': {
     breaks: breaksOver(calls('SubscribeToTask'), 'UNSUPPORTED'),
   },
-  'push configurations work where the card offers them, and are refused where not': {
+  'push configurations work if the card offers them, and are refused if not': {
     breaks: breaksOver(calls('ListTaskPushNotificationConfigs')),
   },
-  'the extended card is refused where the card offers none': { breaks: breaksOver(calls('GetExtendedAgentCard')) },
+  'the extended card is refused if the card offers none': { breaks: breaksOver(calls('GetExtendedAgentCard')) },
 };
 
 /** What more is checked of any agent beside the kit. */
@@ -51,7 +54,7 @@ export const WIRE_SABOTAGES: Sabotages = {
   'a message without an id is refused': {
     'takes it': requests(({ params }) => has(params, '"messageId":""'), set('message.messageId', 'x')),
   },
-  'a body that is no JSON is refused': { breaks: breaksOver(calls('')) },
+  'a body that is not JSON is refused': { breaks: breaksOver(calls('')) },
   'TaskNotFound has the code of the binding': {
     'has another': unknownTask(({ binding }, said) =>
       binding === 'JSONRPC' ? { ...said, error: { ...said.error, code: -32050 } } : { ...said, status: 410 },
@@ -63,7 +66,7 @@ export const WIRE_SABOTAGES: Sabotages = {
       JSON.parse(JSON.stringify(said).replace('a2a-protocol.org', 'example.com')),
     ),
   },
-  'answers are JSON by their media type': {
+  'the media type of answers is JSON': {
     'says it is text': {
       answer: (call, said) => (calls('ListTasks')(call) ? { ...said, contentType: 'text/plain' } : said),
     },
@@ -93,14 +96,14 @@ export const JSON_RPC_SABOTAGES: Sabotages = {
 
 /** Of an agent with an extended card. */
 export const EXTENDED_CARD_SABOTAGES: Sabotages = {
-  'the extended card is given to those who may see it, where the card offers one': {
+  'the extended card is given to authorized callers, if the card offers one': {
     breaks: breaksOver(calls('GetExtendedAgentCard')),
   },
 };
 
 /** Of an agent without streams. */
 export const STREAMLESS_SABOTAGES: Sabotages = {
-  'SendStreamingMessage is UnsupportedOperation where the card does not offer streams': {
+  'SendStreamingMessage is UnsupportedOperation if the card does not offer streaming': {
     breaks: breaksOver(calls('SendStreamingMessage')),
   },
 };
@@ -109,16 +112,10 @@ function isHello({ params }: TamperedCall): boolean {
   return has(params, '"text":"Hello"') && !has(params, '"taskId"');
 }
 
-/** The first stream is how an answer is waited for, the second one is looked at. */
-function helloStream(number: number) {
-  let streams = 0;
-  return (call: TamperedCall) => call.operation === 'SendStreamingMessage' && ++streams === number;
-}
-
-/** Changes an answer from the second one on. */
-function afterwards(operation: string, change: Parameters<typeof answers>[1]): Sabotage {
-  let answered = 0;
-  return answers((call) => call.operation === operation && ++answered > 1, change);
+/** The first message that begins a task: later checks send the same. */
+function firstHello() {
+  let messages = 0;
+  return (call: TamperedCall) => call.operation === 'SendMessage' && isHello(call) && ++messages === 1;
 }
 
 /** Changes what is said of a task that is not there. */

@@ -2,7 +2,6 @@ import type { AgentCard } from 'parley-a2a';
 import type { FetchCardOptions } from 'parley-a2a/client';
 import { agentOptions } from '../agent/agent-options.js';
 import { type AgentTarget, agentTarget } from '../agent/agent-target.js';
-import { cardChecker } from '../agent/card-problems.js';
 import { type CardSignatures, type CardVerification, verificationText } from '../agent/card-signatures.js';
 import { writeCard } from '../agent/card-text.js';
 import { readCard } from '../agent/read-card.js';
@@ -66,9 +65,9 @@ function show({ output }: Invocation, { card, verification }: ShownCard): number
 
 /** Unknown members are warnings; anything else that is wrong is a failure. */
 async function validator({ output }: Invocation): Promise<(document: unknown) => void> {
-  const check = await cardChecker();
+  const { cardProblems } = await import('parley-a2a-conformance');
   return (document) => {
-    const { wrong, unknown } = check(document);
+    const { wrong, unknown } = cardProblems(document);
     for (const member of unknown) output.warn(`the schema does not know the member ${member}`);
     if (wrong.length > 0)
       throw new CliError('A2ACLI_ERR_CARD_INVALID', `the card does not follow the schema: ${wrong.join('; ')}`);

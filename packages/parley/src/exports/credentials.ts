@@ -1,8 +1,13 @@
+import type { CredentialProvider } from '../auth/credential-provider.js';
 import type { SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
 import { type AuthorizationCodeOptions, authorizationCode as codeFlow } from '../auth/oauth/authorization-code.js';
 import { clientCredentials as clientFlow } from '../auth/oauth/client-credentials.js';
 import { type DeviceCodeOptions, deviceCode as deviceFlow } from '../auth/oauth/device-code.js';
 import type { OAuthClientOptions, OAuthRuntime } from '../auth/oauth/oauth-options.js';
+import { CredentialGuard } from '../client/credential-guard.js';
+import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
+import type { AgentCard } from '../model/agent-card.js';
+import { silentLogger } from '../telemetry/logger.js';
 import { callerClock } from './runtime.js';
 
 export type {
@@ -46,4 +51,26 @@ export function authorizationCode(options: AuthorizationCodeOptions): SchemeCred
 /** Tokens that a person allows on another device (RFC 8628). */
 export function deviceCode(options: DeviceCodeOptions): SchemeCredentials {
   return deviceFlow(options, runtime);
+}
+
+/** Options of `credentialedFetch`. */
+export interface CredentialedFetchOptions {
+  /** The card of the agent, whose schemes the provider serves. */
+  readonly card: AgentCard;
+  /** URLs whose origins may get the credentials. */
+  readonly trustedOrigins: readonly string[];
+  /** Default: `fetch` of the platform. */
+  readonly fetch?: PlainFetch;
+}
+
+/**
+ * Makes a `fetch` that adds credentials to requests to trusted origins, for calls outside of a client. If the agent
+ * refuses the credentials and the provider has others, the request is repeated once.
+ */
+export function credentialedFetch(
+  provider: CredentialProvider,
+  { card, trustedOrigins, fetch: send = runtime.fetch }: CredentialedFetchOptions,
+): PlainFetch {
+  const guard = new CredentialGuard({ provider, card: () => card, trusted: trustedOrigins, logger: silentLogger });
+  return guardedFetch(guard, send);
 }

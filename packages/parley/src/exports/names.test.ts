@@ -42,6 +42,7 @@ const NAMES = {
     'bearerToken',
     'clientCredentials',
     'combinedCredentials',
+    'credentialedFetch',
     'deviceCode',
     'isSecretName',
     'redactor',

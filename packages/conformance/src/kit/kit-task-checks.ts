@@ -1,17 +1,17 @@
-import { type Check, UNKNOWN_TASK } from './checks.js';
-import { fail, faultless, pass, refused, skipped } from './finding.js';
-import { kitMessage, kitTask, stateOf, workingTask } from './kit-message.js';
-import { stepsOf } from './stream-steps.js';
-import { stateFault, streaming } from './tck-scenarios.js';
+import { type Check, UNKNOWN_TASK } from '../check.js';
+import { stepsOf, taskIdOf } from '../checks/stream-steps.js';
+import { fail, faultless, pass, refused, skipped } from '../finding.js';
+import { kitMessage, kitTask, workingTask } from './kit-message.js';
+import { stateFault, streaming } from './kit-scenarios.js';
 
-/** What has to hold around the scenarios for one task. */
-export const TCK_TASK_CHECKS: readonly Check[] = [
+/** Requirements around the scenarios, for one task. */
+export const KIT_TASK_CHECKS: readonly Check[] = [
   {
     spec: '§3.1.3',
     requirement: 'GetTask shows the artifacts of a task',
     run: async (agent) => {
       const { id } = await kitTask(agent, 'tck-artifact-text');
-      const { artifacts = [] } = await agent.client.getTask(id, { signal: agent.signal });
+      const { artifacts = [] } = await agent.getTask(id);
       return artifacts.length === 1 ? pass('one artifact') : fail(`${artifacts.length} artifacts instead of one`);
     },
   },
@@ -19,11 +19,11 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     spec: '§3.1.3',
     requirement: 'GetTask joins the chunks of an artifact',
     run: (agent) =>
-      streaming(agent, async ({ client, signal }) => {
-        const stream = client.sendStreamingMessage(kitMessage('tck-stream-artifact-chunked'), { signal });
-        await stepsOf(stream);
-        const { artifacts = [] } = await client.getTask(stream.taskId ?? '', { signal });
-        const texts = artifacts.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
+      streaming(agent, async () => {
+        const { events } = await stepsOf(agent.stream(kitMessage('tck-stream-artifact-chunked')));
+        const taskId = events.map(taskIdOf).find((id) => id !== undefined) ?? '';
+        const { artifacts = [] } = await agent.getTask(taskId);
+        const texts = artifacts.map(({ parts }) => parts.map((part) => String(part.text ?? '')).join(''));
         return texts.join('|') === 'chunk-1 chunk-2' ? pass('one artifact') : fail(`artifacts: ${texts.join('|')}`);
       }),
   },
@@ -31,10 +31,10 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     spec: '§3.2.2',
     requirement: 'returnImmediately is answered before the work is done',
     run: async (agent) => {
-      const task = await workingTask(agent);
-      await agent.client.cancelTask(task.id, { signal: agent.signal }).catch(() => undefined);
-      const isEarly = ['SUBMITTED', 'WORKING'].includes(stateOf(task));
-      return isEarly ? pass(stateOf(task)) : fail(`the answer is a task that is ${stateOf(task)}`);
+      const { id, status } = await workingTask(agent);
+      await agent.cancelTask(id).catch(() => undefined);
+      const isEarly = ['SUBMITTED', 'WORKING'].includes(status.state);
+      return isEarly ? pass(status.state) : fail(`the answer is a task that is ${status.state}`);
     },
   },
   {
@@ -42,8 +42,7 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     requirement: 'CancelTask makes a working task CANCELED',
     run: async (agent) => {
       const { id } = await workingTask(agent);
-      const task = await agent.client.cancelTask(id, { signal: agent.signal });
-      return faultless(stateFault(task, 'CANCELED'), `task ${id} is CANCELED`);
+      return faultless(stateFault(await agent.cancelTask(id), 'CANCELED'), `task ${id} is CANCELED`);
     },
   },
   {
@@ -51,7 +50,7 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     requirement: 'CancelTask of a completed task is TaskNotCancelable',
     run: async (agent) => {
       const { id } = await kitTask(agent, 'tck-complete-task');
-      return refused(() => agent.client.cancelTask(id, { signal: agent.signal }), ['TASK_NOT_CANCELABLE']);
+      return refused(() => agent.cancelTask(id), ['TASK_NOT_CANCELABLE']);
     },
   },
   {
@@ -89,7 +88,7 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     requirement: 'historyLength 0 leaves the history out',
     run: async (agent) => {
       const { id } = await kitTask(agent, 'tck-complete-task');
-      const { history = [] } = await agent.client.getTask({ id, historyLength: 0 }, { signal: agent.signal });
+      const { history } = await agent.getTask(id, { historyLength: 0 });
       return history.length === 0 ? pass('no message') : fail(`${history.length} messages`);
     },
   },
@@ -97,11 +96,11 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     spec: '§3.2.4',
     requirement: 'historyLength limits the history to the latest messages',
     run: async (agent) => {
-      const { id: taskId } = await kitTask(agent, 'tck-input-required');
-      await kitTask(agent, 'tck-complete-task', { taskId });
-      const { history: all = [] } = await agent.client.getTask(taskId, { signal: agent.signal });
+      const { id } = await kitTask(agent, 'tck-input-required');
+      await kitTask(agent, 'tck-complete-task', { taskId: id });
+      const { history: all } = await agent.getTask(id);
       if (all.length < 2) return skipped(`the agent keeps ${all.length} messages`);
-      const { history = [] } = await agent.client.getTask({ id: taskId, historyLength: 1 }, { signal: agent.signal });
+      const { history } = await agent.getTask(id, { historyLength: 1 });
       if (history.length > 1) return fail(`${history.length} messages instead of 1`);
       const isLast = history.length === 0 || history[0]?.messageId === all.at(-1)?.messageId;
       return isLast ? pass(`${history.length} of ${all.length}`) : fail('it is not the latest one');
@@ -111,38 +110,35 @@ export const TCK_TASK_CHECKS: readonly Check[] = [
     spec: '§3.1.2',
     requirement: 'a stream is closed when its task has ended',
     run: (agent) =>
-      streaming(agent, async ({ client, signal, wire }) => {
-        await stepsOf(client.sendStreamingMessage(kitMessage('tck-complete-task'), { signal }));
-        return wire.closed === true ? pass('closed by the agent') : fail('it was still open a second later');
+      streaming(agent, async () => {
+        const { isClosed } = await stepsOf(agent.stream(kitMessage('tck-complete-task')));
+        return isClosed ? pass('closed by the agent') : fail('it was still open a second later');
       }),
   },
   {
     spec: '§3.1.6',
     requirement: 'SubscribeToTask of an unknown task is TaskNotFound',
-    run: (agent) =>
-      streaming(agent, ({ client, signal }) =>
-        refused(() => stepsOf(client.subscribeToTask(UNKNOWN_TASK, { signal })), ['TASK_NOT_FOUND']),
-      ),
+    run: (agent) => streaming(agent, () => refused(() => stepsOf(agent.subscribe(UNKNOWN_TASK)), ['TASK_NOT_FOUND'])),
   },
   {
     spec: '§3.1.6',
     requirement: 'SubscribeToTask of a completed task is UnsupportedOperation',
     run: (agent) =>
-      streaming(agent, async ({ client, signal }) => {
+      streaming(agent, async () => {
         const { id } = await kitTask(agent, 'tck-complete-task');
-        return refused(() => stepsOf(client.subscribeToTask(id, { signal })), ['UNSUPPORTED_OPERATION']);
+        return refused(() => stepsOf(agent.subscribe(id)), ['UNSUPPORTED_OPERATION']);
       }),
   },
   {
     spec: '§3.5.2',
-    requirement: 'two subscribers of a task see the same, also when a third one leaves',
+    requirement: 'two subscribers of a task see the same, also if a third one leaves',
     run: (agent) =>
-      streaming(agent, async ({ client, signal }) => {
+      streaming(agent, async () => {
         const { id } = await workingTask(agent);
-        const leaving = client.subscribeToTask(id, { signal });
+        const leaving = (await agent.subscribe(id))[Symbol.asyncIterator]();
         await leaving.next();
-        const staying = [1, 2].map(() => stepsOf(client.subscribeToTask(id, { signal })));
-        await leaving.return();
+        const staying = [1, 2].map(() => stepsOf(agent.subscribe(id)));
+        await leaving.return(undefined);
         const [one, other] = (await Promise.all(staying)).map(({ steps }) => steps.at(-1));
         return one === other && one === 'COMPLETED'
           ? pass('both see the end')

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Part, Task } from 'parley-a2a';
-import type { Check, CheckedAgent } from './checks.js';
-import { type Finding, fail, faultless, pass, skipped } from './finding.js';
-import { kitMessage, kitTask, stateOf } from './kit-message.js';
-import { frameFault, stepsOf } from './stream-steps.js';
+import type { Check } from '../check.js';
+import { frameFault, stepsOf, taskIdOf } from '../checks/stream-steps.js';
+import { type Finding, fail, faultless, pass, skipped } from '../finding.js';
+import type { Part, Task, TestedAgent } from '../tested-agent.js';
+import { kitMessage, kitTask } from './kit-message.js';
 
 /** Members that a part has to have. */
 type WantedPart = Readonly<Record<string, unknown>>;
 
-/** Any value. */
+/** Stands for any value of a member. */
 const ANY = Symbol('any');
 
 interface AnswerScenario {
   readonly prefix: string;
   readonly requirement: string;
   readonly state: string;
-  /** The text of the status message. */
+  /** Text of the status message. */
   readonly says?: string;
   readonly part?: WantedPart;
 }
@@ -23,7 +23,7 @@ interface AnswerScenario {
 interface StreamScenario {
   readonly prefix: string;
   readonly requirement: string;
-  /** What has to come; SUBMITTED goes without saying, and so does WORKING where it is not named. */
+  /** Required steps. SUBMITTED may always come, WORKING if it is not among them. */
   readonly steps: readonly string[];
   readonly parts: readonly WantedPart[];
 }
@@ -89,26 +89,26 @@ const STREAMS: readonly StreamScenario[] = [
   },
 ];
 
-/** The scenarios of the kit, for agents that do what its message ids say. */
-export const TCK_SCENARIOS: readonly Check[] = [
+/** The scenarios of the kit, for agents that play them. */
+export const KIT_SCENARIOS: readonly Check[] = [
   ...ANSWERS.map((scenario) => ({
     spec: '§3.1.1',
     requirement: `${scenario.prefix}: ${scenario.requirement}`,
-    run: async (agent: CheckedAgent) => {
+    run: async (agent: TestedAgent) => {
       const task = await kitTask(agent, scenario.prefix);
-      return faultless(answerFault(task, scenario), `task ${task.id} is ${stateOf(task)}`);
+      return faultless(answerFault(task, scenario), `task ${task.id} is ${task.status.state}`);
     },
   })),
   {
     spec: '§3.1.1',
     requirement: 'tck-message-response: a message and no task',
-    run: async ({ client, signal }) => {
-      const answer = await client.sendMessage(kitMessage('tck-message-response'), { signal });
-      if ('task' in answer) return fail(`a task that is ${stateOf(answer.task)}`);
+    run: async (agent) => {
+      const answer = await agent.send(kitMessage('tck-message-response'));
+      if ('task' in answer) return fail(`a task that is ${answer.task.status.state}`);
       const { role, parts } = answer.message;
-      const said = parts.length === 1 && isWanted(parts[0], text('Direct message response'));
+      const isExpected = parts.length === 1 && isWanted(parts[0], text('Direct message response'));
       if (role !== 'ROLE_AGENT') return fail(`a message of ${role}`);
-      return said ? pass('the message') : fail(`other parts: ${JSON.stringify(parts)}`);
+      return isExpected ? pass('the message') : fail(`other parts: ${JSON.stringify(parts)}`);
     },
   },
   {
@@ -117,7 +117,7 @@ export const TCK_SCENARIOS: readonly Check[] = [
     run: async (agent) => {
       const { id: taskId, contextId } = await kitTask(agent, 'tck-input-required');
       const task = await kitTask(agent, 'tck-complete-task', { taskId, ...(contextId !== undefined && { contextId }) });
-      if (task.id !== taskId) return fail(`task ${taskId} was continued by another one, ${task.id}`);
+      if (task.id !== taskId) return fail(`the answer to task ${taskId} is another task, ${task.id}`);
       return faultless(stateFault(task, 'COMPLETED'), `task ${task.id} is COMPLETED`);
     },
   },
@@ -125,42 +125,43 @@ export const TCK_SCENARIOS: readonly Check[] = [
     spec: '§3.1.1',
     requirement: 'tck-message-response: as a stream, that message alone',
     run: (agent) =>
-      streaming(agent, async ({ client, signal }) => {
-        const { steps } = await stepsOf(client.sendStreamingMessage(kitMessage('tck-message-response'), { signal }));
+      streaming(agent, async () => {
+        const { steps } = await stepsOf(agent.stream(kitMessage('tck-message-response')));
         return steps.join() === 'message' ? pass('one message') : fail(`it shows ${steps.join(', ')}`);
       }),
   },
   ...STREAMS.map((scenario) => ({
     spec: '§3.1.2',
     requirement: `${scenario.prefix}: ${scenario.requirement}`,
-    run: (agent: CheckedAgent) => streaming(agent, (one) => streamFinding(one, scenario)),
+    run: (agent: TestedAgent) => streaming(agent, () => streamFinding(agent, scenario)),
   })),
   {
     spec: '§3.1.6',
     requirement: 'test-resubscribe-message-id: a new subscription begins with the task and shows its end',
     run: (agent) =>
-      streaming(agent, async ({ client, signal }) => {
-        const stream = client.sendStreamingMessage(kitMessage('test-resubscribe-message-id'), { signal });
-        await stream.next();
-        const { taskId } = stream;
-        await stream.return();
+      streaming(agent, async () => {
+        let taskId: string | undefined;
+        for await (const event of await agent.stream(kitMessage('test-resubscribe-message-id'))) {
+          taskId = taskIdOf(event);
+          break;
+        }
         if (taskId === undefined) return fail('the first event names no task');
-        const { events, steps } = await stepsOf(client.subscribeToTask(taskId, { signal }));
+        const { events, steps } = await stepsOf(agent.subscribe(taskId));
         const end = steps.at(-1) === 'COMPLETED' ? undefined : `the last state is ${steps.at(-1)}`;
         return faultless(frameFault(events) ?? end, steps.join(', '));
       }),
   },
 ];
 
-/** Skips what needs streams where the card offers none. */
-export async function streaming(agent: CheckedAgent, run: (agent: CheckedAgent) => Promise<Finding>): Promise<Finding> {
-  return agent.card.capabilities.streaming === true ? run(agent) : skipped('the card does not offer streaming');
+/** Skips a check of streams if the card does not offer streaming. */
+export async function streaming(agent: TestedAgent, run: () => Promise<Finding>): Promise<Finding> {
+  return agent.capabilities.streaming ? run() : skipped('the card does not offer streaming');
 }
 
-async function streamFinding({ client, signal }: CheckedAgent, wanted: StreamScenario): Promise<Finding> {
-  const { events, steps, parts } = await stepsOf(client.sendStreamingMessage(kitMessage(wanted.prefix), { signal }));
-  const implied = wanted.steps.includes('WORKING') ? ['SUBMITTED'] : ['SUBMITTED', 'WORKING'];
-  const shown = steps.filter((step) => !implied.includes(step));
+async function streamFinding(agent: TestedAgent, wanted: StreamScenario): Promise<Finding> {
+  const { events, steps, parts } = await stepsOf(agent.stream(kitMessage(wanted.prefix)));
+  const optional = wanted.steps.includes('WORKING') ? ['SUBMITTED'] : ['SUBMITTED', 'WORKING'];
+  const shown = steps.filter((step) => !optional.includes(step));
   const order =
     shown.join() === wanted.steps.join()
       ? undefined
@@ -169,31 +170,27 @@ async function streamFinding({ client, signal }: CheckedAgent, wanted: StreamSce
 }
 
 function answerFault(task: Task, { state, says, part }: AnswerScenario): string | undefined {
-  const said = task.status.message?.parts.map((one) => ('text' in one ? one.text : '')).join('');
+  const text = task.status.message?.parts.map((one) => ('text' in one ? String(one.text) : '')).join('');
+  const parts = (task.artifacts ?? []).flatMap((artifact) => artifact.parts);
   return (
     stateFault(task, state) ??
-    (says === undefined || said === says ? undefined : `the status message is "${said ?? ''}", not "${says}"`) ??
-    (part === undefined
-      ? undefined
-      : partsFault(
-          (task.artifacts ?? []).flatMap(({ parts }) => parts),
-          [part],
-        ))
+    (says === undefined || text === says ? undefined : `the status message is "${text ?? ''}", not "${says}"`) ??
+    (part === undefined ? undefined : partsFault(parts, [part]))
   );
 }
 
-/** What is wrong with the state of a task. */
-export function stateFault(task: Task, state: string): string | undefined {
-  return stateOf(task) === state ? undefined : `task ${task.id} is ${stateOf(task)}, not ${state}`;
+/** Returns the fault of a task that should be in a state. */
+export function stateFault({ id, status }: Task, state: string): string | undefined {
+  return status.state === state ? undefined : `task ${id} is ${status.state}, not ${state}`;
 }
 
 function partsFault(parts: readonly Part[], wanted: readonly WantedPart[]): string | undefined {
-  const right = parts.length === wanted.length && wanted.every((one, index) => isWanted(parts[index], one));
-  return right ? undefined : `the parts of artifacts are ${JSON.stringify(parts)}`;
+  const isRight = parts.length === wanted.length && wanted.every((one, index) => isWanted(parts[index], one));
+  return isRight ? undefined : `the parts of artifacts are ${JSON.stringify(parts)}`;
 }
 
 function isWanted(part: Part | undefined, wanted: WantedPart): boolean {
-  const members: Readonly<Record<string, unknown>> = { ...part };
+  const members: Part = { ...part };
   return Object.entries(wanted).every(([name, value]) =>
     value === ANY ? name in members : isDeepStrictEqual(members[name], value),
   );

@@ -1,0 +1,38 @@
+import { receivedChallenges } from '../auth/challenge.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
+import type { CredentialGuard } from './credential-guard.js';
+
+/** A `fetch` whose request is a URL and options. */
+export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * Makes a `fetch` that adds credentials, for calls outside of a client. Credentials and headers named like them go to
+ * trusted origins only. If the agent refuses the credentials and the provider has others, the request is repeated once.
+ */
+export function credentialedFetch(guard: CredentialGuard, send: PlainFetch): PlainFetch {
+  return async (url, init) => {
+    const signal = init.signal ?? undefined;
+    const own = guard.allowed(url, Object.fromEntries(new Headers(init.headers)));
+    for (let isFirst = true; ; isFirst = false) {
+      const credentials = await guard.credentials(url, signal);
+      const target = withQuery(url, credentials.query);
+      const response = await send(target, { ...init, headers: { ...own, ...credentials.headers } });
+      const error = isFirst ? refusalIn(response) : undefined;
+      if (error === undefined || !(await guard.renews(error, { url, signal, credentials }))) return response;
+      await response.body?.cancel();
+    }
+  };
+}
+
+function withQuery(url: string, query: Readonly<Record<string, string>> = {}): string {
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(query)) target.searchParams.append(name, value);
+  return target.href;
+}
+
+function refusalIn({ status, headers }: Response): Error | undefined {
+  if (status === 401) return new UnauthenticatedError(receivedChallenges(headers));
+  return status === 403
+    ? new PermissionDeniedError('The agent refused the call', receivedChallenges(headers))
+    : undefined;
+}
