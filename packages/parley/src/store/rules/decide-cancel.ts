@@ -2,7 +2,8 @@ import { isRunning, type TaskHead } from './task-head.js';
 
 /** The decision about a request to cancel. `turn`: the held turn that keeps the request. */
 export type CancelDecision =
-  | { readonly kind: 'not-found' | 'terminal' }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'terminal' }
   | { readonly kind: 'requested'; readonly turn: number | undefined };
 
 /** Decides about a request to cancel a task. A turn keeps it also if its lease has ended: its next holder must see it. */

@@ -1,110 +1,91 @@
+import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
 import { insertTask } from './insert-task.js';
-import type { AcceptOperation, AcceptResult, CreateOperation, ScopeFields } from './operations.js';
 import { putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';
-import { rememberKey } from './remembered-keys.js';
-import { hold } from './task-turns.js';
-import type { TaskHead, WriteTables } from './write-tables.js';
-
-interface KeyRow {
-  readonly digest: string;
-  readonly task: string | null;
-  readonly turn: number | null;
-  readonly reply: string | null;
-}
+import { recalledKey, rememberKey } from './remembered-keys.js';
+import type { HeadRow } from './task-heads.js';
+import { writeHolder } from './task-turns.js';
+import type { AcceptResult, AcceptWrite, CreateWrite } from './write-requests.js';
+import type { WriteTables } from './write-tables.js';
 
 /** Takes a message in, with its task if that is new. */
-export function accept(tables: WriteTables, operation: AcceptOperation): AcceptResult {
-  const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit] = operation;
+export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
+  const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit] = write;
+  const { sql, heads, counters } = tables;
   if (idempotency !== null) {
-    const first = recalled(tables, { scope, key: idempotency[0], now });
+    const first = recalledKey(tables, { scope, key: idempotency[0], now });
     if (first !== undefined) return ['repeated', first.digest, first.task, first.turn, first.reply];
   }
-  let head: TaskHead | undefined;
-  let isNext = claim !== null;
+  const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
+  let head: HeadRow | undefined;
+  let decision: AcceptDecision;
   if (create === null) {
-    head = tables.head(scope, taskId);
-    if (head === undefined) return ['not-found'];
-    if (head.ended) return ['terminal', head.state];
-    if (contextId !== null && contextId !== head.contextId) return ['other-context'];
-    if (head.queue.length > limit) return ['full'];
-    // Its turns are claimed only after the file was opened again: the message would wait for that.
-    if (tables.isAside(head.pk)) throw new Error(`task ${taskId} cannot be read`);
-    isNext &&= head.queue.length === 0;
-    head.turns += 1;
-    if (!isNext) tables.run('UPDATE task SET turns = ? WHERE pk = ?', head.turns, head.pk);
+    head = heads.find(scope, taskId);
+    decision = decideAccept(head, { contextId, waitingLimit: limit, claim: lease }, now);
   } else {
-    const lease = claim === null ? null : { node: claim[0], end: now + claim[1] };
-    head = insertTask(tables, { scope, now, taskId, task: create, turns: 1, lease });
-    tables.keep(taskId, head);
+    decision = firstTurn(lease, now);
+    const { epoch, holder } = decision;
+    head = insertTask(tables, { scope, now, taskId, task: create, turns: 1, epoch, holder });
   }
-  const turn = head.turns;
-  const ready = !isNext && head.queue.length === 0;
+  if (head === undefined) return ['not-found'];
+  if (decision.kind === 'terminal') return ['terminal', head.state];
+  if (decision.kind !== 'accepted') return [decision.kind];
+  // Its turns are claimed only after the file was opened again: the message would wait for that.
+  if (sql.isAside(head.pk)) throw new Error(`task ${taskId} cannot be read`);
+  const { turn, attempts, epoch, holder } = decision;
+  const isClaimed = attempts === 1;
+  const ready = !isClaimed && head.queue.length === 0;
+  const insert = 'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)';
+  sql.run(insert, head.pk, turn, counters.nextPlace(), ready ? 1 : 0, attempts, message, caller);
   head.queue.push({ turn, ready });
-  tables.run(
-    'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)',
-    head.pk,
-    turn,
-    tables.nextPlace(),
-    ready ? 1 : 0,
-    isNext ? 1 : 0,
-    message,
-    caller,
-  );
-  if (create === null && isNext && claim !== null) hold(tables, head, { node: claim[0], end: now + claim[1] });
+  if (create === null) {
+    head.turns = turn;
+    head.epoch = epoch;
+    head.holder = holder;
+    if (isClaimed) writeHolder(tables, head);
+    else sql.run('UPDATE task SET turns = ? WHERE pk = ?', turn, head.pk);
+  }
+  heads.keep(taskId, head);
   if (pushConfig !== null) putConfig(tables, head, pushConfig);
   if (idempotency !== null) {
     const [key, expiresAt, digest] = idempotency;
-    rememberKey(tables, ['remember', scope, key, expiresAt, digest, taskId, turn, null]);
+    rememberKey(tables, scope, { key, expiresAt, digest, task: taskId, turn, reply: null });
   }
-  return ['accepted', turn, isNext ? head.epoch : null];
+  return ['accepted', turn, isClaimed ? epoch : null];
 }
 
-/** What a message has led to that was taken in, when the answer was lost. */
-export function acceptedBefore(tables: WriteTables, operation: AcceptOperation): AcceptResult | undefined {
-  const [, scope, now, taskId, , , message, caller, claim] = operation;
-  const head = tables.head(scope, taskId);
+/** The answer to a message that was taken in, when its caller missed the answer. */
+export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptResult | undefined {
+  const [, scope, , taskId, , , message, caller, claim] = write;
+  const head = tables.heads.find(scope, taskId);
   if (head === undefined) return undefined;
-  const found = tables.get<{ turn: number | null }>(
+  const found = tables.sql.get<{ turn: number | null }>(
     'SELECT max(turn) AS turn FROM execution WHERE task = ? AND message = ? AND caller = ?',
     head.pk,
     message,
     caller,
   );
-  const turn = found?.turn ?? null;
-  if (turn === null) return undefined;
-  const isHeld = claim !== null && head.held === turn && head.node === claim[0] && head.leaseEnd === now + claim[1];
-  return ['accepted', turn, isHeld ? head.epoch : null];
+  if (found === undefined || found.turn === null) return undefined;
+  const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
+  const { turn, isClaimed } = repeatedAccept(head, found.turn, lease);
+  return ['accepted', turn, isClaimed ? head.epoch : null];
 }
 
 /** Puts a task there from outside; false if the id is taken. */
-export function create(tables: WriteTables, [, scope, now, taskId, task]: CreateOperation): boolean {
-  if (tables.head(scope, taskId) !== undefined) return false;
-  insertTask(tables, { scope, now, taskId, task, turns: 0, lease: null });
+export function create(tables: WriteTables, [, { scope, now, taskId, task }]: CreateWrite): boolean {
+  if (tables.heads.find(scope, taskId) !== undefined) return false;
+  insertTask(tables, { scope, now, taskId, task, turns: 0, epoch: 0, holder: undefined });
   return true;
 }
 
 /** True for a task that was put there, when the answer was lost. */
-export function createdBefore(tables: WriteTables, [, scope, , taskId, task]: CreateOperation): true | undefined {
-  const head = tables.head(scope, taskId);
+export function createdBefore(tables: WriteTables, [, { scope, taskId, task }]: CreateWrite): true | undefined {
+  const head = tables.heads.find(scope, taskId);
   if (head?.seq !== 1) return undefined;
-  const first = tables.get<{ event: string }>(`SELECT event FROM task_record WHERE key = ${RECORD_KEY}`, head.pk, 1);
-  return first?.event === task.at(-1) ? true : undefined;
-}
-
-/** A key whose time is not over and whose task is still there. */
-function recalled(
-  tables: WriteTables,
-  { scope, key, now }: { readonly scope: ScopeFields; readonly key: string; readonly now: number },
-): KeyRow | undefined {
-  const scopePk = tables.scope(scope);
-  if (scopePk === undefined) return undefined;
-  const row = tables.get<KeyRow>(
-    'SELECT digest, task, turn, reply FROM idempotency WHERE scope = ? AND key = ? AND expires > ?',
-    scopePk,
-    key,
-    now,
+  const first = tables.sql.get<{ event: string }>(
+    `SELECT event FROM task_record WHERE key = ${RECORD_KEY}`,
+    head.pk,
+    1,
   );
-  if (row === undefined || row.task === null) return row;
-  return tables.head(scope, row.task) === undefined ? undefined : row;
+  return first?.event === task.at(-1) ? true : undefined;
 }

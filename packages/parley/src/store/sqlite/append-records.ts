@@ -1,64 +1,61 @@
-import { type AppendOperation, type AppendResult, RECORD_FIELDS } from './operations.js';
-import { putSnapshot } from './put-snapshot.js';
+import { type AppendedHead, decideAppend } from '../rules/decide-append.js';
+import { waitingIn } from '../rules/task-head.js';
+import { putSnapshot } from './insert-task.js';
 import { AFTER_SEQ, RECORD_KEY } from './record-keys.js';
-import { isEnded } from './state-numbers.js';
-import { trimLog, trimTails } from './tails.js';
-import { dropTurn, dropTurns, isRunning, letGo, settleReady, waitingIn } from './task-turns.js';
-import { isLarge, type TaskHead, type WriteTables } from './write-tables.js';
+import { trimFinishedLogs, trimLog } from './retention.js';
+import { isEndState } from './state-numbers.js';
+import type { HeadRow } from './task-heads.js';
+import { dropTurns, settleReady } from './task-turns.js';
+import { type AppendResult, type AppendWrite, RECORD_FIELDS } from './write-requests.js';
+import type { WriteTables } from './write-tables.js';
 
 /** Rows that one statement inserts at most. */
 const ROWS = 8;
 const INSERTS: string[] = [];
 
 /** Adds records to the log of a task, if the writer has the right to. */
-export function append(tables: WriteTables, operation: AppendOperation): AppendResult {
-  const [, scope, taskId, now, authority, after, state, statusTime, status, metadata, snapshot, endsTurn, records] =
-    operation;
-  const head = tables.head(scope, taskId);
+export function append(tables: WriteTables, write: AppendWrite): AppendResult {
+  const [, scope, taskId, now, authority, after, state, , , , snapshot, endsTurn, records] = write;
+  const head = tables.heads.find(scope, taskId);
   if (head === undefined) return ['not-found'];
-  if (head.epoch === authority && isRepeat(tables, head, operation)) return ['appended', waitingIn(head)];
-  if (head.ended) return ['terminal'];
-  if (authority === 'idle') {
-    if (isRunning(head, now)) return ['running'];
-  } else if (authority !== 'force' && (head.held === null || head.epoch !== authority)) {
-    return ['fenced'];
+  const request = {
+    authority,
+    after,
+    count: records.length / RECORD_FIELDS,
+    ends: isEndState(state),
+    endsTurn: endsTurn ?? undefined,
+  };
+  let decision = decideAppend(head, request, { now });
+  if (decision.kind === 'compare') {
+    decision = decideAppend(head, request, { now, isInLog: endsWith(tables, head, write) });
   }
-  if (head.seq !== after) return ['fenced'];
-  const { held } = head;
+  switch (decision.kind) {
+    case 'appended':
+      break;
+    case 'repeated':
+      return ['appended', waitingIn(head)];
+    case 'compare':
+      throw new TypeError('An append is compared once');
+    default:
+      return [decision.kind];
+  }
   insertRecords(tables, head, records);
-  // An end from outside ends the turn that runs, and counts as its record.
-  if (held !== null && (isEnded(state) || (typeof authority === 'number' && records.length > 0))) head.began = held;
-  if (authority === 'force') {
-    head.epoch += 1;
-    letGo(head);
-  }
-  if (isEnded(state)) dropTurns(tables, head);
-  else if (endsTurn !== null) dropTurn(tables, head, endsTurn);
-  const isSame = head.held === held && authority !== 'force';
-  if (isSame && head.status === status && head.metadata === metadata) {
-    tables.run('UPDATE task SET seq = ?, began = ?, bytes = ? WHERE pk = ?', head.seq, head.began, head.bytes, head.pk);
-  } else {
-    setStatus(tables, head, { now, state, statusTime, status, metadata });
-  }
+  writeHead(tables, head, { decision, write });
   if (snapshot !== null) putSnapshot(tables, head, snapshot);
-  if (head.ended) {
-    tables.changeTails(head.bytes);
-    trimTails(tables, head.pk);
+  if (head.hasEnded) {
+    tables.counters.changeFinishedLogs(head.bytes);
+    trimFinishedLogs(tables, head.pk);
   } else {
     if (snapshot !== null) trimLog(tables, head);
     settleReady(tables, head);
   }
-  if (head.ended || isLarge(head)) tables.forget(head.scope, taskId);
+  tables.heads.keep(taskId, head);
   return ['appended', waitingIn(head)];
 }
 
-/** Whether the log ends with just these records, and the turn that ends with them is over. */
-export function isRepeat(tables: WriteTables, head: TaskHead, operation: AppendOperation): boolean {
-  const [, , , , , after, , , , , , endsTurn, records] = operation;
-  if (head.seq !== after + records.length / RECORD_FIELDS) return false;
-  // Of no records, all that can have been done is the end of the turn.
-  if (records.length === 0) return endsTurn !== null && head.held !== endsTurn;
-  const found = tables.all<{ turn: number; event: string; history: string | null; metadata: string | null }>(
+/** True if the log ends with just these records. */
+function endsWith({ sql }: WriteTables, head: HeadRow, [, , , , , after, , , , , , , records]: AppendWrite): boolean {
+  const found = sql.all<{ turn: number; event: string; history: string | null; metadata: string | null }>(
     `SELECT turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`,
     head.pk,
     after,
@@ -68,15 +65,7 @@ export function isRepeat(tables: WriteTables, head: TaskHead, operation: AppendO
   return fields.length === records.length && fields.every((field, at) => field === records[at]);
 }
 
-interface Status {
-  readonly now: number;
-  readonly state: number;
-  readonly statusTime: number;
-  readonly status: string;
-  readonly metadata: string | null;
-}
-
-function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOperation[12]): void {
+function insertRecords({ sql }: WriteTables, head: HeadRow, records: AppendWrite[12]): void {
   for (let at = 0; at < records.length; at += RECORD_FIELDS * ROWS) {
     const values: (string | number | null)[] = [];
     const end = Math.min(records.length, at + RECORD_FIELDS * ROWS);
@@ -86,7 +75,7 @@ function insertRecords(tables: WriteTables, head: TaskHead, records: AppendOpera
       head.bytes += String(event).length + textLength(history) + textLength(metadata);
       values.push(head.pk, head.seq, turn, event, history, metadata);
     }
-    tables.run(insertOf((end - at) / RECORD_FIELDS), ...values);
+    sql.run(insertOf((end - at) / RECORD_FIELDS), ...values);
   }
 }
 
@@ -96,30 +85,47 @@ function insertOf(rows: number): string {
   return INSERTS[rows];
 }
 
-function setStatus(tables: WriteTables, head: TaskHead, next: Status): void {
-  if (head.state !== next.state) {
-    tables.count(head.scope, head.state, -1);
-    tables.count(head.scope, next.state, 1);
+/** Applies what was decided to the row of the task. Few columns change while an artifact streams. */
+function writeHead(
+  tables: WriteTables,
+  head: HeadRow,
+  { decision, write }: { readonly decision: AppendedHead; readonly write: AppendWrite },
+): void {
+  const { sql, counters } = tables;
+  const [, , , now, , , state, statusTime, status, metadata] = write;
+  const { epoch, began, holder, drops } = decision;
+  const isSameOwner = head.holder === holder && head.epoch === epoch;
+  head.epoch = epoch;
+  head.began = began;
+  head.holder = holder;
+  if (drops !== undefined) dropTurns(tables, head, drops);
+  if (isSameOwner && head.status === status && head.metadata === metadata) {
+    sql.run('UPDATE task SET seq = ?, began = ?, bytes = ? WHERE pk = ?', head.seq, began, head.bytes, head.pk);
+    return;
   }
-  head.state = next.state;
-  head.ended = isEnded(next.state);
-  head.statusTime = next.statusTime;
-  head.status = next.status;
-  head.metadata = next.metadata;
-  tables.run(
+  if (head.state !== state) {
+    counters.countTask(head.scope, head.state, -1);
+    counters.countTask(head.scope, state, 1);
+  }
+  head.state = state;
+  head.hasEnded = isEndState(state);
+  head.statusTime = statusTime;
+  head.status = status;
+  head.metadata = metadata;
+  sql.run(
     `UPDATE task SET state = ?, status_time = ?, seq = ?, epoch = ?, held = ?, node = ?, lease_end = ?, began = ?,
       ended = ?, status = ?, metadata = ?, bytes = ? WHERE pk = ?`,
-    head.state,
-    head.statusTime,
+    state,
+    statusTime,
     head.seq,
-    head.epoch,
-    head.held,
-    head.node,
-    head.leaseEnd,
-    head.began,
-    head.ended ? tables.endTime(next.now) : null,
-    head.status,
-    head.metadata,
+    epoch,
+    holder?.turn ?? null,
+    holder?.node ?? null,
+    holder?.leaseEnd ?? null,
+    began,
+    head.hasEnded ? counters.endTime(now) : null,
+    status,
+    metadata,
     head.bytes,
     head.pk,
   );

@@ -1,7 +1,11 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
-import { DamagedRowError } from './damaged-row-error.js';
+
+/** A row was set aside: the transaction is to begin anew without it. Never leaves the writer. */
+export class DamagedRowError extends Error {
+  override readonly name = 'DamagedRowError';
+}
 
 /** What is wrong with a file. */
 export interface FileFault {

@@ -1,37 +1,37 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import { OperationQueue } from './operation-queue.js';
-import type { Operation, OperationResults, Settled } from './operations.js';
 import type { RestartingWorker } from './restarting-worker.js';
+import { WriteQueue } from './write-queue.js';
+import type { Settled, WriteRequest, WriteResults } from './write-requests.js';
 
 interface Entry {
-  readonly operation: Operation;
+  readonly request: WriteRequest;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Collects operations while the batch before them is being written, so that a commit serves all that wait for one. A
+ * Collects requests while the batch before them is being written, so that a commit serves all that wait for one. A
  * batch is bounded in bytes.
  */
 export class GroupCommit {
   readonly #writer: RestartingWorker;
   readonly #clock: Clock;
-  readonly #queue = new OperationQueue<Entry>();
+  readonly #queue = new WriteQueue<Entry>();
   #scheduled = false;
   #inFlight = false;
   #onIdle: (() => void)[] = [];
-  readonly #watchers = new Set<(operations: number) => void>();
+  readonly #watchers = new Set<(requests: number) => void>();
 
   constructor(writer: RestartingWorker, clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
   }
 
-  /** Resolves when the operation is durable. Rejects with StorageError when it failed; the others of its batch are done. */
-  do<O extends Operation>(operation: O): Promise<OperationResults[O[0]]> {
+  /** Resolves when the request is durable. Rejects with StorageError when it failed; the others of its batch are done. */
+  do<O extends WriteRequest>(request: O): Promise<WriteResults[O[0]]> {
     return new Promise((resolve, reject) => {
-      this.#queue.add({ operation, resolve: resolve as Entry['resolve'], reject });
+      this.#queue.add({ request, resolve: resolve as Entry['resolve'], reject });
       if (this.#inFlight || this.#scheduled) return;
       this.#scheduled = true;
       this.#clock.soon(() => {
@@ -41,8 +41,8 @@ export class GroupCommit {
     });
   }
 
-  /** Tells how many operations each batch has, until the function is called that is returned. */
-  watch(watcher: (operations: number) => void): () => void {
+  /** Tells how many requests each batch has, until the function is called that is returned. */
+  watch(watcher: (requests: number) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
@@ -63,7 +63,7 @@ export class GroupCommit {
     const batch = this.#queue.take();
     this.#inFlight = true;
     for (const watcher of this.#watchers) watcher(batch.length);
-    this.#writer.ask(batch.map(({ operation }) => operation)).then(
+    this.#writer.ask(batch.map(({ request }) => request)).then(
       (answer) => {
         // The writer goes on with what has gathered before anybody here looks at what it has done.
         this.#send();

@@ -1,8 +1,9 @@
-import type { NewTaskFields, ScopeFields } from './operations.js';
-import { putSnapshot } from './put-snapshot.js';
+import type { Holder } from '../rules/task-head.js';
 import { RECORD_KEY } from './record-keys.js';
-import { isEnded } from './state-numbers.js';
-import type { TaskHead, WriteTables } from './write-tables.js';
+import { isEndState } from './state-numbers.js';
+import type { HeadRow } from './task-heads.js';
+import type { NewTaskFields, ScopeFields } from './write-requests.js';
+import type { WriteTables } from './write-tables.js';
 
 /** A task to be put there. */
 export interface Insertion {
@@ -10,43 +11,42 @@ export interface Insertion {
   readonly now: number;
   readonly taskId: string;
   readonly task: NewTaskFields;
-  /** Turns it is born with: none, or the first. */
+  /** Number of its turns, which follow. */
   readonly turns: 0 | 1;
-  /** Who runs the first turn. */
-  readonly lease: { readonly node: string; readonly end: number } | null;
+  readonly epoch: number;
+  readonly holder: Holder | undefined;
 }
 
 /** Writes a task with its first record; its id must be free. */
-export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead {
-  const { scope, now, taskId, task, turns, lease } = insertion;
+export function insertTask(tables: WriteTables, insertion: Insertion): HeadRow {
+  const { sql, heads, counters } = tables;
+  const { scope, now, taskId, task, turns, epoch, holder } = insertion;
   const [contextId, state, statusTime, status, metadata, history, artifacts, event] = task;
-  const scopePk = tables.scopeOf(scope);
-  const ended = isEnded(state) ? tables.endTime(now) : null;
-  const head: TaskHead = {
-    pk: tables.nextTask(),
+  const scopePk = heads.scopeOf(scope);
+  const ended = isEndState(state) ? counters.endTime(now) : null;
+  const head: HeadRow = {
+    pk: counters.nextTask(),
     scope: scopePk,
     context: contextId === null ? null : joinContext(tables, scopePk, contextId),
     contextId,
     state,
     statusTime,
+    hasEnded: ended !== null,
     seq: 1,
-    epoch: lease === null ? 0 : 1,
+    epoch,
     turns,
-    held: lease === null ? null : 1,
-    node: lease === null ? null : lease.node,
-    leaseEnd: lease === null ? null : lease.end,
     began: 0,
-    ended: ended !== null,
+    queue: [],
+    holder,
     status,
     metadata,
     bytes: event.length,
-    queue: [],
   };
-  if (lease !== null) tables.nextLeaseEnd = Math.min(tables.nextLeaseEnd, lease.end);
-  tables.run(
+  if (holder !== undefined) counters.noteLease(holder.leaseEnd);
+  sql.run(
     'INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)',
     head.pk,
-    tables.agentOf(scope[0]),
+    heads.agentOf(scope[0]),
     taskId,
     scopePk,
     head.context,
@@ -54,11 +54,11 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
     state,
     statusTime,
     now,
-    head.epoch,
+    epoch,
     turns,
-    head.held,
-    head.node,
-    head.leaseEnd,
+    holder?.turn ?? null,
+    holder?.node ?? null,
+    holder?.leaseEnd ?? null,
     ended,
     status,
     metadata,
@@ -66,19 +66,29 @@ export function insertTask(tables: WriteTables, insertion: Insertion): TaskHead 
   );
   if (ended !== null) {
     putSnapshot(tables, head, [history, artifacts]);
-    tables.changeTails(head.bytes);
+    counters.changeFinishedLogs(head.bytes);
   }
-  tables.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, 0, ?, NULL, NULL)`, head.pk, 1, event);
-  tables.count(scopePk, state, 1);
+  sql.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, 0, ?, NULL, NULL)`, head.pk, 1, event);
+  counters.countTask(scopePk, state, 1);
   return head;
 }
 
+/** Writes the whole task out as it is after its last record. */
+export function putSnapshot(
+  { sql }: WriteTables,
+  { pk, seq, status, metadata }: HeadRow,
+  [history, artifacts]: readonly [history: string | null, artifacts: string | null],
+): void {
+  const replace = 'INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?)';
+  sql.run(replace, pk, seq, status, metadata, history, artifacts);
+}
+
 /** Counts one task more in a context, which may be new. */
-function joinContext(tables: WriteTables, scope: number, id: string): number {
-  const number = tables.nextContext();
-  const isNew = tables.run('INSERT OR IGNORE INTO context VALUES (?, ?, ?, 1)', scope, id, number) === 1;
+function joinContext({ sql, counters }: WriteTables, scope: number, id: string): number {
+  const number = counters.nextContext();
+  const isNew = sql.run('INSERT OR IGNORE INTO context VALUES (?, ?, ?, 1)', scope, id, number) === 1;
   if (isNew) return number;
-  const known = tables.get<{ number: number }>(
+  const known = sql.get<{ number: number }>(
     'UPDATE context SET tasks = tasks + 1 WHERE scope = ? AND id = ? RETURNING number',
     scope,
     id,

@@ -4,7 +4,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import type { TaskState } from '../../model/task-state.js';
 import { cannotOpen, lockFile, openForReading, openForWriting } from './open-file.js';
 import { SCHEMA_VERSION } from './schema.js';
-import { stateOf } from './state-numbers.js';
+import { stateOfNumber } from './state-numbers.js';
 
 /** What a database file holds. */
 export interface SqliteStatus {
@@ -123,7 +123,9 @@ function tasksByState(db: DatabaseSync): Partial<Record<TaskState, number>> {
     state: number;
     tasks: number;
   }[];
-  return Object.fromEntries(rows.filter(({ tasks }) => tasks > 0).map(({ state, tasks }) => [stateOf(state), tasks]));
+  return Object.fromEntries(
+    rows.filter(({ tasks }) => tasks > 0).map(({ state, tasks }) => [stateOfNumber(state), tasks]),
+  );
 }
 
 function numberOf(db: DatabaseSync, query: string): number {

@@ -2,11 +2,11 @@ import type { SQLInputValue } from 'node:sqlite';
 import { PageBudget } from '../page-budget.js';
 import type { ListCursor, TaskPage, TaskQuery } from '../task-storage.js';
 import { isDamage } from './file-fault.js';
-import type { ScopeFields } from './operations.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
 import { stateNumber } from './state-numbers.js';
 import { TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
+import type { ScopeFields } from './write-requests.js';
 
 /** A page of a list, as rows. */
 export interface RowPage extends Omit<TaskPage, 'tasks'> {

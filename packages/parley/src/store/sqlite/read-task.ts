@@ -6,7 +6,7 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
-import { stateOf } from './state-numbers.js';
+import { stateOfNumber } from './state-numbers.js';
 import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TaskTexts, taskOf } from './task-texts.js';
 
 interface RecordRow {
@@ -66,7 +66,7 @@ export function readProgress(tables: ReadTables, keys: readonly TaskKey[]): read
   return tables.together(() =>
     keys.map(({ id, scope: { agent, tenant, owner } }) => {
       const row = tables.get<{ seq: number; state: number; began: number }>(PROGRESS_BY_KEY, id, agent, tenant, owner);
-      return row && { seq: row.seq, state: stateOf(row.state), lastTurn: row.began };
+      return row && { seq: row.seq, state: stateOfNumber(row.state), lastTurn: row.began };
     }),
   );
 }

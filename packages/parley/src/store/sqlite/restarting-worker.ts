@@ -1,6 +1,6 @@
-import type { Operation, Settled } from './operations.js';
 import { WorkerLink, type WorkerOptions } from './worker-link.js';
 import type { ReadRequest, WorkerTask } from './worker-messages.js';
+import type { Settled, WriteRequest } from './write-requests.js';
 
 /** What a thread is started with, each time. */
 export interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
@@ -32,7 +32,7 @@ export class RestartingWorker {
   }
 
   /** Asks the thread. Rejects with StorageError if it has died twice over this, or cannot be started again. */
-  async ask(request: readonly Operation[] | ReadRequest): Promise<Settled | readonly Settled[]> {
+  async ask(request: readonly WriteRequest[] | ReadRequest): Promise<Settled | readonly Settled[]> {
     const link = await this.start();
     try {
       return await link.ask(request, false);

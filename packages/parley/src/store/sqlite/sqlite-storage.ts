@@ -39,14 +39,14 @@ import type {
 import { LocalWakeups } from '../wakeups.js';
 import { fileFault } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
-import type { ClaimedTurn } from './operations.js';
 import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from './read-keys-and-configs.js';
 import { readProgress, readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
-import { stateOf } from './state-numbers.js';
+import { stateOfNumber } from './state-numbers.js';
 import { storedOf, type TaskRow, taskOf } from './task-texts.js';
-import { acceptOperation, appendOperation, heldFields, newTaskFields, scopeFields } from './to-operations.js';
+import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
+import type { ClaimedTurn } from './write-requests.js';
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
 const SMALL_READ = 1_048_576;
@@ -91,7 +91,7 @@ export class SqliteStorage implements TaskStorage {
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#open();
     const { scope, task, message, caller } = acceptance;
-    const result = await this.#commits.do(acceptOperation(acceptance, now));
+    const result = await this.#commits.do(acceptWrite(acceptance, now));
     switch (result[0]) {
       case 'accepted': {
         const [, turn, epoch] = result;
@@ -112,7 +112,7 @@ export class SqliteStorage implements TaskStorage {
         return { kind: 'repeated', first: rememberedOf({ digest, task: taskId, turn, reply }) };
       }
       case 'terminal':
-        return { kind: 'terminal', state: stateOf(result[1]) };
+        return { kind: 'terminal', state: stateOfNumber(result[1]) };
       default:
         return { kind: result[0] };
     }
@@ -120,7 +120,7 @@ export class SqliteStorage implements TaskStorage {
 
   async append(append: Append): Promise<AppendOutcome> {
     const now = this.#open();
-    const result = await this.#commits.do(appendOperation(append, now));
+    const result = await this.#commits.do(appendWrite(append, now));
     if (result[0] !== 'appended') return { kind: result[0] };
     if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
     return { kind: 'appended', waiting: result[1] };
@@ -135,7 +135,7 @@ export class SqliteStorage implements TaskStorage {
     const claims: Claim[] = [];
     for (;;) {
       const wanted = limit - claims.length;
-      const turns = await this.#commits.do(['claim', now, node, leaseMs, agents, wanted, key]);
+      const turns = await this.#commits.do(['claim', { now, node, leaseMs, agents, limit: wanted, task: key }]);
       const found = turns.filter((turn) => this.#isNew(turn, now));
       for (const turn of found) {
         const claim = await this.#claimOf(turn);
@@ -149,33 +149,36 @@ export class SqliteStorage implements TaskStorage {
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const now = this.#open();
-    const renewals = await this.#commits.do(['renew', now, request.leaseMs, request.turns.map(heldFields)]);
+    const renewals = await this.#commits.do([
+      'renew',
+      { now, leaseMs: request.leaseMs, turns: request.turns.map(heldFields) },
+    ]);
     return renewals.map(renewalOf);
   }
 
   async begin(turn: HeldTurn, attempt: number): Promise<Renewal> {
     this.#open();
-    return renewalOf(await this.#commits.do(['begin', heldFields(turn), attempt]));
+    return renewalOf(await this.#commits.do(['begin', { turn: heldFields(turn), attempt }]));
   }
 
   async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
     this.#open();
-    const fields = typeof how === 'string' ? how : ([how.attempts, how.handOvers] as const);
-    const waiting = await this.#commits.do(['release', heldFields(turn), fields]);
+    const waiting = await this.#commits.do(['release', { turn: heldFields(turn), how }]);
     if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
   }
 
   async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
     this.#open();
-    return this.#commits.do(['checkpoint', heldFields(turn), JSON.stringify(checkpoint)]);
+    return this.#commits.do(['checkpoint', { turn: heldFields(turn), checkpoint: JSON.stringify(checkpoint) }]);
   }
 
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
     this.#open();
-    const result = await this.#commits.do(['cancel', scopeFields(scope), taskId, JSON.stringify(request)]);
-    if (result[0] === 'terminal') return { kind: 'terminal', state: stateOf(result[1]) };
-    const stored = result[0] === 'requested' ? this.#stored(scope, taskId) : undefined;
+    const cancel = { scope: scopeFields(scope), taskId, request: JSON.stringify(request) };
+    const result = await this.#commits.do(['cancel', cancel]);
+    if (result.kind === 'terminal') return { kind: 'terminal', state: stateOfNumber(result.state) };
+    const stored = result.kind === 'requested' ? this.#stored(scope, taskId) : undefined;
     if (stored !== undefined) this.wakeups.cancelAsked({ scope, id: taskId });
     return stored === undefined ? { kind: 'not-found' } : { kind: 'requested', stored };
   }
@@ -219,20 +222,20 @@ export class SqliteStorage implements TaskStorage {
 
   async create(scope: Scope, task: Task): Promise<boolean> {
     const now = this.#open();
-    return this.#commits.do(['create', scopeFields(scope), now, task.id, newTaskFields(task)]);
+    return this.#commits.do(['create', { scope: scopeFields(scope), now, taskId: task.id, task: newTaskFields(task) }]);
   }
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     const now = this.#open();
-    const outcome = await this.#commits.do(['delete', scopeFields(scope), now, taskId]);
+    const outcome = await this.#commits.do(['delete', { scope: scopeFields(scope), now, taskId }]);
     if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
     return outcome;
   }
 
   async remember(scope: Scope, { key, expiresAt, digest }: IdempotencyKey, reply: Message): Promise<void> {
     this.#open();
-    const text = JSON.stringify(reply);
-    await this.#commits.do(['remember', scopeFields(scope), key, expiresAt, digest, null, null, text]);
+    const row = { key, expiresAt, digest, reply: JSON.stringify(reply) };
+    await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]);
   }
 
   async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {
@@ -246,7 +249,10 @@ export class SqliteStorage implements TaskStorage {
   ): Promise<boolean> {
     this.#open();
     const { taskId, id } = config;
-    return this.#commits.do(['put-push-config', scopeFields(scope), taskId, id, JSON.stringify(config)]);
+    return this.#commits.do([
+      'put-push-config',
+      { scope: scopeFields(scope), taskId, id, config: JSON.stringify(config) },
+    ]);
   }
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
@@ -266,12 +272,12 @@ export class SqliteStorage implements TaskStorage {
 
   async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
     this.#open();
-    return this.#commits.do(['delete-push-config', scopeFields(scope), taskId, id]);
+    return this.#commits.do(['delete-push-config', { scope: scopeFields(scope), taskId, id }]);
   }
 
   async check(): Promise<StorageLoad> {
     const now = this.#open();
-    const waiting = await this.#commits.do(['check', now]);
+    const waiting = await this.#commits.do(['check', { now }]);
     const unreadable = this.#file.setAside.count;
     return { waiting, ...(unreadable > 0 && { unreadable }) };
   }
@@ -297,9 +303,7 @@ export class SqliteStorage implements TaskStorage {
 
   async sweep(retention: Retention): Promise<Swept> {
     this.#open();
-    const { finishedBefore, eventLogsBefore, now, limit } = retention;
-    const [tasks, records, keys, more] = await this.#commits.do(['sweep', finishedBefore, eventLogsBefore, now, limit]);
-    return { tasks, records, keys, more };
+    return this.#commits.do(['sweep', retention]);
   }
 
   close(): Promise<void> {
@@ -348,11 +352,11 @@ export class SqliteStorage implements TaskStorage {
   }
 
   /** A claim whose answer was lost is known again by the time at which it was made, and so may be others of that time. */
-  #isNew([scope, id, epoch]: ClaimedTurn, now: number): boolean {
+  #isNew({ scope, taskId, epoch }: ClaimedTurn, now: number): boolean {
     const { turns } = this.#claimed;
     if (this.#claimed.at !== now) turns.clear();
     this.#claimed.at = now;
-    const key = JSON.stringify([epoch, scope, id]);
+    const key = JSON.stringify([epoch, scope, taskId]);
     if (turns.has(key)) return false;
     turns.add(key);
     return true;
@@ -363,29 +367,31 @@ export class SqliteStorage implements TaskStorage {
     try {
       return this.#read(() => readTask(this.#file.tables, held.key, this.#clock.now()));
     } catch (error) {
-      await this.#commits.do(['release', heldFields(held), 'done']).catch(() => {});
+      await this.#commits.do(['release', { turn: heldFields(held), how: 'done' }]).catch(() => {});
       throw error;
     }
   }
 
   /** A claimed turn, unless its task was deleted since. A turn that cannot be read is set aside. */
   async #claimOf(claimed: ClaimedTurn): Promise<Claim | undefined> {
-    const [[agent, tenant, owner], id, epoch, turn] = claimed;
+    const { scope, taskId, turn, epoch } = claimed;
     try {
       return this.#readClaim(claimed);
     } catch (error) {
       const reason = fileFault(this.#file.path, error).text;
-      const held = heldFields({ key: { scope: { agent, tenant, owner }, id }, turn, epoch });
-      await this.#commits.do(['leave-aside', held, reason]).catch(() => this.#file.setAside.add(id, reason));
+      const held = { scope, taskId, turn, epoch };
+      await this.#commits
+        .do(['leave-aside', { turn: held, reason }])
+        .catch(() => this.#file.setAside.add(taskId, reason));
       return undefined;
     }
   }
 
   #readClaim(claimed: ClaimedTurn): Claim | undefined {
-    const [[agent, tenant, owner], id, epoch, turn, attempt, handOvers, began, message, caller, checkpoint, cancel] =
-      claimed;
+    const { taskId, epoch, turn, attempt, handOvers, began, message, caller, checkpoint, cancel } = claimed;
+    const [agent, tenant, owner] = claimed.scope;
     const scope = { agent, tenant, owner };
-    const found = readTask(this.#file.tables, { scope, id }, this.#clock.now());
+    const found = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
     if (found === undefined) return undefined;
     return {
       scope,

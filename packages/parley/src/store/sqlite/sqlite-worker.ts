@@ -1,19 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileFault } from './file-fault.js';
 import { cannotOpen, openForReading, openForWriting } from './open-file.js';
-import type { Operation, Settled } from './operations.js';
 import { readAbandoned, readPage } from './read-lists.js';
 import { ReadTables } from './read-tables.js';
 import { readRecords } from './read-task.js';
 import { SqliteWriter } from './sqlite-writer.js';
 import { textOf } from './task-texts.js';
 import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-messages.js';
+import type { Settled, WriteRequest } from './write-requests.js';
 import { WriteTables } from './write-tables.js';
 
 // A thread of its own for a file: the one that writes it, or one for reads that may take long. Started by SqliteStorage.
 
 interface Role {
-  answer(request: readonly Operation[] | ReadRequest, again: boolean): Settled | readonly Settled[];
+  answer(request: readonly WriteRequest[] | ReadRequest, again: boolean): Settled | readonly Settled[];
   close(): void;
 }
 
@@ -30,7 +30,7 @@ function writer(
     });
     if (!resume) sqliteWriter.voidLeases();
     return {
-      answer: (request, again) => sqliteWriter.write(request as readonly Operation[], again),
+      answer: (request, again) => sqliteWriter.write(request as readonly WriteRequest[], again),
       close: () => db.close(),
     };
   } catch (error) {

@@ -1,14 +1,12 @@
-import { accept, create } from './accept-task.js';
+import { accept, acceptedBefore, create, createdBefore } from './accept-task.js';
 import { append } from './append-records.js';
-import { check } from './check-writing.js';
-import { begin, claim, leaveAside, release, renew, requestCancel, saveCheckpoint } from './claim-turns.js';
-import { DamagedRowError } from './damaged-row-error.js';
-import { fileFault, isLocked } from './file-fault.js';
-import type { Operation, Settled } from './operations.js';
+import { claim, claimedBefore } from './claim-turns.js';
+import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
+import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
-import { rememberKey } from './remembered-keys.js';
-import { deleteTask, sweep } from './remove-tasks.js';
-import { resultOf } from './result-of.js';
+import { remember } from './remembered-keys.js';
+import { deleteTask, sweep } from './retention.js';
+import type { CheckWrite, Settled, WriteRequest, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task';
@@ -38,10 +36,10 @@ export class SqliteWriter {
   voidLeases(): void {
     const tables = this.#tables;
     this.#transaction(() => {
-      for (const { task, turn } of tables.all<{ task: number; turn: number }>(FIRST_TURNS)) {
-        tables.apart(task, () => {
-          tables.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', task);
-          tables.run('UPDATE execution SET ready = 1 WHERE task = ? AND turn = ?', task, turn);
+      for (const { task, turn } of tables.sql.all<{ task: number; turn: number }>(FIRST_TURNS)) {
+        tables.sql.apart(task, () => {
+          tables.sql.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', task);
+          tables.sql.run('UPDATE execution SET ready = 1 WHERE task = ? AND turn = ?', task, turn);
         });
       }
     });
@@ -52,32 +50,32 @@ export class SqliteWriter {
    * its own, except where another process has locked the file. `again`:
    * another thread was asked the same and may have done it.
    */
-  write(batch: readonly Operation[], again: boolean): readonly Settled[] {
+  write(batch: readonly WriteRequest[], again: boolean): readonly Settled[] {
     try {
       return this.#commit(batch, again).map((result) => [false, result]);
     } catch (error) {
       if (batch.length === 1) return [this.#failed(error)];
       // A lock is held against the whole batch: each operation alone would wait for it again.
       if (isLocked(error)) return batch.map(() => this.#failed(error));
-      return batch.map((operation) => this.#alone(operation, again));
+      return batch.map((request) => this.#alone(request, again));
     }
   }
 
-  #alone(operation: Operation, again: boolean): Settled {
+  #alone(request: WriteRequest, again: boolean): Settled {
     try {
-      const [result] = this.#commit([operation], again);
+      const [result] = this.#commit([request], again);
       return [false, result];
     } catch (error) {
       return this.#failed(error);
     }
   }
 
-  #commit(batch: readonly Operation[], again: boolean): unknown[] {
+  #commit(batch: readonly WriteRequest[], again: boolean): unknown[] {
     const tables = this.#tables;
     const results = this.#transaction(() =>
-      batch.map((operation) => (again ? resultOf(tables, operation) : undefined) ?? perform(tables, operation)),
+      batch.map((request) => (again ? doneBefore(tables, request) : undefined) ?? perform(tables, request)),
     );
-    if (this.#failing && tables.wrote) {
+    if (this.#failing && tables.sql.wrote) {
       this.#failing = false;
       this.#onHealth(undefined);
     }
@@ -89,12 +87,8 @@ export class SqliteWriter {
     const tables = this.#tables;
     for (;;) {
       try {
-        tables.begin();
-        const result = work();
-        tables.commit();
-        return result;
+        return tables.transaction(work);
       } catch (error) {
-        tables.rollback();
         if (!(error instanceof DamagedRowError)) throw error;
       }
     }
@@ -110,39 +104,58 @@ export class SqliteWriter {
   }
 }
 
-function perform(tables: WriteTables, operation: Operation): unknown {
-  switch (operation[0]) {
+type Performed = {
+  readonly [Kind in keyof WriteResults]: (
+    tables: WriteTables,
+    request: Extract<WriteRequest, readonly [Kind, ...unknown[]]>,
+  ) => WriteResults[Kind];
+};
+
+const PERFORMED: Performed = {
+  accept,
+  append,
+  claim,
+  begin,
+  renew,
+  release,
+  'leave-aside': leaveAside,
+  checkpoint: saveCheckpoint,
+  cancel: requestCancel,
+  create,
+  delete: deleteTask,
+  remember,
+  'put-push-config': putPushConfig,
+  'delete-push-config': deletePushConfig,
+  check,
+  sweep,
+};
+
+function perform(tables: WriteTables, request: WriteRequest): unknown {
+  const work = PERFORMED[request[0]] as (tables: WriteTables, request: WriteRequest) => unknown;
+  return work(tables, request);
+}
+
+/**
+ * The result of a request that a thread has done before it died; `undefined` if the request is to be done. An append
+ * recognizes its repetition by itself. The other requests may be done twice.
+ */
+function doneBefore(tables: WriteTables, request: WriteRequest): unknown {
+  switch (request[0]) {
     case 'accept':
-      return accept(tables, operation);
-    case 'append':
-      return append(tables, operation);
+      return acceptedBefore(tables, request);
     case 'claim':
-      return claim(tables, operation);
-    case 'renew':
-      return renew(tables, operation);
-    case 'begin':
-      return begin(tables, operation);
-    case 'release':
-      return release(tables, operation);
-    case 'leave-aside':
-      return leaveAside(tables, operation);
-    case 'checkpoint':
-      return saveCheckpoint(tables, operation);
-    case 'cancel':
-      return requestCancel(tables, operation);
+      return claimedBefore(tables, request);
     case 'create':
-      return create(tables, operation);
-    case 'delete':
-      return deleteTask(tables, operation);
-    case 'remember':
-      return rememberKey(tables, operation);
-    case 'put-push-config':
-      return putPushConfig(tables, operation);
-    case 'delete-push-config':
-      return deletePushConfig(tables, operation);
-    case 'check':
-      return check(tables, operation);
-    case 'sweep':
-      return sweep(tables, operation);
+      return createdBefore(tables, request);
+    default:
+      return undefined;
   }
+}
+
+const WAITING = 'SELECT count(*) AS waiting FROM execution e JOIN task t ON t.pk = e.task WHERE t.held IS NOT e.turn';
+
+/** Changes a row that means nothing, so that the file is really written. Answers how many turns wait. */
+function check({ sql }: WriteTables, [, { now }]: CheckWrite): number {
+  sql.run("INSERT OR REPLACE INTO meta VALUES ('checked', ?)", String(now));
+  return sql.apart('count of waiting messages', () => sql.get<{ waiting: number }>(WAITING)?.waiting) ?? 0;
 }

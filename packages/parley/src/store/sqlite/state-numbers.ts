@@ -9,11 +9,11 @@ export function stateNumber(state: TaskState): number {
 }
 
 /** The state of a number. */
-export function stateOf(number: number): TaskState {
+export function stateOfNumber(number: number): TaskState {
   return TASK_STATES[number] ?? 'TASK_STATE_UNSPECIFIED';
 }
 
 /** Whether a state is terminal, by its number. */
-export function isEnded(number: number): boolean {
+export function isEndState(number: number): boolean {
   return ENDED[number] === true;
 }

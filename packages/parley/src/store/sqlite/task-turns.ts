@@ -1,65 +1,42 @@
-import type { TaskHead, WriteTables } from './write-tables.js';
+import { waitingIn } from '../rules/task-head.js';
+import type { HeadRow } from './task-heads.js';
+import type { WriteTables } from './write-tables.js';
 
-/** Whether a node holds a lease on the task that has not ended. */
-export function isRunning(head: TaskHead, now: number): boolean {
-  return head.leaseEnd !== null && head.leaseEnd > now;
+/** Removes a turn from the queue of its task, or all of them. */
+export function dropTurns({ sql }: WriteTables, head: HeadRow, dropped: number | 'all'): void {
+  if (head.queue.length === 0) return;
+  if (dropped === 'all') {
+    sql.run('DELETE FROM execution WHERE task = ?', head.pk);
+    head.queue = [];
+    return;
+  }
+  const at = head.queue.findIndex(({ turn }) => turn === dropped);
+  if (at < 0) return;
+  head.queue.splice(at, 1);
+  sql.run('DELETE FROM execution WHERE task = ? AND turn = ?', head.pk, dropped);
 }
 
-/** Executions that nobody runs. */
-export function waitingIn(head: TaskHead): number {
-  return head.queue.length - (head.held === null ? 0 : 1);
-}
-
-/** Gives the next turn of a task to a node; whoever had it before is overtaken. */
-export function hold(
-  tables: WriteTables,
-  head: TaskHead,
-  lease: { readonly node: string; readonly end: number },
-): void {
-  head.epoch += 1;
-  head.held = head.queue[0]?.turn ?? null;
-  head.node = lease.node;
-  head.leaseEnd = lease.end;
-  tables.nextLeaseEnd = Math.min(tables.nextLeaseEnd, lease.end);
-  tables.run(
+/** Writes epoch and holder of a task, and lets claims see its first turn if it has no holder. */
+export function writeHolder(tables: WriteTables, head: HeadRow): void {
+  const { epoch, turns, holder } = head;
+  if (holder !== undefined) tables.counters.noteLease(holder.leaseEnd);
+  tables.sql.run(
     'UPDATE task SET epoch = ?, turns = ?, held = ?, node = ?, lease_end = ? WHERE pk = ?',
-    head.epoch,
-    head.turns,
-    head.held,
-    head.node,
-    head.leaseEnd,
+    epoch,
+    turns,
+    holder?.turn ?? null,
+    holder?.node ?? null,
+    holder?.leaseEnd ?? null,
     head.pk,
   );
+  settleReady(tables, head);
 }
 
-/** The task is free: nobody holds a turn of it. The row is the caller's to write. */
-export function letGo(head: TaskHead): void {
-  head.held = null;
-  head.node = null;
-  head.leaseEnd = null;
-}
-
-/** Removes a turn from the queue of its task. */
-export function dropTurn(tables: WriteTables, head: TaskHead, turn: number): void {
-  const at = head.queue.findIndex((queued) => queued.turn === turn);
-  const [dropped] = at < 0 ? [] : head.queue.splice(at, 1);
-  if (dropped === undefined) return;
-  if (head.held === turn) letGo(head);
-  tables.run('DELETE FROM execution WHERE task = ? AND turn = ?', head.pk, turn);
-}
-
-/** Removes all turns of a task. */
-export function dropTurns(tables: WriteTables, head: TaskHead): void {
-  if (head.queue.length > 0) tables.run('DELETE FROM execution WHERE task = ?', head.pk);
-  head.queue = [];
-  letGo(head);
-}
-
-/** Marks the first turn of a task as one to be claimed exactly if nobody holds it. */
-export function settleReady(tables: WriteTables, head: TaskHead): void {
+/** Marks the first turn of a task as one to be claimed exactly if the task has no holder. */
+export function settleReady({ sql }: WriteTables, head: HeadRow): void {
   const [first] = head.queue;
-  const ready = head.held === null;
+  const ready = waitingIn(head) === head.queue.length;
   if (first === undefined || first.ready === ready) return;
   first.ready = ready;
-  tables.run('UPDATE execution SET ready = ? WHERE task = ? AND turn = ?', ready ? 1 : 0, head.pk, first.turn);
+  sql.run('UPDATE execution SET ready = ? WHERE task = ? AND turn = ?', ready ? 1 : 0, head.pk, first.turn);
 }

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Operation, Settled } from './operations.js';
 import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-messages.js';
+import type { Settled, WriteRequest } from './write-requests.js';
 
 interface Waiter {
   readonly resolve: (answer: Settled | readonly Settled[]) => void;
@@ -68,7 +68,7 @@ export class WorkerLink {
   }
 
   /** Asks the worker; `again` says that another one may have done it. Rejects with StorageError if it has died. */
-  ask(request: readonly Operation[] | ReadRequest, again: boolean): Promise<Settled | readonly Settled[]> {
+  ask(request: readonly WriteRequest[] | ReadRequest, again: boolean): Promise<Settled | readonly Settled[]> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     const id = this.#nextId;
     this.#nextId += 1;

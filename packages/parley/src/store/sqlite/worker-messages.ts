@@ -1,7 +1,7 @@
 import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
-import type { Operation, Settled } from './operations.js';
 import type { AbandonedRow, RowPage } from './read-lists.js';
+import type { Settled, WriteRequest } from './write-requests.js';
 import type { LogLimits } from './write-tables.js';
 
 /** What a worker is started for. */
@@ -29,7 +29,7 @@ export interface ReadResults {
 }
 
 /** What goes to a worker: something to do, or its end. */
-export type ToWorker = readonly [id: number, request: readonly Operation[] | ReadRequest, again: boolean] | 'close';
+export type ToWorker = readonly [id: number, request: readonly WriteRequest[] | ReadRequest, again: boolean] | 'close';
 
 /**
  * What comes from a worker: that it is ready or cannot be, its answers, rows that it cannot read, and from when to when

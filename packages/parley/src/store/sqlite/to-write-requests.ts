@@ -5,9 +5,9 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { checkAppend } from '../rules/decide-append.js';
 import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
-import type { AcceptOperation, AppendOperation, HeldFields, NewTaskFields, ScopeFields } from './operations.js';
 import { stateNumber } from './state-numbers.js';
 import { textOf } from './task-texts.js';
+import type { AcceptWrite, AppendWrite, HeldFields, NewTaskFields, ScopeFields } from './write-requests.js';
 
 /** A scope, spread out. */
 export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
@@ -16,7 +16,7 @@ export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
 
 /** A turn, spread out. */
 export function heldFields({ key, turn, epoch }: HeldTurn): HeldFields {
-  return [scopeFields(key.scope), key.id, turn, epoch];
+  return { scope: scopeFields(key.scope), taskId: key.id, turn, epoch };
 }
 
 /** A new task with the text of its first record. */
@@ -37,7 +37,7 @@ export function newTaskFields(task: Task): NewTaskFields {
 }
 
 /** A message taken in, as the writer wants it. */
-export function acceptOperation(acceptance: Acceptance, now: number): AcceptOperation {
+export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
   const { scope, message, caller, task, claim, pushConfig, idempotency, waitingLimit } = acceptance;
   const taskId = 'create' in task ? task.create.id : task.id;
   const pushConfigId = pushConfig?.id ?? taskId;
@@ -61,7 +61,7 @@ export function acceptOperation(acceptance: Acceptance, now: number): AcceptOper
  * Records to append, as the writer wants them.
  * @throws StorageError when the append breaks its contract.
  */
-export function appendOperation(append: Append, now: number): AppendOperation {
+export function appendWrite(append: Append, now: number): AppendWrite {
   checkAppend(append);
   const { key, authority, after, records, head, snapshot, endsTurn } = append;
   const texts = snapshot && ShapedTask.textsOf(snapshot);

@@ -1,8 +1,8 @@
-import type { Operation } from './operations.js';
+import type { WriteRequest } from './write-requests.js';
 
-/** A queued operation. */
+/** A queued request. */
 export interface Queued {
-  readonly operation: Operation;
+  readonly request: WriteRequest;
 }
 
 interface Sized<E> {
@@ -10,20 +10,20 @@ interface Sized<E> {
   readonly bytes: number;
 }
 
-/** An operation with more text than this is large. */
+/** An request with more text than this is large. */
 const LARGE = 65_536;
-/** Text of a batch at most. A single operation may have more. */
+/** Text of a batch at most. A single request may have more. */
 const BATCH_BYTES = 4_194_304;
 
 /**
- * Operations that wait for their batch. Large operations pass through a few at a time, and small ones do not wait
- * behind them. Operations on one task keep their order.
+ * Requests that wait for their batch. Large requests pass through a few at a time, and small ones do not wait
+ * behind them. Requests on one task keep their order.
  */
-export class OperationQueue<E extends Queued> {
+export class WriteQueue<E extends Queued> {
   #small: Sized<E>[] = [];
   #smallBytes = 0;
   #large: Sized<E>[] = [];
-  /** The tasks that the large operations write. */
+  /** The tasks that the large requests write. */
   #tasks = new Set<string>();
 
   get isEmpty(): boolean {
@@ -31,19 +31,19 @@ export class OperationQueue<E extends Queued> {
   }
 
   add(entry: E): void {
-    const { operation } = entry;
-    const bytes = bytesOf(operation);
-    const isBehind = this.#tasks.size > 0 && this.#tasks.has(taskOf(operation));
+    const { request } = entry;
+    const bytes = bytesOf(request);
+    const isBehind = this.#tasks.size > 0 && this.#tasks.has(taskOf(request));
     if (bytes > LARGE || isBehind) {
       this.#large.push({ entry, bytes });
-      this.#tasks.add(taskOf(operation));
+      this.#tasks.add(taskOf(request));
     } else {
       this.#small.push({ entry, bytes });
       this.#smallBytes += bytes;
     }
   }
 
-  /** Takes the next batch out: the small operations, then as many large ones as fit, but at least one. */
+  /** Takes the next batch out: the small requests, then as many large ones as fit, but at least one. */
   take(): readonly E[] {
     const small = this.#takeSmall();
     if (this.#large.length === 0) return small;
@@ -53,7 +53,7 @@ export class OperationQueue<E extends Queued> {
       return at > 0 && bytes > BATCH_BYTES;
     });
     const large = this.#large.splice(0, end < 0 ? this.#large.length : end);
-    this.#tasks = new Set(this.#large.map(({ entry }) => taskOf(entry.operation)));
+    this.#tasks = new Set(this.#large.map(({ entry }) => taskOf(entry.request)));
     return [...small, ...large.map(({ entry }) => entry)];
   }
 
@@ -73,33 +73,38 @@ export class OperationQueue<E extends Queued> {
   }
 }
 
-/** The characters of all texts of an operation. */
+/** The characters of all texts of an request. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
-  if (!Array.isArray(value)) return 0;
+  if (typeof value !== 'object' || value === null) return 0;
   let bytes = 0;
-  for (const member of value as readonly unknown[]) bytes += bytesOf(member);
+  for (const member of Object.values(value)) bytes += bytesOf(member);
   return bytes;
 }
 
-/** The task that an operation is about; "" if it is about none or several. */
-function taskOf(operation: Operation): string {
-  switch (operation[0]) {
+/** The task that a request is about; "" if it is about none or several. */
+function taskOf(request: WriteRequest): string {
+  switch (request[0]) {
     case 'accept':
+      return `${request[3]} ${request[1][0]}`;
+    case 'append':
+      return `${request[2]} ${request[1][0]}`;
     case 'create':
     case 'delete':
-      return `${operation[3]} ${operation[1][0]}`;
     case 'cancel':
     case 'put-push-config':
     case 'delete-push-config':
-      return `${operation[2]} ${operation[1][0]}`;
-    case 'append':
-      return `${operation[2]} ${operation[1]}`;
+      return `${request[1].taskId} ${request[1].scope[0]}`;
+    case 'begin':
     case 'release':
     case 'leave-aside':
     case 'checkpoint':
-      return `${operation[1][1]} ${operation[1][0]}`;
-    default:
+      return `${request[1].turn.taskId} ${request[1].turn.scope[0]}`;
+    case 'claim':
+    case 'renew':
+    case 'remember':
+    case 'check':
+    case 'sweep':
       return '';
   }
 }

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { OperationQueue } from './operation-queue.js';
-import type { Operation } from './operations.js';
+import { WriteQueue } from './write-queue.js';
+import type { WriteRequest } from './write-requests.js';
 
 const MIB = 1_048_576;
 
 /** Appends so much text to a task. */
-function append(task: string, bytes: number): { readonly operation: Operation; readonly name: string } {
+function append(task: string, bytes: number): { readonly request: WriteRequest; readonly name: string } {
   const fields = [1, 'x'.repeat(bytes), null, null];
-  const operation = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, fields] as const;
-  return { operation, name: `${task} ${bytes}` };
+  const request = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, fields] as const;
+  return { request, name: `${task} ${bytes}` };
 }
 
 function batches(...entries: readonly ReturnType<typeof append>[]): readonly (readonly string[])[] {
-  const queue = new OperationQueue<ReturnType<typeof append>>();
+  const queue = new WriteQueue<ReturnType<typeof append>>();
   for (const entry of entries) queue.add(entry);
   const taken: string[][] = [];
   while (!queue.isEmpty) taken.push(queue.take().map(({ name }) => name));
   return taken;
 }
 
-describe('a queue of operations', () => {
-  it('gives small operations out together, in their order', () => {
+describe('a queue of requests', () => {
+  it('gives small requests out together, in their order', () => {
     expect(batches(append('a', 1), append('b', 2), append('a', 3))).toEqual([['a 1', 'b 2', 'a 3']]);
   });
 
@@ -31,7 +31,7 @@ describe('a queue of operations', () => {
     expect(Math.max(...sizes) * 60_000).toBeLessThanOrEqual(4 * MIB);
   });
 
-  it('gives large operations out one by one, and small ones before them', () => {
+  it('gives large requests out one by one, and small ones before them', () => {
     const large = ['a', 'b', 'c'].map((task) => append(task, 8 * MIB));
     expect(batches(...large, append('d', 1), append('e', 1))).toEqual([
       ['d 1', 'e 1', `a ${8 * MIB}`],
@@ -40,7 +40,7 @@ describe('a queue of operations', () => {
     ]);
   });
 
-  it('keeps the order of operations on one task', () => {
+  it('keeps the order of requests on one task', () => {
     const entries = [append('b', 8 * MIB), append('a', 1), append('a', 5 * MIB), append('a', 2), append('c', 3)];
     expect(batches(...entries)).toEqual([['a 1', 'c 3', `b ${8 * MIB}`], [`a ${5 * MIB}`], ['a 2']]);
   });

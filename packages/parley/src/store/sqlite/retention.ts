@@ -1,0 +1,206 @@
+import { decideDelete } from '../rules/decide-cancel.js';
+import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
+import { sweepKeys } from './remembered-keys.js';
+import type { HeadRow } from './task-heads.js';
+import type { DeleteWrite, SweepResult, SweepWrite } from './write-requests.js';
+import type { WriteTables } from './write-tables.js';
+
+interface Removable {
+  readonly pk: number;
+  readonly id: string;
+  readonly scope: number;
+  readonly state: number;
+  readonly contextId: string | null;
+}
+
+const REMOVABLE = 'SELECT pk, id, scope, state, context_id AS contextId FROM task WHERE pk = ?';
+const FINISHED = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended';
+
+/** Removes a task with all that hangs on it, unless a turn runs. */
+export function deleteTask(
+  tables: WriteTables,
+  [, { scope, now, taskId }]: DeleteWrite,
+): 'deleted' | 'not-found' | 'running' {
+  const head = tables.heads.find(scope, taskId);
+  const decision = decideDelete(head, now);
+  if (head === undefined || decision !== 'deleted') return decision;
+  const { pk, state, contextId } = head;
+  remove(tables, { pk, id: taskId, scope: head.scope, state, contextId });
+  return decision;
+}
+
+/** Removes what has been kept long enough, at most so many rows. */
+export function sweep(
+  tables: WriteTables,
+  [, { finishedBefore, eventLogsBefore, now, limit }]: SweepWrite,
+): SweepResult {
+  tables.counters.setClockBack(now);
+  const keys = tables.sql.apart('expired idempotency keys', () => sweepKeys(tables, now, limit)) ?? 0;
+  const logs = { before: Math.max(eventLogsBefore, finishedBefore), now, limit: limit - keys };
+  const records = tables.sql.apart('event logs of finished tasks', () => sweepLogs(tables, logs)) ?? 0;
+  const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
+  return { tasks, records, keys, more: keys + records + tasks >= limit };
+}
+
+function sweepLogs(
+  tables: WriteTables,
+  { before, now, limit }: { readonly before: number; readonly now: number; readonly limit: number },
+): number {
+  const from = tables.counters.sweptUntil();
+  let dropped = 0;
+  let until = Math.max(from, Math.min(before, now));
+  const logs = tables.sql.all<FinishedLog>(
+    `SELECT ${LOG_COLUMNS} FROM task WHERE ended >= ? AND ended < ? AND floor <= seq ORDER BY ended LIMIT ?`,
+    from,
+    before,
+    Math.max(0, limit) + 1,
+  );
+  for (const log of logs) {
+    dropped += tables.sql.apart(log.pk, () => dropLog(tables, log, limit - dropped)) ?? 0;
+    if (dropped >= limit) {
+      until = log.ended;
+      break;
+    }
+  }
+  // Damaged logs stay, so that a full stretch may end before the limit.
+  if (logs.length > limit) until = Math.min(until, logs.at(-1)?.ended ?? until);
+  if (until > from) tables.counters.setSweptUntil(until);
+  return dropped;
+}
+
+function sweepFinished(tables: WriteTables, before: number, limit: number): number {
+  let removed = 0;
+  for (const pk of endedBefore(tables, before, limit)) {
+    const isRemoved = tables.sql.apart(pk, () => {
+      const task = tables.sql.get<Removable>(REMOVABLE, pk);
+      if (task === undefined) return false;
+      remove(tables, task);
+      return true;
+    });
+    if (isRemoved === true) removed += 1;
+  }
+  return removed;
+}
+
+/**
+ * The numbers of at most so many tasks that ended before a time. The index alone is read, and no damaged task hides the
+ * next.
+ */
+function endedBefore(tables: WriteTables, before: number, limit: number): readonly number[] {
+  const found: number[] = [];
+  if (limit <= 0) return found;
+  for (const { pk } of tables.sql.each<{ pk: number }>(FINISHED, before)) {
+    if (!tables.sql.isAside(pk)) found.push(pk);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+function remove(tables: WriteTables, task: Removable): void {
+  tables.sql.run(`DELETE FROM task_record WHERE ${OF_TASK}`, task.pk, task.pk);
+  for (const table of ['snapshot', 'execution', 'push_config']) {
+    tables.sql.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
+  }
+  const gone = tables.sql.get<{ ended: number | null; bytes: number }>(
+    'DELETE FROM task WHERE pk = ? RETURNING ended, bytes',
+    task.pk,
+  );
+  if (gone !== undefined && gone.ended !== null) tables.counters.changeFinishedLogs(-gone.bytes);
+  tables.counters.countTask(task.scope, task.state, -1);
+  tables.heads.forget(task.scope, task.id);
+  if (task.contextId === null) return;
+  const { scope, contextId } = task;
+  const left = tables.sql.get<{ tasks: number }>(
+    'UPDATE context SET tasks = tasks - 1 WHERE scope = ? AND id = ? RETURNING tasks',
+    scope,
+    contextId,
+  );
+  if (left?.tasks === 0) tables.sql.run('DELETE FROM context WHERE scope = ? AND id = ?', scope, contextId);
+}
+
+/** The log of a finished task. */
+interface FinishedLog {
+  readonly pk: number;
+  readonly seq: number;
+  /** The lowest sequence number still kept; above `seq` when none is. */
+  readonly floor: number;
+  readonly ended: number;
+  readonly bytes: number;
+}
+
+const LOG_COLUMNS = 'pk, seq, floor, ended, bytes';
+
+/** Records that may go beside one commit, so that none takes long. */
+const TRIMMED_AT_ONCE = 500;
+
+/** Removes the oldest records of a finished task, at most so many; how many went. */
+function dropLog(tables: WriteTables, { pk, seq, floor, bytes }: FinishedLog, limit: number): number {
+  const count = Math.min(seq - floor + 1, limit);
+  if (count <= 0) return 0;
+  const freed = count === seq - floor + 1 ? bytes : Math.min(bytes, bytesBelow(tables, pk, floor + count));
+  tables.sql.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, pk, pk, floor + count);
+  tables.sql.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor + count, bytes - freed, pk);
+  tables.counters.changeFinishedLogs(-freed);
+  return count;
+}
+
+/** Removes the logs of the tasks that ended first, while all of them take too much; never that of the task given. */
+export function trimFinishedLogs(tables: WriteTables, except: number): void {
+  let left = TRIMMED_AT_ONCE;
+  while (left > 0 && tables.counters.finishedLogBytes > tables.limits.tailBytes) {
+    const from = tables.counters.sweptUntil();
+    const oldest = oldestLog(tables, from, except);
+    if (oldest === undefined) return;
+    // What ended before it has nothing left: nobody looks there again.
+    if (oldest.ended > from) tables.counters.setSweptUntil(oldest.ended);
+    const limit = left;
+    left -=
+      tables.sql.apart(oldest.pk, () => {
+        const tail = tables.sql.get<FinishedLog>(`SELECT ${LOG_COLUMNS} FROM task WHERE pk = ?`, oldest.pk);
+        return tail === undefined ? 0 : dropLog(tables, tail, limit);
+      }) ?? 0;
+  }
+}
+
+/** The task that ended first of those that have a log; read from the index alone, and without those set aside. */
+function oldestLog(
+  tables: WriteTables,
+  from: number,
+  except: number,
+): { readonly pk: number; readonly ended: number } | undefined {
+  const tails = tables.sql.each<{ pk: number; ended: number }>(
+    'SELECT pk, ended FROM task INDEXED BY task_ended WHERE ended >= ? AND bytes > 0 AND floor <= seq AND pk <> ? ORDER BY ended',
+    from,
+    except,
+  );
+  for (const tail of tails) if (!tables.sql.isAside(tail.pk)) return tail;
+  return undefined;
+}
+
+/** Removes the older half of the log of a task that goes on and on; it must have a snapshot of its last record. */
+export function trimLog(tables: WriteTables, head: HeadRow): void {
+  if (head.bytes <= tables.limits.logBytes) return;
+  let freed = 0;
+  let floor = 0;
+  const sizes = tables.sql.each<{ seq: number; bytes: number }>(
+    `SELECT ${SEQ_OF_KEY} AS seq, ${RECORD_BYTES} AS bytes FROM task_record WHERE ${OF_TASK} ORDER BY key`,
+    head.pk,
+    head.pk,
+  );
+  for (const { seq, bytes } of sizes) {
+    if (seq >= head.seq || freed >= head.bytes / 2) break;
+    freed += bytes;
+    floor = seq + 1;
+  }
+  if (floor === 0) return;
+  head.bytes = Math.max(0, head.bytes - freed);
+  tables.sql.run(`DELETE FROM task_record WHERE ${BELOW_SEQ}`, head.pk, head.pk, floor);
+  tables.sql.run('UPDATE task SET floor = ?, bytes = ? WHERE pk = ?', floor, head.bytes, head.pk);
+}
+
+const RECORD_BYTES = 'octet_length(event) + coalesce(octet_length(history), 0) + coalesce(octet_length(metadata), 0)';
+
+function bytesBelow(tables: WriteTables, pk: number, floor: number): number {
+  const sql = `SELECT sum(${RECORD_BYTES}) AS sum FROM task_record WHERE ${BELOW_SEQ}`;
+  return tables.sql.get<{ sum: number | null }>(sql, pk, pk, floor)?.sum ?? 0;
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { DamagedRowError, isDamage } from './file-fault.js';
+
+/** The prepared statements of the writing connection, its transaction, and the rows that it cannot read. */
+export class Statements {
+  readonly #db: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+  readonly #onAside: (row: string, reason: string) => void;
+  /** Tasks that cannot be read or written. They are skipped until the file is opened again. */
+  readonly #aside = new Set<number | string>();
+  /** True if the transaction that is under way, or was the last, has changed anything. */
+  wrote = false;
+
+  constructor(db: DatabaseSync, onAside: (row: string, reason: string) => void) {
+    this.#db = db;
+    this.#onAside = onAside;
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): number {
+    const changes = Number(this.#statement(sql).run(...values).changes);
+    if (changes > 0) this.wrote = true;
+    return changes;
+  }
+
+  get<R>(sql: string, ...values: SQLInputValue[]): R | undefined {
+    return this.#statement(sql).get(...values) as R | undefined;
+  }
+
+  all<R>(sql: string, ...values: SQLInputValue[]): R[] {
+    return this.#statement(sql).all(...values) as R[];
+  }
+
+  /** Rows one by one, as far as they are asked for. */
+  each<R>(sql: string, ...values: SQLInputValue[]): IterableIterator<R> {
+    return this.#statement(sql).iterate(...values) as IterableIterator<R>;
+  }
+
+  begin(): void {
+    this.wrote = false;
+    this.run('BEGIN IMMEDIATE');
+  }
+
+  commit(): void {
+    this.run('COMMIT');
+  }
+
+  rollback(): void {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+  }
+
+  /**
+   * Works on one row of several; `row` is the number of a task, or a name. A row that is set aside is skipped:
+   * `undefined`. A damaged row is set aside, and the transaction begins anew without it: SQLite can write nothing more
+   * in a transaction that met a damaged page.
+   * @throws DamagedRowError
+   */
+  apart<R>(row: number | string, work: () => R): R | undefined {
+    if (this.#aside.has(row)) return undefined;
+    try {
+      return work();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.setAside(row, String(error));
+      throw new DamagedRowError();
+    }
+  }
+
+  /** Skips a row from now on. */
+  setAside(row: number | string, reason: string): void {
+    this.#aside.add(row);
+    this.#onAside(typeof row === 'string' ? row : (this.#idOf(row) ?? `row ${row}`), reason);
+  }
+
+  isAside(row: number | string): boolean {
+    return this.#aside.has(row);
+  }
+
+  #idOf(pk: number): string | undefined {
+    try {
+      return this.get<{ id: string }>('SELECT id FROM task WHERE pk = ?', pk)?.id;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}

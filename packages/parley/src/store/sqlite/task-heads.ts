@@ -1,0 +1,167 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { Holder, TaskHead } from '../rules/task-head.js';
+import type { Statements } from './statements.js';
+import type { ScopeFields } from './write-requests.js';
+
+/** A turn that waits or runs. `ready` marks the first turn of a task without a holder: the index of claims has it. */
+export interface QueuedTurn {
+  readonly turn: number;
+  ready: boolean;
+}
+
+/** The row of a task as the transaction that is under way sees it. */
+export interface HeadRow extends TaskHead {
+  readonly pk: number;
+  readonly scope: number;
+  readonly context: number | null;
+  readonly contextId: string | null;
+  state: number;
+  statusTime: number;
+  hasEnded: boolean;
+  seq: number;
+  epoch: number;
+  turns: number;
+  began: number;
+  queue: QueuedTurn[];
+  holder: Holder | undefined;
+  /** JSON of the status and the metadata after the last record. */
+  status: string;
+  metadata: string | null;
+  /** About what its records take. */
+  bytes: number;
+}
+
+type Row = Readonly<Record<string, SQLInputValue>>;
+
+/** Entries kept in each of the caches. */
+const CACHED = 5_000;
+/** Texts of a task above this many characters are not kept for thousands of tasks. */
+const LARGE = 8_192;
+
+const HEAD_COLUMNS =
+  'pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, status, metadata, bytes';
+
+/** The rows of tasks, and the numbers of agents and scopes. Keeps those used last, which spares most reads. */
+export class TaskHeads {
+  readonly #sql: Statements;
+  readonly #agents = new Map<string, number>();
+  readonly #scopes = new Map<string, number>();
+  readonly #heads = new Map<string, HeadRow>();
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+  }
+
+  /** Forgets everything: a transaction was rolled back. */
+  clear(): void {
+    this.#heads.clear();
+    this.#agents.clear();
+    this.#scopes.clear();
+  }
+
+  agent(name: string): number | undefined {
+    const known = this.#agents.get(name);
+    if (known !== undefined) return known;
+    const row = this.#sql.get<{ pk: number }>('SELECT pk FROM agent WHERE name = ?', name);
+    if (row !== undefined) remember(this.#agents, name, row.pk);
+    return row?.pk;
+  }
+
+  /** The number of an agent, which gets one if it has none. */
+  agentOf(name: string): number {
+    const known = this.agent(name);
+    if (known !== undefined) return known;
+    this.#sql.run('INSERT INTO agent (name) VALUES (?)', name);
+    return this.agentOf(name);
+  }
+
+  scope([agent, tenant, owner]: ScopeFields): number | undefined {
+    const agentPk = this.agent(agent);
+    if (agentPk === undefined) return undefined;
+    const key = `${agentPk} ${tenant.length} ${tenant}${owner === null ? '' : ` ${owner}`}`;
+    const known = this.#scopes.get(key);
+    if (known !== undefined) return known;
+    const row = this.#sql.get<{ pk: number }>(
+      'SELECT pk FROM scope WHERE agent = ? AND tenant = ? AND owner IS ?',
+      agentPk,
+      tenant,
+      owner,
+    );
+    if (row !== undefined) remember(this.#scopes, key, row.pk);
+    return row?.pk;
+  }
+
+  /** The number of a scope, which gets one if it has none. */
+  scopeOf(fields: ScopeFields): number {
+    const known = this.scope(fields);
+    if (known !== undefined) return known;
+    const [agent, tenant, owner] = fields;
+    this.#sql.run('INSERT INTO scope (agent, tenant, owner) VALUES (?, ?, ?)', this.agentOf(agent), tenant, owner);
+    return this.scopeOf(fields);
+  }
+
+  /** A task by its scope and id. */
+  find(fields: ScopeFields, id: string): HeadRow | undefined {
+    const scope = this.scope(fields);
+    if (scope === undefined) return undefined;
+    const key = `${scope} ${id}`;
+    const known = this.#heads.get(key);
+    if (known !== undefined) return known;
+    const row = this.#sql.get<Row>(`SELECT ${HEAD_COLUMNS} FROM task WHERE id = ? AND scope = ?`, id, scope);
+    if (row === undefined) return undefined;
+    const head = headOf(row);
+    if (!head.hasEnded) {
+      const queued = this.#sql.all<{ turn: number; ready: number }>(
+        'SELECT turn, ready FROM execution WHERE task = ? ORDER BY turn',
+        head.pk,
+      );
+      head.queue = queued.map(({ turn, ready }) => ({ turn, ready: ready === 1 }));
+      this.keep(id, head);
+    }
+    return head;
+  }
+
+  /** Keeps the row of a task that goes on. One that has ended, or has large texts, is not kept. */
+  keep(id: string, head: HeadRow): void {
+    const key = `${head.scope} ${id}`;
+    if (head.hasEnded || head.status.length + (head.metadata?.length ?? 0) > LARGE) this.#heads.delete(key);
+    else if (!this.#heads.has(key)) remember(this.#heads, key, head);
+  }
+
+  /** Forgets a task that was deleted. */
+  forget(scope: number, id: string): void {
+    this.#heads.delete(`${scope} ${id}`);
+  }
+}
+
+function headOf(row: Row): HeadRow {
+  const turn = row.held as number | null;
+  return {
+    pk: row.pk as number,
+    scope: row.scope as number,
+    context: row.context as number | null,
+    contextId: row.context_id as string | null,
+    state: row.state as number,
+    statusTime: row.status_time as number,
+    hasEnded: row.ended !== null,
+    seq: row.seq as number,
+    epoch: row.epoch as number,
+    turns: row.turns as number,
+    began: row.began as number,
+    queue: [],
+    holder: turn === null ? undefined : { turn, node: row.node as string, leaseEnd: row.lease_end as number },
+    status: row.status as string,
+    metadata: row.metadata as string | null,
+    bytes: row.bytes as number,
+  };
+}
+
+/** Keeps a bounded number: the oldest goes when one more comes. */
+function remember<V>(cache: Map<string, V>, key: string, value: V): void {
+  cache.set(key, value);
+  if (cache.size <= CACHED) return;
+  for (const oldest of cache.keys()) {
+    cache.delete(oldest);
+    return;
+  }
+}

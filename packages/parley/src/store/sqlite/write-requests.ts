@@ -1,0 +1,210 @@
+import type { Retention, Swept, TurnRuns } from '../task-storage.js';
+
+/**
+ * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
+ * the two frequent requests are a flat tuple, which both threads copy in two thirds of the time that named fields take.
+ */
+export type WriteRequest =
+  | AcceptWrite
+  | AppendWrite
+  | ClaimWrite
+  | BeginWrite
+  | RenewWrite
+  | ReleaseWrite
+  | LeaveAsideWrite
+  | CheckpointWrite
+  | CancelWrite
+  | CreateWrite
+  | DeleteWrite
+  | RememberWrite
+  | PutPushConfigWrite
+  | DeletePushConfigWrite
+  | CheckWrite
+  | SweepWrite;
+
+/** A scope, spread out. */
+export type ScopeFields = readonly [agent: string, tenant: string, owner: string | null];
+
+/** A task to put there, with the text of the record that shows it. */
+export type NewTaskFields = readonly [
+  contextId: string | null,
+  state: number,
+  statusTime: number,
+  status: string,
+  metadata: string | null,
+  /** Of a task that has ended already. */
+  history: string | null,
+  artifacts: string | null,
+  event: string,
+];
+
+/** A turn that a node holds, or believes to hold. */
+export interface HeldFields {
+  readonly scope: ScopeFields;
+  readonly taskId: string;
+  readonly turn: number;
+  readonly epoch: number;
+}
+
+/** Take a message in. */
+export type AcceptWrite = readonly [
+  'accept',
+  scope: ScopeFields,
+  now: number,
+  taskId: string,
+  create: NewTaskFields | null,
+  /** The context the caller named. */
+  contextId: string | null,
+  message: string,
+  caller: string,
+  claim: readonly [node: string, leaseMs: number] | null,
+  pushConfig: readonly [id: string, config: string] | null,
+  idempotency: readonly [key: string, expiresAt: number, digest: string] | null,
+  waitingLimit: number,
+];
+/** The turn a message got, or why it got none; `epoch` is there when it was claimed. */
+export type AcceptResult =
+  | readonly ['accepted', turn: number, epoch: number | null]
+  | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
+  | readonly ['terminal', state: number]
+  | readonly ['not-found' | 'other-context' | 'full'];
+
+/** Append records to the log of a task. */
+export type AppendWrite = readonly [
+  'append',
+  scope: ScopeFields,
+  taskId: string,
+  now: number,
+  authority: number | 'idle' | 'force',
+  after: number,
+  state: number,
+  statusTime: number,
+  status: string,
+  metadata: string | null,
+  snapshot: readonly [history: string | null, artifacts: string | null] | null,
+  endsTurn: number | null,
+  /** `RECORD_FIELDS` values for each record. */
+  records: readonly (string | number | null)[],
+];
+/** How many values of `records` make one: turn, event, history, metadata. */
+export const RECORD_FIELDS = 4;
+/** What became of an append. */
+export type AppendResult =
+  | readonly ['appended', waiting: number]
+  | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
+
+/** Claim turns that no node runs. */
+export type ClaimWrite = readonly [
+  'claim',
+  {
+    readonly now: number;
+    readonly node: string;
+    readonly leaseMs: number;
+    readonly agents: readonly string[];
+    readonly limit: number;
+    readonly task: readonly [scope: ScopeFields, id: string] | null;
+  },
+];
+/** A claimed turn with its texts; the task itself is read by the thread that needs it. */
+export interface ClaimedTurn extends HeldFields {
+  readonly attempt: number;
+  readonly handOvers: number;
+  readonly began: boolean;
+  readonly message: string;
+  readonly caller: string;
+  readonly checkpoint: string | null;
+  readonly cancel: string | null;
+}
+
+/** Count an attempt of a turn that begins. */
+export type BeginWrite = readonly ['begin', { readonly turn: HeldFields; readonly attempt: number }];
+/** Move the ends of leases on. */
+export type RenewWrite = readonly [
+  'renew',
+  { readonly now: number; readonly leaseMs: number; readonly turns: readonly HeldFields[] },
+];
+/** For each turn: `false` when it is lost, or the request to cancel it, if any. */
+export type RenewResult = readonly (string | null | false)[];
+
+/** Give a turn up. */
+export type ReleaseWrite = readonly [
+  'release',
+  { readonly turn: HeldFields; readonly how: 'done' | 'again' | TurnRuns },
+];
+/** Give up a turn that cannot be read. */
+export type LeaveAsideWrite = readonly ['leave-aside', { readonly turn: HeldFields; readonly reason: string }];
+/** Keep a value for the next attempt. */
+export type CheckpointWrite = readonly ['checkpoint', { readonly turn: HeldFields; readonly checkpoint: string }];
+/** Ask to cancel a task. */
+export type CancelWrite = readonly [
+  'cancel',
+  { readonly scope: ScopeFields; readonly taskId: string; readonly request: string },
+];
+/** The answer to a request to cancel. */
+export type CancelResult =
+  | { readonly kind: 'requested' | 'not-found' }
+  | { readonly kind: 'terminal'; readonly state: number };
+
+/** Put a task there from outside. */
+export type CreateWrite = readonly [
+  'create',
+  { readonly scope: ScopeFields; readonly now: number; readonly taskId: string; readonly task: NewTaskFields },
+];
+/** Remove a task. */
+export type DeleteWrite = readonly [
+  'delete',
+  { readonly scope: ScopeFields; readonly now: number; readonly taskId: string },
+];
+/** Keep a direct reply under a key. */
+export type RememberWrite = readonly [
+  'remember',
+  {
+    readonly scope: ScopeFields;
+    readonly key: string;
+    readonly expiresAt: number;
+    readonly digest: string;
+    readonly reply: string;
+  },
+];
+/** Add or replace a push configuration. */
+export type PutPushConfigWrite = readonly [
+  'put-push-config',
+  { readonly scope: ScopeFields; readonly taskId: string; readonly id: string; readonly config: string },
+];
+/** Remove a push configuration. */
+export type DeletePushConfigWrite = readonly [
+  'delete-push-config',
+  { readonly scope: ScopeFields; readonly taskId: string; readonly id: string },
+];
+/** Remove what has been kept long enough. */
+export type SweepWrite = readonly ['sweep', Retention];
+/** Counts of removed rows, and whether the limit cut the sweep short. */
+export type SweepResult = Swept;
+/** Write a row that means nothing. */
+export type CheckWrite = readonly ['check', { readonly now: number }];
+
+/** The answer to each request. */
+export interface WriteResults {
+  readonly accept: AcceptResult;
+  readonly append: AppendResult;
+  readonly claim: readonly ClaimedTurn[];
+  readonly begin: RenewResult[number];
+  readonly renew: RenewResult;
+  readonly release: number;
+  readonly 'leave-aside': undefined;
+  readonly checkpoint: boolean;
+  readonly cancel: CancelResult;
+  readonly create: boolean;
+  readonly delete: 'deleted' | 'not-found' | 'running';
+  readonly remember: undefined;
+  readonly 'put-push-config': boolean;
+  readonly 'delete-push-config': boolean;
+  /** Count of turns that wait. */
+  readonly check: number;
+  readonly sweep: SweepResult;
+}
+
+/** The result of a request that was done, or why it failed and whether that was reported as the writer's health. */
+export type Settled =
+  | readonly [failed: false, result: unknown]
+  | readonly [failed: true, reason: string, reported: boolean];
