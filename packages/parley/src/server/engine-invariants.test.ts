@@ -4,7 +4,7 @@ import { command, type Reader, SCOPE, World } from '../../../../test/support/eng
 import { isInterrupted, isTerminal } from '../model/task-state.js';
 import type { StreamItem } from '../task/stream-item.js';
 import { TaskBuilder } from '../task/task-builder.js';
-import { stateOf } from './execution/record-state.js';
+import { announcedState } from './execution/agent-event.js';
 
 async function checkTask(world: World, id: string): Promise<Map<number, string>> {
   const stored = await world.memory.task(SCOPE, id);
@@ -30,7 +30,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
           ? [event.statusUpdate.taskId, event.statusUpdate.contextId]
           : [event.artifactUpdate.taskId, event.artifactUpdate.contextId];
     expect(about).toEqual([id, first.task.contextId]);
-    const state = stateOf(record);
+    const state = announcedState(record.event);
     if (state && isTerminal(state)) expect(index).toBe(records.length - 1);
     const status =
       'task' in event ? event.task.status : 'statusUpdate' in event ? event.statusUpdate.status : undefined;
@@ -39,7 +39,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
       time = status.timestamp ?? '';
     }
     const before = records[index - 1];
-    if (before?.turn === record.turn && stateOf(before) === 'TASK_STATE_INPUT_REQUIRED') {
+    if (before?.turn === record.turn && announcedState(before.event) === 'TASK_STATE_INPUT_REQUIRED') {
       expect(['TASK_STATE_CANCELED', 'TASK_STATE_FAILED']).toContain(state);
     }
     // Turns never interleave: each writes all it writes before the next one begins.
@@ -49,7 +49,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
     }
   }
   expect(builder.view()).toEqual(stored.task);
-  const second = records[1] && stateOf(records[1]);
+  const second = records[1] && announcedState(records[1].event);
   if (records[1]?.turn === 1) {
     expect(['TASK_STATE_WORKING', 'TASK_STATE_REJECTED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED']).toContain(second);
   }

@@ -2,8 +2,7 @@ import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { TurnContext } from './turn-context.js';
-import type { TurnEvents } from './turn-events.js';
-import { TurnOverError } from './turn-over-error.js';
+import { type TurnEvents, TurnOverError } from './turn-events.js';
 
 /** What a run needs. */
 export interface AgentRunOptions {

@@ -64,7 +64,7 @@ export class Cancellation {
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.
       const gone =
-        turn?.left ??
+        turn?.whenLeft ??
         new Promise<void>((resolve) => {
           stopTimer = clock.after(limits.cancelGraceMs, resolve);
         });

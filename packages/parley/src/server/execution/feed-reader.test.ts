@@ -3,8 +3,8 @@ import { ManualClock, settled } from '../../../../../test/support/manual-clock.j
 import type { TaskState } from '../../model/task-state.js';
 import type { RecordPage, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
+import { announcedState } from './agent-event.js';
 import { FeedReader } from './feed-reader.js';
-import { stateOf } from './record-state.js';
 import { TaskFeeds } from './task-feeds.js';
 
 const KEY = { scope: { agent: 'a', tenant: '', owner: null }, id: 't' };
@@ -35,7 +35,7 @@ function reader() {
     key: KEY,
     bufferBytes: 1_000,
     stallMs: 30_000,
-    endsAfter: (each) => stateOf(each) === 'TASK_STATE_COMPLETED',
+    endsAfter: (each) => announcedState(each.event) === 'TASK_STATE_COMPLETED',
   });
   return { feeds, clock, log, reader: made };
 }

@@ -23,11 +23,6 @@ const CLAIM_RETRY_MS = 1_000;
 /** The time for which a turn in its last attempt keeps the next one from beginning. */
 const ALONE_MS = 30_000;
 
-const FAILURE_TEXTS = {
-  interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
-  exhausted: 'The agent stopped each time it worked on this task.',
-} as const;
-
 /** The turns of one agent that run in this process. */
 export class RunningTurns implements TurnOwner, NodeMember {
   readonly #context: EngineContext;
@@ -99,7 +94,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const turn = new Turn(this.#context, this, { claim });
     const key = keyOf(turn);
     // A claim overtakes whatever runs: also a turn of this process whose lease has ended.
-    this.#turns.get(key)?.overtaken();
+    this.#turns.get(key)?.advance('give up');
     this.#turns.set(key, turn);
     this.#leased(turn, sentAt);
     return turn;
@@ -107,8 +102,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   /** Runs an admitted turn, unless the server closes: then the next process runs it. */
   start(turn: Turn): void {
-    if (this.#closing) void this.#handOver(turn);
-    else turn.run();
+    if (this.#closing) void turn.handOver();
+    else turn.advance('run');
   }
 
   /**
@@ -119,11 +114,11 @@ export class RunningTurns implements TurnOwner, NodeMember {
     if (this.#closing) throw closingError();
     const turn = new Turn(this.#context, this, { draft });
     turn.place = this.#drafts.add(turn);
-    turn.run();
+    turn.advance('run');
     return turn;
   }
 
-  opened(turn: Turn): void {
+  stored(turn: Turn): void {
     // One that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
@@ -131,7 +126,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     this.#leased(turn, this.#node.sentNow());
   }
 
-  ended(turn: Turn, waiting: number): void {
+  left(turn: Turn, waiting: number): void {
     this.#dropDraft(turn);
     const key = keyOf(turn);
     if (this.#turns.get(key) === turn) this.#turns.delete(key);
@@ -179,7 +174,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
         next = Math.min(next ?? leaseEnd, leaseEnd);
       } else {
         fenced += 1;
-        turn.overtaken();
+        turn.advance('give up');
       }
     }
     return { fenced, next };
@@ -220,7 +215,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
       const turns = this.#all();
       const arriving = this.#arrivals.over();
       if (turns.length === 0 && arriving === undefined) return;
-      await Promise.all([arriving, ...turns.map((turn) => this.#handOver(turn))]);
+      await Promise.all([arriving, ...turns.map((turn) => turn.handOver())]);
     }
   }
 
@@ -228,18 +223,10 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return [...this.#turns.values(), ...this.#drafts.values()];
   }
 
-  async #handOver(turn: Turn): Promise<void> {
-    try {
-      await turn.handOver();
-    } catch (error) {
-      this.#giveUp(turn, error);
-    }
-  }
-
-  /** The storage still takes the turn for ours: the next process finds it when the storage does no longer. */
-  #giveUp(turn: Turn, error?: unknown): void {
-    this.#context.logger.error('a turn could not be handed over', { taskId: turn.taskId, error });
-    turn.overtaken();
+  /** The storage still counts the turn as held by this process. The next process finds it when its lease has ended. */
+  #giveUp(turn: Turn): void {
+    this.#context.logger.error('a turn could not be handed over', { taskId: turn.taskId });
+    turn.advance('give up');
   }
 
   /** Waits for the storage, but not longer than for an agent. */
@@ -276,7 +263,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
     // A turn that has ended meanwhile is not overtaken.
     if (this.#turns.get(keyOf(turn)) !== turn) return;
-    if (!renewal.held) return turn.lost();
+    if (!renewal.held) return void turn.advance('not held');
     const leaseEnd = sentAt + this.#node.lease.leaseMs;
     if (leaseEnd > (this.#leaseEnds.get(turn) ?? leaseEnd)) this.#leaseEnds.set(turn, leaseEnd);
     if (renewal.cancel) turn.cancel(renewal.cancel);
@@ -320,17 +307,17 @@ export class RunningTurns implements TurnOwner, NodeMember {
           this.#beginAlone(turn);
           return undefined;
         case 'cancel':
-          turn.conclude('TASK_STATE_CANCELED');
+          turn.advance('cancel');
           break;
         case 'wait':
-          turn.leave();
+          turn.advance('leave');
           break;
         case 'interrupted':
         case 'exhausted':
-          turn.conclude('TASK_STATE_FAILED', FAILURE_TEXTS[fate]);
+          turn.advance(fate);
           break;
       }
-      return turn.left;
+      return turn.whenLeft;
     } catch (error) {
       // It stays claimed, so that it is not met again and again; the next process tries again.
       this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
@@ -343,10 +330,10 @@ export class RunningTurns implements TurnOwner, NodeMember {
    * turns may have lost their attempts to one that ends the process: only that one fails.
    */
   #beginAlone(turn: Turn): void {
-    const { left } = turn;
+    const { whenLeft } = turn;
     this.#context.lastAttempts.enter((leave) => {
       const stopTimer = this.#context.clock.after(ALONE_MS, leave);
-      void left.then(() => {
+      void whenLeft.then(() => {
         stopTimer();
         leave();
       });

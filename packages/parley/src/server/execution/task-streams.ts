@@ -10,7 +10,7 @@ import { trimTask } from '../../task/trim-task.js';
 import type { EngineNode } from './engine-node.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
-import { stateOf } from './record-state.js';
+import { announcedState } from './agent-event.js';
 import type { EngineContext } from './turn-host.js';
 import { closingError } from './unavailable-errors.js';
 
@@ -95,7 +95,7 @@ export class TaskStreams {
   /** Spec §3.1.6, and the resumption that Last-Event-ID asks for. */
   async ofTask(scope: Scope, taskId: string, lastEventId: string | undefined): Promise<EventStream> {
     const reader = this.#reader(scope, taskId, (record) => {
-      const state = stateOf(record);
+      const state = announcedState(record.event);
       return state !== undefined && isTerminal(state);
     });
     try {
@@ -169,7 +169,7 @@ class TurnEnd {
 
   after(record: LogRecord): boolean | Error {
     this.#begun ||= record.turn >= this.turn;
-    const state = stateOf(record);
+    const state = announcedState(record.event);
     if (state === undefined) return false;
     // A task that waits can be ended from outside, which is of no turn.
     if (isTerminal(state)) {
@@ -186,7 +186,7 @@ class TurnEnd {
     if (record.turn === SNAPSHOT_TURN && this.#sentSince(record) > 0) {
       return new UnsupportedOperationError('What the message led to is no longer kept: the task has gone on since');
     }
-    return this.after(record) || (stateOf(record) === 'TASK_STATE_AUTH_REQUIRED' && this.#reached(record));
+    return this.after(record) || (announcedState(record.event) === 'TASK_STATE_AUTH_REQUIRED' && this.#reached(record));
   }
 
   /** A snapshot does not say which turn it shows; its history does. */

@@ -11,7 +11,7 @@ import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
-import { ignoreRejection } from './ignore-rejection.js';
+import { ignoreRejection } from './settled.js';
 import { callerOf } from './turn-host.js';
 
 const NONE: readonly never[] = [];

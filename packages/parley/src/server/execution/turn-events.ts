@@ -4,7 +4,15 @@ import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
-import { ignoreRejection } from './ignore-rejection.js';
+import { ignoreRejection } from './settled.js';
+
+/** The answer to events that an agent publishes after the end of its turn. */
+export class TurnOverError extends Error {
+  override readonly name = 'TurnOverError';
+  constructor() {
+    super('The turn is over; the event was not accepted');
+  }
+}
 
 /** Where the events of a turn go: validated, numbered and committed there. */
 export interface EventSink {

@@ -1,271 +1,266 @@
+import { failureLevel } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { TaskEvent } from '../../model/stream-response.js';
-import { isTerminal, type TaskState } from '../../model/task-state.js';
-import type { CancelRequest, Claim, HeldTurn } from '../../store/task-storage.js';
+import type { Task } from '../../model/task.js';
+import { isInterrupted, isTerminal, type TaskState } from '../../model/task-state.js';
+import type { RunningTimer } from '../../runtime/equal-timers.js';
+import type { Append, AppendOutcome, CancelRequest, Claim, HeldTurn } from '../../store/task-storage.js';
 import { eventBytes, taskBytes } from '../../task/event-bytes.js';
-import type { LogRecordExtras } from '../../task/log-record.js';
-import { announcedState, statusEvent, type TaskAddress, withTimestamp } from './agent-event.js';
-import { type Draft, storeDraft } from './draft.js';
+import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
+import { statusTime } from '../../task/status-time.js';
+import { TaskBuilder } from '../../task/task-builder.js';
+import { announcedState, type TaskAddress, withTimestamp } from './agent-event.js';
+import { CommitQueue, type Committer } from './commit-queue.js';
+import { ignoreRejection } from './settled.js';
+import { timestampAt } from './timestamp.js';
+import { TurnOverError } from './turn-events.js';
 import type { EngineContext } from './turn-host.js';
-import { TurnOverError } from './turn-over-error.js';
-import { TurnWriter } from './turn-writer.js';
 
 /** A message with the ids of its task. */
 export type AddressedMessage = Message & TaskAddress;
 
-/** The turn that a log is of, and what it is told. */
+/** The turn that a log is of. */
 export interface LoggedTurn extends TaskAddress {
-  /** What the turn answers; enters the history with its first record. */
+  /** Enters the history with the first record of the turn. */
   readonly message: AddressedMessage;
-  /** Enters the record of CANCELED. */
+  /** Enters the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
-  /** The task of a draft is stored; its early events are written next. */
-  stored(claim: Claim): void;
-  /** The storage does not take the task of a draft in. */
-  overdue(): void;
-  /** The task of a draft could not be stored. */
-  unstored(error: unknown): void;
-  /** The turn belongs to somebody else now. */
-  overtaken(): void;
-  /** The turn has left the storage; `waiting` executions of its task want to run. */
-  gone(waiting: number): void;
+  /** The last commit has taken the turn out of the storage. `waiting`: messages of the task that wait for their turn. */
+  left(waiting: number): void;
+  /** The storage has refused a commit. */
+  fenced(): void;
 }
 
-/** Whose log, and whether its task is stored or yet to be. */
-export interface TurnLogOptions {
-  readonly context: EngineContext;
-  readonly turn: LoggedTurn;
-  readonly claim?: Claim;
-  readonly draft?: Draft;
-}
-
+/** An event that waits for the claim of its task. */
 interface EarlyEvent {
   readonly event: TaskEvent;
   readonly bytes: number;
-  readonly done: PromiseWithResolvers<void>;
+  readonly room: PromiseWithResolvers<void>;
 }
 
-/**
- * How far a log has come: of a `draft` nothing is stored, while `opening` its task is being stored, `open` it has no
- * record of this turn yet, `begun` it has.
- */
-export type LogPhase = 'draft' | 'opening' | 'open' | 'begun';
+/** A commit of records, or the release of a turn that has no more of them. */
+type TurnCommit = Append | 'release';
 
 /**
- * The log of one turn: takes the events that the turn has accepted, and makes records of them in their order. Stores
- * the task of a draft first, and says what a turn begins with.
+ * The log of one turn. Numbers the events of the turn, folds them into the task, and commits them in groups. An event
+ * is shown to readers after its commit. Before the task is stored, events wait in the log.
  */
-export class TurnLog {
+export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> {
   readonly #context: EngineContext;
   readonly #turn: LoggedTurn;
-  readonly #draft: Draft | undefined;
-  /** Events of a draft, held while its task is being stored. */
-  #early: EarlyEvent[] | undefined;
   #claim: Claim | undefined;
-  #writer: TurnWriter | undefined;
+  #held: HeldTurn | undefined;
+  #queue: CommitQueue<LogRecord, TurnCommit, AppendOutcome> | undefined;
+  /** Absent once nothing more is written: an agent that never returns does not keep the whole task in memory. */
+  #builder: TaskBuilder | undefined;
+  /** Absent once the log is open or abandoned. */
+  #early: EarlyEvent[] | undefined = [];
+  #opened: PromiseWithResolvers<void> | undefined;
+  #isFinished = false;
+  /** Sequence number of the last record made. */
+  #seq = 0;
+  #hasRecords = false;
   /** At least as many bytes as the task takes. */
   #bytes = 0;
-  #begun = false;
-  #begins = false;
-  #finished = false;
-  #abandoned = false;
-  #storing: Promise<void> | undefined;
+  /** Bytes of the records since the last snapshot. */
+  #tailBytes = 0;
+  #snapshotBytes = 0;
+  #isSnapshotDue = false;
+  #lastTimestamp = 0;
+  /** Runs while callers wait for the commit of a state in which the task has ended or waits for them. */
+  #overdue: RunningTimer | undefined;
 
-  constructor({ context, turn, claim, draft }: TurnLogOptions) {
+  constructor(context: EngineContext, turn: LoggedTurn) {
     this.#context = context;
     this.#turn = turn;
-    this.#draft = draft;
-    if (claim) this.#open(claim);
   }
 
-  get phase(): LogPhase {
-    if (this.#begun) return 'begun';
-    if (this.#writer) return 'open';
-    return this.#early ? 'opening' : 'draft';
-  }
-
-  /** As the storage gave the turn; absent until it is there. */
+  /** The claim of the turn; absent before the task is stored. */
   get claim(): Claim | undefined {
     return this.#claim;
   }
 
-  /** The turn as the storage knows it; absent until it is there. */
+  /** The turn as the storage knows it; absent before the task is stored. */
   get held(): HeldTurn | undefined {
-    const claim = this.#claim;
-    return claim && { key: { scope: claim.scope, id: this.#turn.taskId }, turn: claim.turn, epoch: claim.epoch };
+    return this.#held;
   }
 
-  /** The state that this turn has brought its task to, committed or not; absent before its first record. */
-  get state(): TaskState | undefined {
-    return this.#begun ? this.#writer?.state : undefined;
-  }
-
-  /** Whether nothing more can be written. */
-  get ended(): boolean {
-    if (this.#writer) return this.#writer.closed || isTerminal(this.#writer.state);
-    const last = this.#early?.at(-1);
-    const state = last && announcedState(last.event);
-    return state !== undefined && isTerminal(state);
-  }
-
-  /** Whether the storage has been told that the turn is over. */
-  get leaving(): boolean {
-    return this.#writer?.leaving === true;
-  }
-
-  /** Why an event of so many bytes is too much, if it is: for an agent that does not wait, or for what a task can hold. */
-  excess(bytes: number): 'fast' | 'large' | undefined {
-    const { overrunEvents, taskBytes } = this.#context.limits;
-    if ((this.#writer?.waiting ?? this.#early?.length ?? 0) >= overrunEvents) return 'fast';
-    if (this.#bytes + bytes <= taskBytes) return undefined;
-    // Artifacts that were replaced count no more.
-    if (this.#writer) this.#bytes = this.#writer.taskBytes;
-    return this.#bytes + bytes > taskBytes ? 'large' : undefined;
-  }
-
-  /** Takes an event over. Resolves when there is room for the next one; of a draft, its task is stored first. */
-  publish(event: TaskEvent, bytes = eventBytes(event)): Promise<void> {
-    this.#bytes += bytes;
-    if (this.#writer) return this.#write(event, bytes);
-    this.bear();
-    const done = Promise.withResolvers<void>();
-    this.#early?.push({ event, bytes, done });
-    return done.promise;
-  }
-
-  /** Stores the task of a draft, then the events that have come meanwhile, in their order. */
-  bear(): void {
-    if (this.#draft === undefined || this.phase !== 'draft') return;
-    const early: EarlyEvent[] = [];
-    this.#early = early;
-    const { patience } = this.#context;
-    const timer = patience.start(() => this.#turn.overdue());
-    this.#storing = storeDraft(this.#context, this.#draft).then(
-      (claim) => {
-        patience.stop(timer);
-        this.#born(claim, early);
-      },
-      (error: unknown) => {
-        patience.stop(timer);
-        this.#turn.unstored(error);
-        for (const { done } of early) done.reject(new TurnOverError());
-      },
-    );
-  }
-
-  /** The agent is not run: its turn needs no WORKING before its end. */
-  skipWorking(): void {
-    this.#begins = true;
-  }
-
-  /** Begins an open log with WORKING. */
-  begin(): void {
-    const writer = this.#writer;
-    if (!writer) return;
-    const event = statusEvent(this.#turn, 'TASK_STATE_WORKING');
-    const extras = this.#extras('TASK_STATE_WORKING');
-    this.#begun = true;
-    void writer.publish({ event: withTimestamp(event, () => writer.timestamp()), bytes: eventBytes(event), extras });
-  }
-
-  /** Resolves when all events so far are committed; rejects if the turn is overtaken first. */
-  async flush(): Promise<void> {
-    await this.#early?.at(-1)?.done.promise;
-    if (this.#writer) await this.#writer.flush();
-  }
-
-  /** No more events will come: the turn leaves the storage with the last one, as soon as there is a turn to leave it. */
-  finish(): void {
-    this.#finished = true;
-    this.#writer?.finish();
-  }
-
-  /** Writes nothing more. A draft whose task is being stored goes back to the storage as soon as it is there. */
-  abandon(): void {
-    this.#abandoned = true;
-    this.#writer?.abandon();
-  }
-
-  /** Commits what there is, then gives the turn back to the storage for another process; resolves when it knows. */
-  async handOver(hasRun: boolean): Promise<void> {
-    await this.#storing;
-    const [held, writer] = [this.held, this.#writer];
-    if (!held || !writer || writer.closed) return;
-    await writer.flush().catch(() => {});
-    if (writer.closed) return;
-    writer.abandon();
-    await this.#release(hasRun);
-    this.#turn.gone(0);
-  }
-
-  /** An agent that has run has used an attempt, which the hand-over gives back. */
-  async #release(hasRun: boolean): Promise<void> {
-    const [held, claim] = [this.held, this.#claim];
-    if (!held || !claim) return;
-    const { attempt, handOvers } = claim;
-    const runs = hasRun ? { attempts: attempt, handOvers: handOvers + 1 } : { attempts: attempt - 1, handOvers };
-    await this.#context.storage.release(held, runs);
-  }
-
-  /** The task of a draft is stored. */
-  #born(claim: Claim, early: readonly EarlyEvent[]): void {
-    this.#open(claim);
-    if (this.#abandoned) {
-      this.#writer?.abandon();
-      for (const { done } of early) done.reject(new TurnOverError());
-      this.#release(true).catch((error: unknown) =>
-        this.#context.logger.error('a turn could not be handed over', { taskId: this.#turn.taskId, error }),
-      );
-      return;
-    }
-    this.#turn.stored(claim);
-    this.#early = undefined;
-    for (const { event, bytes, done } of early) this.#write(event, bytes).then(done.resolve, done.reject);
-    if (this.#finished) this.#writer?.finish();
-  }
-
-  #open(claim: Claim): void {
-    const { storage, feeds, clock, logger, limits, patience } = this.#context;
+  /** Begins to write: first the events that have waited for the claim. */
+  open(claim: Claim): void {
+    const { clock, limits } = this.#context;
+    const { task, seq } = claim;
     this.#claim = claim;
-    if (claim.seq > 1) this.#bytes += taskBytes(claim.task);
-    this.#writer = new TurnWriter({
-      key: { scope: claim.scope, id: this.#turn.taskId },
-      turn: claim.turn,
-      epoch: claim.epoch,
-      task: claim.task,
-      seq: claim.seq,
-      storage,
-      feeds,
-      clock,
-      logger,
-      limits,
-      patience,
-      onOvertaken: () => this.#turn.overtaken(),
-      onClosed: (waiting) => this.#turn.gone(waiting),
+    this.#held = heldTurn(claim);
+    this.#builder = TaskBuilder.from(task);
+    this.#seq = seq;
+    this.#lastTimestamp = statusTime(task.status);
+    if (seq > 1) this.#snapshotBytes = taskBytes(task);
+    this.#bytes += this.#snapshotBytes;
+    this.#queue = new CommitQueue(this, clock, limits);
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const { event, bytes, room } of early) this.#record(event, bytes).then(room.resolve, room.reject);
+    this.#opened?.resolve();
+    if (this.#isFinished) this.#queue.finish();
+  }
+
+  /** The reason for which the log cannot take an event of this size: the agent is too fast, or the task too large. */
+  excess(bytes: number): 'too fast' | 'too large' | undefined {
+    const { overrunEvents, taskBytes: limit } = this.#context.limits;
+    if ((this.#queue?.waiting ?? this.#early?.length ?? 0) >= overrunEvents) return 'too fast';
+    if (this.#bytes + bytes <= limit) return undefined;
+    // Artifacts that were replaced count no more.
+    if (this.#builder) this.#bytes = taskBytes(this.#builder.view());
+    return this.#bytes + bytes > limit ? 'too large' : undefined;
+  }
+
+  /** Takes an event. Resolves when there is room for the next. */
+  append(event: TaskEvent, bytes = eventBytes(event)): Promise<void> {
+    this.#bytes += bytes;
+    if (this.#queue) return this.#record(event, bytes);
+    const room = Promise.withResolvers<void>();
+    if (this.#early) this.#early.push({ event, bytes, room });
+    else room.reject(new TurnOverError());
+    return ignoreRejection(room.promise);
+  }
+
+  /** Resolves when all events so far are committed. Rejects if the log is abandoned first. */
+  async flush(): Promise<void> {
+    if (this.#early) {
+      this.#opened ??= Promise.withResolvers<void>();
+      await this.#opened.promise;
+    }
+    await this.#queue?.flush();
+  }
+
+  /** Takes the turn out of the storage with the last commit. */
+  finish(): void {
+    this.#isFinished = true;
+    this.#queue?.finish();
+  }
+
+  /** Writes nothing more. */
+  abandon(): void {
+    this.#queue?.close();
+    this.#builder = undefined;
+    this.#stopOverdue();
+    const early = this.#early;
+    this.#early = undefined;
+    for (const { room } of early ?? []) room.reject(new TurnOverError());
+    this.#opened?.reject(new TurnOverError());
+  }
+
+  prepare(records: readonly LogRecord[], isLast: boolean): TurnCommit {
+    const [held, builder, first] = [this.#held, this.#builder, records[0]];
+    if (!held || !builder || !first) return 'release';
+    const { head } = builder;
+    const endsTurn = isLast || isTerminal(head.status.state);
+    const snapshot = this.#takeSnapshot(builder);
+    return {
+      key: held.key,
+      authority: held.epoch,
+      after: first.seq - 1,
+      records,
+      head,
+      ...(snapshot && { snapshot }),
+      ...(endsTurn && { endsTurn: held.turn }),
+    };
+  }
+
+  send(commit: TurnCommit): Promise<AppendOutcome> {
+    return commit === 'release' ? this.#release() : this.#context.storage.append(commit);
+  }
+
+  sent(commit: TurnCommit, outcome: AppendOutcome): void {
+    if (outcome.kind !== 'appended') return this.#refused(outcome.kind);
+    const isLast = commit === 'release' || commit.endsTurn !== undefined;
+    if (isLast) this.abandon();
+    else if (this.#queue?.isEmpty) this.#stopOverdue();
+    if (commit !== 'release') this.#context.feeds.publish(commit.key, commit.records, commit.snapshot);
+    if (isLast) this.#turn.left(outcome.waiting);
+  }
+
+  failed(error: unknown, attempt: number, waitMs: number): void {
+    const { logger } = this.#context;
+    logger[failureLevel(error)]('commit failed, trying again', { taskId: this.#turn.taskId, attempt, waitMs, error });
+  }
+
+  async #release(): Promise<AppendOutcome> {
+    const { waiting } = this.#held ? await this.#context.storage.release(this.#held, 'done') : { waiting: 0 };
+    return { kind: 'appended', waiting };
+  }
+
+  #refused(reason: string): void {
+    const { turn, epoch } = this.#held ?? {};
+    const fields = { taskId: this.#turn.taskId, turn, epoch, reason };
+    this.#context.logger.warn('turn overtaken, its last events are refused', fields);
+    this.#turn.fenced();
+  }
+
+  #record(event: TaskEvent, bytes: number): Promise<void> {
+    const [queue, held] = [this.#queue, this.#held];
+    if (!queue || queue.isClosed || !held) return Promise.reject(new TurnOverError());
+    const state = announcedState(event);
+    const extras = this.#extras(state);
+    this.#hasRecords = true;
+    this.#seq += 1;
+    const timed = withTimestamp(event, () => this.#timestamp());
+    const record = LogRecord.of(this.#seq, held.turn, timed, extras);
+    this.#builder?.apply(record);
+    this.#tailBytes += bytes;
+    if (state !== undefined && (isTerminal(state) || isInterrupted(state))) {
+      this.#isSnapshotDue = true;
+      this.#startOverdue();
+    }
+    return queue.push(record, bytes, state !== undefined);
+  }
+
+  /** The message enters the history with the first record of the turn, metadata of a cancel with CANCELED. */
+  #extras(state: TaskState | undefined): LogRecordExtras | undefined {
+    const isEntering = !this.#hasRecords && this.#claim && !this.#claim.began && !isCreatedBy(this.#claim);
+    const metadata = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
+    if (!isEntering && !metadata) return undefined;
+    return { ...(isEntering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
+  }
+
+  /** The time now, and never before the last status of the task. Only the holder of the turn writes the time. */
+  #timestamp(): string {
+    this.#lastTimestamp = Math.max(this.#context.clock.now(), this.#lastTimestamp);
+    return timestampAt(this.#lastTimestamp);
+  }
+
+  #takeSnapshot(builder: TaskBuilder): Task | undefined {
+    // Writing stays linear in the output of the agent: a snapshot waits until the tail has outgrown its cost.
+    const isTooLong = this.#tailBytes > Math.max(this.#context.limits.snapshotTailBytes, this.#snapshotBytes);
+    if (!this.#isSnapshotDue && !isTooLong) return undefined;
+    const snapshot = builder.view();
+    this.#isSnapshotDue = false;
+    this.#tailBytes = 0;
+    if (isTooLong) this.#snapshotBytes = taskBytes(snapshot);
+    return snapshot;
+  }
+
+  /** Callers who wait for the outcome of the turn are told when its commit takes too long, and later callers as well. */
+  #startOverdue(): void {
+    this.#overdue ??= this.#context.patience.start(() => {
+      this.#overdue = undefined;
+      if (this.#held) this.#context.feeds.overdue(this.#held.key);
+      this.#startOverdue();
     });
   }
 
-  #write(event: TaskEvent, bytes: number): Promise<void> {
-    const writer = this.#writer;
-    if (!writer || writer.closed) return Promise.reject(new TurnOverError());
-    const state = announcedState(event);
-    const begins = state === 'TASK_STATE_WORKING' || state === 'TASK_STATE_REJECTED' || this.#begins;
-    if (!this.#begun && !begins) this.begin();
-    const extras = this.#extras(state);
-    this.#begun = true;
-    return writer.publish({ event: withTimestamp(event, () => writer.timestamp()), bytes, extras });
-  }
-
-  /** The message enters the history with the turn's first record, cancel metadata with CANCELED. */
-  #extras(state: TaskState | undefined): LogRecordExtras | undefined {
-    const entering = !this.#begun && this.#claim && !this.#claim.began && !bornWith(this.#claim);
-    const metadata = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
-    if (!entering && !metadata) return undefined;
-    return { ...(entering && { history: [this.#turn.message] }), ...(metadata && { metadata }) };
+  #stopOverdue(): void {
+    if (this.#overdue) this.#context.patience.stop(this.#overdue);
+    this.#overdue = undefined;
   }
 }
 
-/** Whether the task was made by the message of this turn, so that its history has it already. */
-function bornWith({ turn, task, message }: Claim): boolean {
+/** The turn of a claim as the storage knows it. */
+export function heldTurn({ scope, task, turn, epoch }: Claim): HeldTurn {
+  return { key: { scope, id: task.id }, turn, epoch };
+}
+
+/** True if the message of this turn has created the task, whose history has the message already. */
+function isCreatedBy({ turn, task, message }: Claim): boolean {
   return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
 }

@@ -147,3 +147,8 @@ export function acceptsEvents(state: TurnState): boolean {
   const { chunk } = TRANSITIONS[state];
   return chunk !== IMPOSSIBLE && chunk.effects !== REFUSAL;
 }
+
+/** True if this process does not write the turn any more. */
+export function hasLeft(state: TurnState): boolean {
+  return state === 'lingering' || state === 'ended' || state === 'handed over' || state === 'lost';
+}

@@ -30,7 +30,8 @@ const FAILURE_TEXTS = {
   exhausted: 'The agent stopped each time it worked on this task.',
 } as const;
 
-const EXPIRED = 'The task waited too long and has expired.';
+/** The text of a task that has waited too long for its caller. */
+export const EXPIRED = 'The task waited too long and has expired.';
 const CLOSING = 'The server is shutting down';
 const TAKEN_OVER = 'The turn was taken over by another process';
 

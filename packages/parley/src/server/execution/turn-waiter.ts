@@ -3,7 +3,7 @@ import type { Task } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import type { TaskKey, TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { stateOf } from './record-state.js';
+import { announcedState } from './agent-event.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
@@ -53,7 +53,7 @@ export class TurnWaiter implements FeedListener {
       return;
     }
     for (const record of records) {
-      const state = stateOf(record);
+      const state = announcedState(record.event);
       const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
       if (reached === undefined) continue;
       // Seen in the middle of a commit, the snapshot would already show what came after the interruption.

@@ -2,77 +2,87 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { failureLevel } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
+import type { StreamResponse } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
-import { isTerminal, type TaskState } from '../../model/task-state.js';
+import type { TaskState } from '../../model/task-state.js';
+import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
-import { eventBytes } from '../../task/event-bytes.js';
+import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import { announcedState, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
-import type { Draft, Opening } from './draft.js';
-import { ignoreRejection } from './ignore-rejection.js';
-import { SETTLED } from './settled.js';
+import { type Draft, type Opening, storeDraft } from './draft.js';
+import { ignoreRejection, SETTLED } from './settled.js';
 import { TurnContext } from './turn-context.js';
-import { type EventSink, TurnEvents } from './turn-events.js';
+import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
 import type { EngineContext } from './turn-host.js';
-import { type AddressedMessage, type LoggedTurn, TurnLog } from './turn-log.js';
-import { TurnOverError } from './turn-over-error.js';
-import { TurnTimers } from './turn-timers.js';
+import { type AddressedMessage, heldTurn, type LoggedTurn, TurnLog } from './turn-log.js';
+import {
+  type AgentEventInput,
+  acceptsEvents,
+  hasLeft,
+  step,
+  type TurnAnswer,
+  type TurnEffect,
+  type TurnInput,
+  type TurnState,
+  type TurnTimer,
+} from './turn-state.js';
+import { IMPOSSIBLE } from './turn-transitions.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
-import { EXPIRED } from './waiting-expiry.js';
-
-/** How the texts that the engine itself writes into a task read. Causes go to the log. */
-const FAILURE_TEXTS = {
-  failed: 'The agent failed to process the message.',
-  silent: 'The agent ended without a result.',
-  invalid: 'The agent gave an invalid response.',
-  late: 'The agent did not finish within its time limit.',
-  large: 'The agent produced more than a task can hold.',
-  fast: 'The agent published faster than its events can be stored.',
-} as const;
 
 const BEGIN_RETRY_MS = 1_000;
 
-/** What a turn tells the one who keeps the list of turns. */
+/** The list of turns that a turn is in. */
 export interface TurnOwner {
-  /** A draft has become a task, whose turn this is. */
-  opened(turn: Turn): void;
-  /** The turn left the storage, or was overtaken; `waiting` executions of its task want to run. */
-  ended(turn: Turn, waiting: number): void;
+  /** A draft has become a task. */
+  stored(turn: Turn): void;
+  /** The turn is no longer this process's to write. `waiting`: messages of its task that wait for their turn. */
+  left(turn: Turn, waiting: number): void;
 }
 
-/** One run of an executor on one message: decides which events are the task's, and how the task ends if the agent does not say. */
+/** The data that come with an input, for the effects that need them. */
+interface Given {
+  readonly event?: StreamResponse;
+  readonly bytes?: number;
+  readonly error?: unknown;
+  readonly claim?: Claim;
+  readonly waiting?: number;
+}
+
+const NONE: Given = {};
+
+/**
+ * The run of an agent on one message. `turn-state.ts` decides everything that becomes of it: this class tells it what
+ * happens, and does what it says.
+ */
 export class Turn implements EventSink, LoggedTurn {
   readonly taskId: string;
   readonly contextId: string;
   readonly scope: Scope;
-  /** What it answers. */
+  /** The message that the turn answers. */
   readonly message: AddressedMessage;
-  /** Its place in a list of turns, the owner's. */
+  /** The place of the turn in the list of drafts, set by the owner of that list. */
   place: Place<Turn> | undefined;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #caller: CallerContext;
-  readonly #log: TurnLog;
-  #opening: PromiseWithResolvers<Opening> | undefined;
+  readonly #draft: Draft | undefined;
+  readonly #opening: PromiseWithResolvers<Opening> | undefined;
+  #state: TurnState;
+  /** Absent for a draft that has published nothing but a direct message. */
+  #log: TurnLog | undefined;
   #agent: AgentRun | undefined;
-  #refusal: Promise<never> | undefined;
-  /** Nothing more is accepted from the agent. */
-  #over = false;
-  #left: PromiseWithResolvers<void> | undefined;
-  /** The agent runs and the task waits for a login. */
-  #waits = false;
-  #returned = false;
-  #handingOver: Promise<void> | undefined;
   #cancel: CancelRequest | undefined;
-  readonly #timers: TurnTimers;
+  #refusal: Promise<never> | undefined;
+  #left: PromiseWithResolvers<void> | undefined;
+  #timers: EqualTimers | undefined;
+  #timer: RunningTimer | undefined;
 
   constructor(context: EngineContext, owner: TurnOwner, start: { readonly claim: Claim } | { readonly draft: Draft }) {
     this.#context = context;
-    this.#timers = new TurnTimers(context);
     this.#owner = owner;
     const origin = 'claim' in start ? start.claim : start.draft;
     this.scope = origin.scope;
@@ -80,51 +90,190 @@ export class Turn implements EventSink, LoggedTurn {
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
     this.message = addressed(origin.message, origin.task);
-    this.#log = new TurnLog({ context, turn: this, ...start });
     if ('claim' in start) {
+      this.#state = 'claimed';
       this.#cancel = start.claim.cancel;
+      this.#log = new TurnLog(context, this);
+      this.#log.open(start.claim);
     } else {
+      this.#state = 'drafted';
+      this.#draft = start.draft;
       this.#opening = Promise.withResolvers<Opening>();
-      this.#opening.promise.catch(() => {});
+      ignoreRejection(this.#opening.promise);
     }
   }
 
-  /** What the first event of a draft made of it; rejects with what the agent refused it with. */
+  /** The outcome of a draft's first event. Rejects with the error that its agent refuses the message with. */
   get opening(): Promise<Opening> | undefined {
     return this.#opening?.promise;
   }
 
-  /** The turn as the storage knows it; absent until it is there. */
+  /** The turn as the storage knows it; absent before the task is stored. */
   get held(): HeldTurn | undefined {
-    return this.#log.held;
+    return this.#log?.held;
   }
 
-  /** What the one who cancels it has said beside that. */
+  /** Metadata from the CancelTask request, merged if several arrived. */
   get cancelMetadata(): CancelRequest['metadata'] {
     return this.#cancel?.metadata;
   }
 
-  /** Resolves when the turn is no longer this process's to write, however it ended. */
-  get left(): Promise<void> {
+  /** Resolves when the turn is no longer this process's to write. */
+  get whenLeft(): Promise<void> {
+    if (hasLeft(this.#state)) return SETTLED;
     this.#left ??= Promise.withResolvers<void>();
     return this.#left.promise;
   }
 
-  /** Runs the executor; everything that can happen is taken care of. */
-  run(): void {
-    // Between its claim and its start it was handed over or overtaken.
-    if (this.#over) return;
-    if (this.#cancel) return this.conclude('TASK_STATE_CANCELED');
-    const { executor, storage, ids, uncaughtErrors, logger } = this.#context;
-    this.#timers.startDeadline(() => this.#late());
+  /** Tells the turn what has happened. Returns the promise of an effect that takes time, if there is one. */
+  advance(input: TurnInput, given: Given = NONE): Promise<void> | undefined {
+    const next = step(this.#state, input);
+    if (next === IMPOSSIBLE) {
+      this.#context.logger.error('a turn ignores what cannot happen', { ...this.#fields, state: this.#state, input });
+      return undefined;
+    }
+    this.#state = next.state;
+    let result: Promise<void> | undefined;
+    for (const effect of next.effects) result = this.#perform(effect, given) ?? result;
+    return result;
+  }
+
+  /** Runs the agent after the storage has counted the attempt. Never rejects. */
+  async begin(): Promise<void> {
+    await this.advance('begin');
+  }
+
+  /** Asks the agent to stop. After the grace the task is CANCELED, whatever the agent does. */
+  cancel(request: CancelRequest): void {
+    this.#cancel = mergedCancel(this.#cancel, request);
+    this.advance('cancel');
+  }
+
+  /** Gives the turn up for another process. Resolves when the turn has left this one. */
+  handOver(): Promise<void> {
+    const { whenLeft } = this;
+    this.advance('hand over');
+    return whenLeft;
+  }
+
+  left(waiting: number): void {
+    this.advance('left', { waiting });
+  }
+
+  fenced(): void {
+    this.advance('fenced');
+  }
+
+  /** One promise for all events, however many an agent still publishes. */
+  get refused(): Promise<never> | undefined {
+    return acceptsEvents(this.#state) ? undefined : this.#refuse();
+  }
+
+  accept(raw: unknown, isOwn = false): Promise<void> {
+    if (!acceptsEvents(this.#state)) return this.#refuse();
+    let event: StreamResponse;
+    try {
+      event = readAgentEvent(isOwn ? raw : cloneJson(raw, this.#context.limits.taskBytes), this);
+    } catch (error) {
+      return this.refuse(error);
+    }
+    const bytes = 'message' in event ? messageBytes(event.message) : eventBytes(event);
+    // A direct message needs no log.
+    if (!('message' in event)) this.#log ??= new TurnLog(this.#context, this);
+    const excess = this.#log?.excess(bytes);
+    if (excess === undefined) return this.advance(inputOf(event), { event, bytes }) ?? SETTLED;
+    return this.advance(excess) ?? Promise.reject(new TurnOverError());
+  }
+
+  refuse(error: unknown): Promise<void> {
+    const refused = this.advance('invalid', { error });
+    if (refused) return refused;
+    this.#agent?.refused(error);
+    return Promise.reject(error);
+  }
+
+  flush(): Promise<void> {
+    return this.#log?.flush() ?? SETTLED;
+  }
+
+  #perform(effect: TurnEffect, given: Given): Promise<void> | undefined {
+    switch (effect.do) {
+      case 'append event':
+        return this.#append(given);
+      case 'append status':
+        return void this.#appendStatus(effect.state, effect.text);
+      case 'finish log':
+        return void this.#log?.finish();
+      case 'start timer':
+        return void this.#startTimer(effect.timer);
+      case 'stop timer':
+        return void this.#stopTimer();
+      case 'call agent':
+        return void this.#callAgent();
+      case 'await first step':
+        return void queueMicrotask(() => this.advance('first step over'));
+      case 'abort agent':
+        return void this.#agent?.abort(new Error(effect.reason));
+      case 'call cancel of agent':
+        return void this.#agent?.cancel();
+      case 'release agent':
+        return void this.#agent?.end();
+      case 'count attempt':
+        return this.#countAttempt();
+      case 'store task':
+        return void this.#store();
+      case 'open log':
+        return void this.#open(given);
+      case 'flush log':
+        return void this.#flush();
+      case 'abandon log':
+        return void this.#log?.abandon();
+      case 'release turn':
+        return void this.#release(given.claim ?? this.#log?.claim);
+      case 'answer':
+        return void this.#answer(effect.with, given);
+      case 'report left':
+        this.#owner.left(this, given.waiting ?? 0);
+        return void this.#left?.resolve();
+      case 'refuse event':
+        return this.#refuse();
+      case 'log late error':
+        return void this.#agent?.threwLate(given.error);
+      case 'log':
+        return void this.#context.logger[effect.level](effect.text, { ...this.#fields, ...errorOf(given) });
+    }
+  }
+
+  get #fields() {
+    return { taskId: this.taskId };
+  }
+
+  #append({ event, bytes }: Given): Promise<void> | undefined {
+    if (event === undefined) return undefined;
+    if (!('message' in event)) return this.#log?.append(event, bytes);
+    return this.#log?.append(statusEvent(this, 'TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
+  }
+
+  /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
+  #appendStatus(state: TaskState, text: string | undefined): void {
+    const { taskId, contextId } = this;
+    const message: Message | undefined =
+      text === undefined
+        ? undefined
+        : { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
+    if (this.#log) ignoreRejection(this.#log.append(statusEvent(this, state, message)));
+  }
+
+  #callAgent(): void {
+    const { executor, storage, ids, uncaughtErrors, logger, limits } = this.#context;
     const context = new TurnContext({
       scope: this.scope,
       storage,
       message: this.message,
       caller: this.#caller,
-      claim: this.#log.claim,
+      claim: this.#log?.claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
-      limits: this.#context.limits,
+      limits,
       logger,
     });
     this.#agent = new AgentRun({
@@ -134,7 +283,7 @@ export class Turn implements EventSink, LoggedTurn {
       events: new TurnEvents(this, ids),
       uncaughtErrors,
       logger,
-      onUncaughtError: () => this.#strayed(),
+      onUncaughtError: () => this.advance('threw elsewhere'),
     });
     let running: Promise<unknown> | undefined;
     try {
@@ -142,283 +291,166 @@ export class Turn implements EventSink, LoggedTurn {
     } catch (error) {
       return this.#threw(error);
     }
-    if (running === undefined) return this.#finished();
+    if (running === undefined) return void this.advance('returned');
     running.then(
-      () => this.#finished(),
+      () => this.advance('returned'),
       (error: unknown) => this.#threw(error),
     );
-    if (this.#log.phase === 'open') {
-      // An agent that publishes in its first step says itself how the turn begins.
-      queueMicrotask(() => {
-        if (this.#log.phase === 'open' && !this.#over) this.#log.begin();
-      });
-    }
-  }
-
-  /** Runs the executor once the storage has counted the attempt. Never rejects. */
-  async begin(): Promise<void> {
-    const { storage, clock, logger } = this.#context;
-    const { held } = this;
-    const attempt = this.#log.claim?.attempt;
-    if (this.#over || held === undefined || attempt === undefined) return;
-    try {
-      const renewal = await storage.begin(held, attempt);
-      if (!renewal.held) return this.lost();
-      if (renewal.cancel) this.#cancel = mergedCancel(this.#cancel, renewal.cancel);
-      this.run();
-    } catch (error) {
-      logger[failureLevel(error)]('beginning a turn failed, trying again', { taskId: this.taskId, error });
-      clock.after(BEGIN_RETRY_MS, () => void this.begin());
-    }
-  }
-
-  /** Ends the task with a state of the engine's choosing, without running the agent. */
-  conclude(state: TaskState, text?: string): void {
-    this.#log.skipWorking();
-    this.#end(state, text);
-    this.#finished();
-  }
-
-  /** Takes the turn out of the storage, the task staying as it is, without running the agent. */
-  leave(): void {
-    this.#over = true;
-    this.#finished();
-  }
-
-  /** Asks the agent to stop; after the grace the task is CANCELED whatever it does. */
-  cancel(request: CancelRequest): void {
-    const again = this.#cancel !== undefined;
-    this.#cancel = mergedCancel(this.#cancel, request);
-    if (this.#log.ended) return;
-    if (this.#over) return this.#end('TASK_STATE_CANCELED');
-    if (again) return;
-    this.#timers.startGrace(() => this.#end('TASK_STATE_CANCELED'));
-    this.#agent?.abort(new Error('The task was canceled'));
-    if (this.#context.executor.cancel) this.#agent?.cancel();
-  }
-
-  /** Gives the turn up for another process to take over; resolves when the storage knows. */
-  handOver(): Promise<void> {
-    this.#handingOver ??= this.#handOver();
-    return this.#handingOver;
-  }
-
-  async #handOver(): Promise<void> {
-    // How the agent takes it is not the turn's end: that is the next process's to find out.
-    this.#returned = true;
-    this.#stop(new Error('The server is shutting down'));
-    if (this.#log.phase !== 'draft') return this.#log.handOver(this.#agent !== undefined);
-    this.#opening?.reject(closingError());
-    this.gone(0);
-  }
-
-  /** The storage says that the turn is not held: by its own doing, or because it belongs to somebody else now. */
-  lost(): void {
-    if (!this.#log.leaving) this.overtaken();
-  }
-
-  /** Stops without a trace: the turn belongs to somebody else now. */
-  overtaken(): void {
-    this.#returned = true;
-    this.#stop(new Error('The turn was taken over by another process'));
-    this.#opening?.reject(closingError());
-    this.#log.abandon();
-    this.gone(0);
-  }
-
-  stored(claim: Claim): void {
-    this.#cancel ??= claim.cancel;
-    this.#owner.opened(this);
-    this.#opening?.resolve({ claim });
-  }
-
-  overdue(): void {
-    this.#opening?.reject(storageStalledError());
-  }
-
-  unstored(error: unknown): void {
-    this.#opening?.reject(error);
-    this.#stop(new Error('The task could not be stored'));
-    this.gone(0);
-  }
-
-  gone(waiting: number): void {
-    this.#owner.ended(this, waiting);
-    this.#left?.resolve();
-  }
-
-  /** One for all events, however many are still published. */
-  get refused(): Promise<never> | undefined {
-    if (this.#over) this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
-    return this.#refusal;
-  }
-
-  accept(raw: unknown, isOwn = false): Promise<void> {
-    if (this.refused) return this.refused;
-    let event: StreamResponse;
-    try {
-      event = readAgentEvent(isOwn ? raw : cloneJson(raw, this.#context.limits.taskBytes), this);
-    } catch (error) {
-      return this.refuse(error);
-    }
-    const { phase } = this.#log;
-    if ('message' in event) {
-      if (phase === 'draft') return this.#reply(event.message);
-      return this.#publish(statusEvent(this, 'TASK_STATE_COMPLETED', { ...event.message, taskId: this.taskId }));
-    }
-    // Agents written for other servers announce the task first; here that has happened already.
-    if ((phase === 'draft' || phase === 'open') && announcedState(event) === 'TASK_STATE_SUBMITTED') {
-      this.#log.bear();
-      return SETTLED;
-    }
-    return this.#publish(event);
-  }
-
-  refuse(error: unknown): Promise<void> {
-    if (this.refused) return this.refused;
-    this.#context.logger.error('agent published an invalid event', { taskId: this.taskId, error });
-    this.#spoil(FAILURE_TEXTS.invalid);
-    this.#agent?.refused(error);
-    return Promise.reject(error);
-  }
-
-  flush(): Promise<void> {
-    return this.#log.flush();
-  }
-
-  #publish(event: TaskEvent): Promise<void> {
-    const bytes = eventBytes(event);
-    const excess = this.#log.excess(bytes);
-    if (excess !== undefined) {
-      this.#context.logger.error(FAILURE_TEXTS[excess], { taskId: this.taskId });
-      this.#spoil(FAILURE_TEXTS[excess]);
-      return Promise.reject(new TurnOverError());
-    }
-    const state = announcedState(event);
-    // Said now, also where the task is not born yet: what follows an end is refused from here on.
-    if (state !== undefined && (isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED')) this.#settle();
-    else if (state !== undefined) this.#keepTime(state);
-    return this.#log.publish(event, bytes);
-  }
-
-  /** What the agent does makes no sense of its task, or more of it than there can be. */
-  #spoil(text: string): void {
-    this.#end('TASK_STATE_FAILED', text);
-    this.#agent?.abort(new Error(text));
-  }
-
-  /** The engine's own word; wins over anything the agent says later. */
-  #end(state: TaskState, text?: string): void {
-    if (this.#log.ended) return;
-    this.#settle();
-    const { taskId, contextId } = this;
-    const message: Message | undefined =
-      text === undefined
-        ? undefined
-        : { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
-    this.#log.publish(statusEvent(this, state, message)).catch(() => {});
-  }
-
-  #reply(message: Message): Promise<void> {
-    const { taskId: _none, ...direct } = message;
-    this.#settle();
-    this.#opening?.resolve({ reply: direct });
-    this.gone(0);
-    return SETTLED;
-  }
-
-  #finished(): void {
-    if (this.#returned) return;
-    this.#returned = true;
-    this.#timers.stop();
-    if (!this.#over) {
-      if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-      else if (this.#log.state !== 'TASK_STATE_AUTH_REQUIRED') {
-        this.#context.logger.warn('agent ended without a final or interrupted state', { taskId: this.taskId });
-        this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.silent);
-      }
-    }
-    this.#over = true;
-    this.#agent?.end();
-    this.#log.finish();
+    this.advance('suspended');
   }
 
   #threw(error: unknown): void {
-    if (this.#over) this.#agent?.threwLate(error);
-    else {
-      if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-      else if (this.#log.phase === 'draft' && isA2AError(error)) {
-        this.#settle();
-        this.#opening?.reject(error);
-        this.gone(0);
-      } else {
-        this.#context.logger.error('agent failed', { taskId: this.taskId, error });
-        this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.failed);
-      }
+    this.advance(isA2AError(error) ? 'threw A2AError' : 'threw', { error });
+  }
+
+  /** Tells the storage that the agent is about to be called. A storage that fails is asked again. */
+  async #countAttempt(): Promise<void> {
+    const { storage, clock, logger } = this.#context;
+    const { held, claim } = this.#log ?? {};
+    if (!held || !claim) return;
+    try {
+      const renewal = await storage.begin(held, claim.attempt);
+      if (!renewal.held) return void this.advance('not held');
+      if (renewal.cancel) this.cancel(renewal.cancel);
+      this.advance('run');
+    } catch (error) {
+      logger[failureLevel(error)]('beginning a turn failed, trying again', { ...this.#fields, error });
+      clock.after(BEGIN_RETRY_MS, () => this.advance('begin'));
     }
-    this.#finished();
   }
 
-  /** The agent threw where nobody waits for it: whether it still works is not known, so that its task fails now. */
-  #strayed(): void {
-    if (this.#over) return;
-    if (this.#cancel) this.#end('TASK_STATE_CANCELED');
-    else this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.failed);
-    this.#agent?.abort(new Error('The agent has failed'));
+  #store(): void {
+    const { patience } = this.#context;
+    if (this.#draft === undefined) return;
+    this.#log ??= new TurnLog(this.#context, this);
+    const timer = patience.start(() => this.advance('store overdue'));
+    storeDraft(this.#context, this.#draft).then(
+      (claim) => {
+        patience.stop(timer);
+        this.advance('stored', { claim });
+      },
+      (error: unknown) => {
+        patience.stop(timer);
+        this.advance('store failed', { error });
+      },
+    );
   }
 
-  #late(): void {
-    this.#context.logger.warn('agent passed its deadline', { taskId: this.taskId });
-    if (!this.#over) this.#end('TASK_STATE_FAILED', FAILURE_TEXTS.late);
-    this.#stop(new Error('The deadline has passed'));
-    this.#finished();
+  #open({ claim }: Given): void {
+    if (claim === undefined) return;
+    this.#cancel ??= claim.cancel;
+    this.#log?.open(claim);
+    this.#owner.stored(this);
   }
 
-  /**
-   * While its agent waits for a login, a turn has no deadline: the task expires as other tasks do that wait for their
-   * caller.
-   */
-  #keepTime(state: TaskState): void {
-    const waits = state === 'TASK_STATE_AUTH_REQUIRED';
-    if (waits) this.#timers.startExpiry(() => this.#spoil(EXPIRED));
-    else if (this.#waits) this.#timers.startDeadline(() => this.#late());
-    this.#waits = waits;
+  #flush(): void {
+    const flushed = () => this.advance('flushed');
+    this.flush().then(flushed, flushed);
   }
 
-  /** The agent has had its say; what is left for it is to return. */
-  #settle(): void {
-    this.#over = true;
-    if (this.#returned) return;
-    this.#timers.startGrace(() => {
-      this.#stop(new Error('The turn is over'));
-      this.#log.finish();
+  /** An agent that was called has used an attempt, which the hand-over gives back. */
+  #release(claim: Claim | undefined): void {
+    if (claim === undefined) return;
+    const { attempt, handOvers } = claim;
+    const runs = this.#agent ? { attempts: attempt, handOvers: handOvers + 1 } : { attempts: attempt - 1, handOvers };
+    this.#context.storage.release(heldTurn(claim), runs).then(
+      () => this.advance('released'),
+      (error: unknown) => this.advance('release failed', { error }),
+    );
+  }
+
+  #answer(content: TurnAnswer, { event, claim, error }: Given): void {
+    switch (content) {
+      case 'reply': {
+        if (event === undefined || !('message' in event)) return;
+        const { taskId: _none, ...reply } = event.message;
+        return this.#opening?.resolve({ reply });
+      }
+      case 'claim':
+        return claim && this.#opening?.resolve({ claim });
+      case 'error':
+        return this.#opening?.reject(error);
+      case 'closing':
+        return this.#opening?.reject(closingError());
+      case 'stalled':
+        return this.#opening?.reject(storageStalledError());
+    }
+  }
+
+  #startTimer(timer: TurnTimer): void {
+    this.#stopTimer();
+    const [timers, input] = this.#timerOf(timer);
+    this.#timers = timers;
+    this.#timer = timers.start(() => {
+      this.#timer = undefined;
+      this.advance(input);
     });
   }
 
-  #stop(reason: Error): void {
-    this.#over = true;
-    this.#timers.stop();
-    this.#agent?.abort(reason);
-    this.#agent?.end();
+  #timerOf(timer: TurnTimer): readonly [EqualTimers, TurnInput] {
+    const { deadlines, expiries, graces } = this.#context;
+    switch (timer) {
+      case 'deadline':
+        return [deadlines, 'deadline'];
+      case 'expiry':
+        return [expiries, 'expired'];
+      case 'grace':
+        return [graces, 'grace over'];
+    }
   }
 
-  /** A checkpoint that fails is no failure of the agent, also if nobody waits for it. */
+  #stopTimer(): void {
+    if (this.#timer) this.#timers?.stop(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #refuse(): Promise<never> {
+    this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
+    return this.#refusal;
+  }
+
+  /** Saves a checkpoint. If that fails, the agent may go on all the same. */
   async #saveCheckpoint(value: JsonValue): Promise<void> {
     const { storage, limits, logger } = this.#context;
     try {
       const checkpoint = cloneJson(value, limits.taskBytes);
       await this.flush();
       const { held } = this;
-      if (this.#over || !held || !(await storage.saveCheckpoint(held, checkpoint))) throw new TurnOverError();
+      const isSaved = held && acceptsEvents(this.#state) && (await storage.saveCheckpoint(held, checkpoint));
+      if (!isSaved) throw new TurnOverError();
     } catch (error) {
       this.#agent?.refused(error);
-      if (!this.#over) logger[levelOf(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
+      if (acceptsEvents(this.#state)) logger[levelOf(error)]('a checkpoint was not saved', { ...this.#fields, error });
       throw error;
     }
   }
 }
 
-/** The message with the ids of its task: in the history of a task that it made it has them. */
+/** The input that an event of an agent is. */
+function inputOf(event: StreamResponse): AgentEventInput {
+  if ('message' in event) return 'message';
+  const state = announcedState(event);
+  return state === undefined ? 'chunk' : INPUTS[state];
+}
+
+const INPUTS: Readonly<Record<TaskState, AgentEventInput>> = {
+  // Agents cannot publish it: the event is invalid.
+  TASK_STATE_UNSPECIFIED: 'invalid',
+  TASK_STATE_SUBMITTED: 'announced',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_AUTH_REQUIRED: 'login',
+  TASK_STATE_INPUT_REQUIRED: 'question',
+  TASK_STATE_REJECTED: 'rejected',
+  TASK_STATE_COMPLETED: 'terminal',
+  TASK_STATE_FAILED: 'terminal',
+  TASK_STATE_CANCELED: 'terminal',
+};
+
+function errorOf(given: Given): Pick<Given, 'error'> {
+  return 'error' in given ? { error: given.error } : {};
+}
+
+/** The message with the ids of its task. In the history of a task that it has created, it has them already. */
 function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
   const first = history?.[0];
   if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
@@ -427,7 +459,7 @@ function addressed(message: Message, { id, contextId = '', history }: Task): Add
   return { ...message, taskId: id, contextId };
 }
 
-/** Anything can be thrown, and some of it throws when it is looked at. */
+/** Agents can throw anything, including objects that throw when they are read. */
 function levelOf(error: unknown): 'error' | 'debug' {
   try {
     return failureLevel(error);
@@ -436,7 +468,7 @@ function levelOf(error: unknown): 'error' | 'debug' {
   }
 }
 
-/** Anything can be thrown, and some of it throws when it is looked at. */
+/** Agents can throw anything, including objects that throw when they are read. */
 function isA2AError(error: unknown): error is A2AError {
   try {
     return error instanceof A2AError;

@@ -2,10 +2,9 @@ import { failureLevel } from '../../errors/storage-error.js';
 import type { StoredTask } from '../../store/task-storage.js';
 import { endFromOutside } from './outside-end.js';
 import type { EngineContext } from './turn-host.js';
+import { EXPIRED } from './turn-transitions.js';
 
 const BATCH = 100;
-/** The text of a task that has expired. */
-export const EXPIRED = 'The task waited too long and has expired.';
 
 /** Ends tasks that have waited for their caller longer than the limit. */
 export class WaitingExpiry {
