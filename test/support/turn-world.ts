@@ -96,8 +96,8 @@ export class TurnWorld {
     const facts = this.#facts;
     const inputs: TurnInput[] = [];
     if (facts.timer === 'deadline') inputs.push('deadline');
-    if (facts.timer === 'expiry') inputs.push('expired');
-    if (facts.timer === 'grace') inputs.push('grace over');
+    if (facts.timer === 'expiry') inputs.push('expiry');
+    if (facts.timer === 'grace') inputs.push('grace');
     if (facts.store === 'under way') inputs.push('stored', 'store failed', 'store overdue');
     if (facts.log === 'open' && facts.uncommitted) inputs.push('fenced');
     if (facts.log === 'open' && (facts.finished || facts.records === 'terminal')) inputs.push('left');
@@ -163,8 +163,8 @@ function caused(input: TurnInput): Partial<Facts> {
     case 'threw A2AError':
       return { agent: 'gone' };
     case 'deadline':
-    case 'expired':
-    case 'grace over':
+    case 'expiry':
+    case 'grace':
       return { timer: 'none' };
     case 'stored':
     case 'store failed':

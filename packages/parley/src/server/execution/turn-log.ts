@@ -151,7 +151,9 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   }
 
   prepare(records: readonly LogRecord[], isLast: boolean): TurnCommit {
-    const [held, builder, first] = [this.#held, this.#builder, records[0]];
+    const held = this.#held;
+    const builder = this.#builder;
+    const first = records[0];
     if (!held || !builder || !first) return 'release';
     const { head } = builder;
     const endsTurn = isLast || isTerminal(head.status.state);
@@ -198,7 +200,8 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   }
 
   #record(event: TaskEvent, bytes: number): Promise<void> {
-    const [queue, held] = [this.#queue, this.#held];
+    const queue = this.#queue;
+    const held = this.#held;
     if (!queue || queue.isClosed || !held) return Promise.reject(new TurnOverError());
     const state = announcedState(event);
     const extras = this.#extras(state);

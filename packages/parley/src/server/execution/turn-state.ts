@@ -76,7 +76,8 @@ type OwnerInput =
   /** The storage says that this process does not hold the turn. */
   | 'not held';
 
-type TimerInput = 'deadline' | 'expired' | 'grace over';
+/** The timer of that name has come. */
+type TimerInput = TurnTimer;
 
 type StorageInput =
   | 'stored'

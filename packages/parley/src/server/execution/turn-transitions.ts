@@ -85,7 +85,7 @@ const EVENTS = [
 const STARTS = ['begin', 'run', 'leave', 'interrupted', 'exhausted'] as const;
 const THROWS = ['threw', 'threw A2AError'] as const;
 const AFTER_CALL = ['suspended', 'first step over'] as const;
-const TIMERS = ['deadline', 'expired', 'grace over'] as const;
+const TIMERS = ['deadline', 'expiry', 'grace'] as const;
 const STORING = ['stored', 'store overdue', 'store failed'] as const;
 const RELEASING = ['flushed', 'released', 'release failed'] as const;
 
@@ -184,7 +184,7 @@ function agentIsDone(live: LiveState) {
     ...deaf(live),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
     ...all(THROWS, to('leaving', STOP_TIMER, FINISH, LOG_LATE_ERROR, RELEASE_AGENT)),
-    'grace over': to('leaving', FINISH, abort('The turn is over'), RELEASE_AGENT),
+    grace: to('leaving', FINISH, abort('The turn is over'), RELEASE_AGENT),
     'hand over': quit(live, 'leaving', CLOSING, FINISH),
     ...losing(live),
   };
@@ -221,7 +221,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     working: to('running', APPEND, start('deadline')),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
     deadline: IMPOSSIBLE,
-    expired: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort(EXPIRED), RELEASE_AGENT),
+    expiry: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort(EXPIRED), RELEASE_AGENT),
     ...stopping('asking', NOTHING),
   },
   canceling: {
@@ -231,7 +231,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...all(['rejected', 'terminal', 'message'], to('leaving', APPEND, STOP_TIMER, FINISH, RELEASE_AGENT)),
     ...spoiled(STORED, NOTHING, true),
     ...all(AFTER_CALL, to('canceling')),
-    ...all(['returned', ...THROWS, 'threw elsewhere', 'grace over'], CANCELED_AT_LAST),
+    ...all(['returned', ...THROWS, 'threw elsewhere', 'grace'], CANCELED_AT_LAST),
     cancel: to('canceling'),
     'hand over': quit('canceling', 'handing over', CLOSING, FLUSH),
     ...losing('canceling'),
@@ -339,7 +339,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...over('lingering'),
     returned: to('ended', STOP_TIMER, RELEASE_AGENT),
     ...all(THROWS, to('ended', STOP_TIMER, LOG_LATE_ERROR, RELEASE_AGENT)),
-    'grace over': to('ended', abort('The turn is over'), RELEASE_AGENT),
+    grace: to('ended', abort('The turn is over'), RELEASE_AGENT),
   },
   ended: over('ended'),
   'handed over': over('handed over'),

@@ -133,8 +133,12 @@ export class Turn implements EventSink, LoggedTurn {
       return undefined;
     }
     this.#state = next.state;
+    const { effects } = next;
     let result: Promise<void> | undefined;
-    for (const effect of next.effects) result = this.#perform(effect, given) ?? result;
+    for (let index = 0; index < effects.length; index += 1) {
+      const effect = effects[index];
+      if (effect) result = this.#perform(effect, given) ?? result;
+    }
     return result;
   }
 
@@ -379,24 +383,12 @@ export class Turn implements EventSink, LoggedTurn {
 
   #startTimer(timer: TurnTimer): void {
     this.#stopTimer();
-    const [timers, input] = this.#timerOf(timer);
+    const timers = this.#context[TIMERS[timer]];
     this.#timers = timers;
     this.#timer = timers.start(() => {
       this.#timer = undefined;
-      this.advance(input);
+      this.advance(timer);
     });
-  }
-
-  #timerOf(timer: TurnTimer): readonly [EqualTimers, TurnInput] {
-    const { deadlines, expiries, graces } = this.#context;
-    switch (timer) {
-      case 'deadline':
-        return [deadlines, 'deadline'];
-      case 'expiry':
-        return [expiries, 'expired'];
-      case 'grace':
-        return [graces, 'grace over'];
-    }
   }
 
   #stopTimer(): void {
@@ -425,6 +417,8 @@ export class Turn implements EventSink, LoggedTurn {
     }
   }
 }
+
+const TIMERS = { deadline: 'deadlines', expiry: 'expiries', grace: 'graces' } as const;
 
 /** The input that an event of an agent is. */
 function inputOf(event: StreamResponse): AgentEventInput {
