@@ -88,7 +88,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   /**
    * Registers a turn that this process has claimed by a call that was sent at a time. From here on a cancel finds the
-   * turn. It does not run yet.
+   * turn. It does not run yet. While the server closes, the turn goes back to the storage for the next process.
    */
   admit(claim: Claim, sentAt: number): Turn {
     const turn = new Turn(this.#context, this, { claim });
@@ -97,10 +97,11 @@ export class RunningTurns implements TurnOwner, NodeMember {
     this.#turns.get(key)?.advance('give up');
     this.#turns.set(key, turn);
     this.#leased(turn, sentAt);
+    if (this.#closing) void turn.handOver();
     return turn;
   }
 
-  /** Runs an admitted turn, unless the server closes: then the next process runs it. */
+  /** Runs an admitted turn, unless the server closes. */
   start(turn: Turn): void {
     if (this.#closing) void turn.handOver();
     else turn.advance('run');
