@@ -4,7 +4,7 @@ import type { ReadThrough } from '../../cache/read-through.js';
 import { CacheError } from '../../errors/cache-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import { ignoreRejection } from '../../server/execution/ignore-rejection.js';
+import { ignoreRejection } from '../../runtime/settled.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 import type { AgentMount } from '../agent-mount.js';

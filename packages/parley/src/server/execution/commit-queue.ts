@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
+import { SETTLED } from '../../runtime/settled.js';
 import type { EngineLimits } from '../engine-limits.js';
-import { SETTLED } from './settled.js';
 
 /** The side of a queue that writes. One commit is under way at a time. */
 export interface Committer<Item, Commit, Answer> {

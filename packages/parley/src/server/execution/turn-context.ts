@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
+import { ignoreRejection } from '../../runtime/settled.js';
 import type { CallerContext, Claim, Scope, TaskStorage } from '../../store/task-storage.js';
 import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
@@ -11,7 +12,6 @@ import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
-import { ignoreRejection } from './settled.js';
 import { callerOf } from './turn-host.js';
 
 const NONE: readonly never[] = [];

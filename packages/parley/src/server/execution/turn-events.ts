@@ -3,8 +3,8 @@ import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import { ignoreRejection } from '../../runtime/settled.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
-import { ignoreRejection } from './settled.js';
 
 /** The answer to events that an agent publishes after the end of its turn. */
 export class TurnOverError extends Error {
