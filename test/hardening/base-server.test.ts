@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ENDPOINT_PATHS } from '../../packages/parley/src/app/base-server/endpoint-paths.js';
+import { ENDPOINT_PATHS } from '../../packages/parley/src/app/base-server/base-server-options.js';
 import { assertNoInternals } from '../support/no-internals.js';
 import { AttackedServer, type Holdings } from './attacked-server.js';
 import { requestBytes } from './calls.js';

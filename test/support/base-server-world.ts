@@ -1,10 +1,11 @@
 import { afterEach, expect } from 'vitest';
 import { AgentHost } from '../../packages/parley/src/app/agent-host.js';
+import { baseServerExtension } from '../../packages/parley/src/app/base-server/base-server-extension.js';
 import {
   type BaseServerOptions,
   DEFAULT_TTL_SECONDS,
 } from '../../packages/parley/src/app/base-server/base-server-options.js';
-import { hostedBaseServer } from '../../packages/parley/src/app/base-server/hosted-base-server.js';
+import { healthExtension } from '../../packages/parley/src/app/observability/health-endpoints.js';
 import type { AgentOptions } from '../../packages/parley/src/app/options/agent-options.js';
 import type { AnswerCache, CacheLink } from '../../packages/parley/src/cache/answer-cache.js';
 import { MemoryCache } from '../../packages/parley/src/cache/memory/memory-cache.js';
@@ -89,14 +90,16 @@ export function baseServerWorld({ agent = {}, options = {}, linked = false, live
     logger,
     heartbeatMs: 15_000,
     cardMaxAgeSeconds: 60,
-    health: true,
     baseUrl: () => BASE,
-    baseServer: hostedBaseServer({
-      options: { cors: '*', cacheChanges: true, ...options },
-      path: '/hello',
-      cache,
-      texts: new ReadThrough({ cache, ttlMs: (options.cacheTtlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 }),
-    }),
+    extensions: [
+      baseServerExtension({
+        options: { cors: '*', cacheChanges: true, ...options },
+        path: '/hello',
+        cache,
+        texts: new ReadThrough({ cache, ttlMs: (options.cacheTtlSeconds ?? DEFAULT_TTL_SECONDS) * 1000 }),
+      }),
+      healthExtension,
+    ],
     metrics: {},
     logRequests: false,
     process: {

@@ -7,23 +7,21 @@ import type { AgentCard } from '../model/agent-card.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
-import type { Logger } from '../telemetry/logger.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
-import type { HostedBaseServer } from './base-server/hosted-base-server.js';
+import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
 import { errorAnswer } from './json-answer.js';
 import { varying } from './middleware/answer-headers.js';
-import { type Forwarding, withForwardedCaching } from './middleware/forwarded-caching.js';
+import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import { otherMethod, READING } from './middleware/method-filter.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
-import { type Wrapping, wrapped } from './middleware/wrapped-exchange.js';
-import { healthEndpoints } from './observability/health-endpoints.js';
+import { onceStarted } from './middleware/once-started.js';
+import { type RequestWayOptions, requestWay, routed, throughWay } from './middleware/request-way.js';
 import { HostMetrics, type MetricsOptions } from './observability/host-metrics.js';
-import { Readiness, type ReadinessCheck } from './observability/readiness.js';
-import type { descriptionOnDemand } from './openapi/description-on-demand.js';
+import { Readiness } from './observability/readiness.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
-import { type HostedAgents, hostedAgent } from './options/agents-by-path.js';
+import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
@@ -33,41 +31,37 @@ const NOTHING_HERE = errorAnswer({
   message: 'No agent is served here. GET / lists the agents of this server',
 });
 
-/** The agents of an origin, and what they are run with. */
-export interface AgentHostOptions extends AgentPorts, Wrapping {
-  readonly agents: HostedAgents;
+/** The agents of a host, their ports, and the settings of the host. */
+export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
+  readonly agents: AgentsByPath;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
-  /** The rule by which proxies tell that url, if they may. */
-  readonly forwarding?: Forwarding | undefined;
+  /** The host names of a server with a socket of its own. Absent: all host names. */
+  readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen'> | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;
-  readonly retention?: Partial<RetentionPolicy>;
-  /** Whether probes are answered. */
-  readonly health: boolean;
-  /** What readiness depends on beside agents and storage. */
-  readonly checks?: readonly ReadinessCheck[];
-  /** How the server describes itself; absent: not at all. */
-  readonly description?: typeof descriptionOnDemand | undefined;
-  /** What is measured; absent: nothing. */
+  readonly retention?: Partial<RetentionPolicy> | undefined;
+  /** Endpoints beside the agents. If two extensions serve one path, the first one keeps it. */
+  readonly extensions: readonly HostExtension[];
+  /** Absent: the host measures nothing. */
   readonly metrics?: MetricsOptions | undefined;
-  /** The figures of the process, where there is one. */
+  /** The figures of the process, if the host knows them. */
   readonly process?: ProcessFigures | undefined;
-  /** The base-server interface, where it is served. */
-  readonly baseServer?: HostedBaseServer | undefined;
 }
 
-/** Several agents on one origin as one exchange: each under its path, a list of them at the root, JSON for all else. */
+/**
+ * The agents of one origin as one exchange: each agent under its path, a list of the agents at the root, the endpoints
+ * of the extensions.
+ */
 export class AgentHost {
   readonly exchange: Exchange;
   readonly #agents: readonly ServedAgent[];
   readonly #mounts: readonly AgentMount[];
   readonly #baseUrl: (request?: ExchangeRequest) => string;
   readonly #sweeper: RetentionSweeper;
-  readonly #logger: Logger;
   readonly #route: (path: string) => AgentMount | undefined;
   readonly #readiness: Readiness;
-  readonly #documented: boolean;
+  readonly #endpoints = new Map<string, Exchange>();
   readonly #metrics: HostMetrics | undefined;
   #starting: Promise<void> | undefined;
   #started = false;
@@ -80,7 +74,7 @@ export class AgentHost {
     const node = new EngineNode(options);
     const ports = { ...options, bodies, openStreams: { count: 0 }, node, streamBroke };
     this.#mounts = Object.keys(options.agents).map((path) => {
-      const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = hostedAgent(options.agents, path);
+      const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = agentAt(options.agents, path);
       const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });
       agents.set(agentOptions, agent);
       return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
@@ -88,25 +82,44 @@ export class AgentHost {
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
-    this.#logger = options.logger;
     this.#route = prefixRouter(this.#mounts);
-    const checks = [...(options.checks ?? []), ...(options.baseServer?.checks ?? [])];
+    const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
     this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
     this.#metrics = this.#measure(options, ports.openStreams);
-    const wrap = (exchange: Exchange) => wrapped(exchange, options, this.#metrics?.requests);
-    const answer: Exchange = (request) => this.#answer(request);
-    const others = wrap((request) => this.#onceStarted(answer, request));
-    const documents = this.#documents(options);
-    this.#documented = documents.size > 0;
-    const metrics = this.#metrics?.endpoint;
-    const endpoints = new Map([
-      ...(options.health ? healthEndpoints(this.#readiness) : []),
-      ...(metrics ? [['/metrics', metrics] as const] : []),
-      ...Array.from(documents, ([path, exchange]) => [path, wrap(exchange)] as const),
-      ...(options.baseServer ? this.#baseServer(options, options.baseServer) : []),
-    ]);
-    const exchange: Exchange = (request) => (endpoints.get(request.path) ?? others)(request);
-    this.exchange = options.forwarding === undefined ? exchange : withForwardedCaching(exchange, options.forwarding);
+    this.exchange = this.#compose(options);
+  }
+
+  /** Puts the middlewares around the agents and around each endpoint of the extensions. */
+  #compose(options: AgentHostOptions): Exchange {
+    const { extensions, knownHosts, logger } = options;
+    const start = { isStarted: () => this.#started, start: () => this.start(), logger };
+    const way = requestWay(
+      { ...options, knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.isOpen } },
+      { metrics: this.#metrics?.requests, start },
+    );
+    const figures = this.#metrics?.endpoint;
+    const view: HostView = {
+      mounts: this.#mounts,
+      baseUrl: this.#baseUrl,
+      readiness: this.#readiness,
+      metrics: figures,
+      onceStarted: (exchange) => onceStarted(exchange, start),
+      extensions,
+      serves: (path) => this.#endpoints.has(path),
+      forwarding: options.forwarding,
+      isCompressed: options.compression !== undefined,
+      process: options.process,
+      clock: options.clock,
+      ids: options.ids,
+      logger,
+    };
+    const endpoints = extensions.flatMap((extension) => extension.endpoints(view));
+    if (figures !== undefined) endpoints.push({ path: '/metrics', exchange: figures, without: WITHOUT_FOR_PROBES });
+    for (const { path, exchange, without } of endpoints) {
+      if (!this.#endpoints.has(path)) this.#endpoints.set(path, throughWay(way, exchange, without));
+    }
+    // The bindings answer every error themselves.
+    return routed(this.#endpoints, throughWay(way, this.#answer, ['answered']));
   }
 
   /** True if an agent asks nobody for a credential. */
@@ -158,7 +171,7 @@ export class AgentHost {
   }
 
   #measure(
-    { metrics, process, baseServer, storage, clock, logger }: AgentHostOptions,
+    { metrics, process, extensions, storage, clock }: AgentHostOptions,
     openStreams: Tally,
   ): HostMetrics | undefined {
     if (metrics === undefined) return undefined;
@@ -166,49 +179,13 @@ export class AgentHost {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams,
       waiting: () => this.#readiness.waiting(),
-      cache: baseServer && (() => baseServer.cacheFigures()),
+      cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,
     };
-    return new HostMetrics({ options: metrics, sources, storage, clock, logger });
+    return new HostMetrics({ options: metrics, sources, storage, clock });
   }
 
-  #documents({ description, health, metrics, baseServer, baseUrl }: AgentHostOptions): ReadonlyMap<string, Exchange> {
-    const measured = metrics !== undefined && metrics.endpoint !== false;
-    return description?.({ mounts: this.#mounts, baseServer, health, metrics: measured, baseUrl }) ?? new Map();
-  }
-
-  #baseServer(options: AgentHostOptions, baseServer: HostedBaseServer): ReadonlyMap<string, Exchange> {
-    const mount = this.#mounts.find(({ path }) => path === baseServer.path);
-    if (mount === undefined) return new Map();
-    const endpoints = baseServer.endpoints({
-      ...options,
-      mount,
-      metrics: this.#metrics?.endpoint,
-      readiness: () => this.#readiness.report(),
-      onceStarted: (exchange) => (request) => this.#onceStarted(exchange, request),
-    });
-    // It has pages let in, and types told, in a way of its own.
-    const { cors: _, nosniff: __, ...wrapping } = options;
-    return new Map(
-      Array.from(endpoints, ([path, exchange]) => [path, wrapped(exchange, wrapping, this.#metrics?.requests)]),
-    );
-  }
-
-  #onceStarted(exchange: Exchange, request: ExchangeRequest): Promise<ExchangeResponse> {
-    return this.#started ? exchange(request) : this.#startFirst(exchange, request);
-  }
-
-  async #startFirst(exchange: Exchange, request: ExchangeRequest): Promise<ExchangeResponse> {
-    try {
-      await this.start();
-    } catch (error) {
-      this.#logger.error('The agents could not be started', { error });
-      return errorAnswer({ status: 503, message: 'The agents cannot be reached now', headers: { 'retry-after': '5' } });
-    }
-    return exchange(request);
-  }
-
-  #answer(request: ExchangeRequest): Promise<ExchangeResponse> {
+  readonly #answer: Exchange = (request) => {
     const { method, path } = request;
     const base = this.#baseUrl(request);
     if (path === '/' && method !== 'POST') return this.#origin(request, base);
@@ -221,7 +198,7 @@ export class AgentHost {
         .then((answer) => varying(answer, 'Accept'));
     }
     return mount.exchange(base)(request);
-  }
+  };
 
   async #origin(request: ExchangeRequest, base: string): Promise<ExchangeResponse> {
     const { method } = request;
@@ -234,7 +211,7 @@ export class AgentHost {
   async #page(mounts: readonly AgentMount[], base: string): Promise<ExchangeResponse> {
     const partial = mounts.length < this.#mounts.length;
     const { landingAnswer } = await import('./landing-page.js');
-    return varying(await landingAnswer({ mounts, base, documented: this.#documented, partial }), 'Accept');
+    return varying(await landingAnswer({ mounts, base, documented: this.#endpoints.has('/docs'), partial }), 'Accept');
   }
 }
 

@@ -5,9 +5,9 @@ import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
+import { keptByBase } from './base-url.js';
 import { errorAnswer } from './json-answer.js';
-import { keptByBase } from './kept-by-base.js';
-import { taking } from './middleware/method-filter.js';
+import { otherMethod } from './middleware/method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
@@ -153,13 +153,13 @@ function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtende
   const slashed = `${paths.jsonRpc}/`;
   const routes = `${paths.httpJson}/`;
   const message = `JSON-RPC is served here: it takes POST. The agent card is at ${paths.card}`;
-  const posted = taking({ methods: ['POST'], message }, jsonRpc);
+  const posting = { methods: ['POST'], message };
   const isRoot = paths.jsonRpc !== paths.httpJson;
   const oldExtendedPath = `${isRoot ? '' : paths.httpJson}${OLD_EXTENDED_CARD}`;
   return (request) => {
     const { path } = request;
     if (path === paths.jsonRpc || path === slashed || (isRoot && path === '/')) {
-      return posted(request);
+      return request.method === 'POST' ? jsonRpc(request) : Promise.resolve(otherMethod(request.method, posting));
     }
     if (path === paths.card) return cards.current(request);
     if (path === paths.oldCard && cards.old !== undefined) return cards.old(request);

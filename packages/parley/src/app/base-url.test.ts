@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
-import { type BaseUrlRule, baseUrlOf } from './base-url.js';
+import { type BaseUrlRule, baseUrlOf, keptByBase } from './base-url.js';
 
 const PROXY = '10.0.0.1';
 const isTrustedProxy = trustedProxies([PROXY]);
@@ -104,4 +104,17 @@ describe('the path of a mount', () => {
       'https://example.com/agents/echo',
     );
   });
+});
+
+it('makes a value once for each base url', () => {
+  let made = 0;
+  const kept = keptByBase((base) => ({ base, number: ++made }));
+  expect([kept('a'), kept('b'), kept('a')].map(({ number }) => number)).toEqual([1, 2, 1]);
+});
+
+it('keeps no more than a hundred, whoever plays with addresses', () => {
+  let made = 0;
+  const kept = keptByBase(() => ++made);
+  for (let at = 0; at < 100; at++) kept(`https://${at}.example`);
+  expect([kept('https://0.example'), kept('https://100.example'), kept('https://0.example')]).toEqual([1, 101, 102]);
 });

@@ -55,6 +55,22 @@ export function forwardingOf({ publicUrl, isTrustedProxy, isPublicHost }: BaseUr
   return { listed: isPublicHost !== undefined };
 }
 
+/** A server has few base urls: more than this many come from forged forwarded headers. */
+const MOST_BASES = 100;
+
+/** Caches what depends on a base url. It forgets all values when there are too many base urls. */
+export function keptByBase<Value>(make: (base: string) => Value): (base: string) => Value {
+  const made = new Map<string, Value>();
+  return (base) => {
+    const known = made.get(base);
+    if (known !== undefined) return known;
+    if (made.size >= MOST_BASES) made.clear();
+    const value = make(base);
+    made.set(base, value);
+    return value;
+  };
+}
+
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 const PREFIX = /^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~-]+)+\/?$/;
 

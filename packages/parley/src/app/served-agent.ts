@@ -19,11 +19,11 @@ import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
+import type { ServerCallContext } from '../server/server-call-context.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Tally } from '../telemetry/tally.js';
-import { handlerAt } from './handler-at.js';
 import type { AgentOptions } from './options/agent-options.js';
 
 /** What agents are run with. */
@@ -56,7 +56,7 @@ export interface TaskOwner {
 }
 
 /** What a served agent is made of. */
-export interface ServedAgentParts {
+export interface ServedAgentSetup {
   /** Names the task space unless the options do. */
   readonly path: string;
   readonly options: AgentOptions;
@@ -74,7 +74,7 @@ export class ServedAgent {
   readonly #capabilities: ServedCapabilities;
   readonly #modes: ContentModes | undefined;
 
-  constructor({ path, options, ports }: ServedAgentParts) {
+  constructor({ path, options, ports }: ServedAgentSetup) {
     this.#options = options;
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(options);
@@ -204,4 +204,19 @@ function capabilitiesOf(options: AgentOptions): ServedCapabilities {
     idempotentSend: ownEngine && (authenticator !== undefined || idempotency?.anonymous === true),
     ...(authenticator?.securitySchemes && { securitySchemes: authenticator.securitySchemes }),
   };
+}
+
+type Method = (request: unknown, context: ServerCallContext) => unknown;
+
+/** The handler, with the interfaces of a mount in its extended card. */
+function handlerAt(supportedInterfaces: readonly AgentInterface[], handler: RequestHandler): RequestHandler {
+  const methods = OPERATION_NAMES.map((name) => {
+    const method = (handler[name] as Method).bind(handler);
+    const cardHere: Method = async (request, context) => ({
+      ...((await method(request, context)) as AgentCard),
+      supportedInterfaces,
+    });
+    return [name, answersCard(name) ? cardHere : method] as const;
+  });
+  return Object.fromEntries(methods) as unknown as RequestHandler;
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentServer } from '../adapters/node/agent-server.js';
+import { healthExtension } from '../app/observability/health-endpoints.js';
 import type { Clock } from '../runtime/clock.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { silentLogger } from '../telemetry/logger.js';
@@ -63,7 +64,7 @@ describe('a server with a socket', () => {
       logger: silentLogger,
       heartbeatMs: 15_000,
       cardMaxAgeSeconds: 60,
-      health: true,
+      extensions: [healthExtension],
       metrics: {},
       logRequests: false,
       allowAnonymous: false,

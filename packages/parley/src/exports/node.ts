@@ -1,38 +1,34 @@
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
-import { baseServerAgent, DEFAULT_TTL_SECONDS } from '../app/base-server/base-server-options.js';
-import { type HostedBaseServer, hostedBaseServer } from '../app/base-server/hosted-base-server.js';
-import { noAgentYet } from '../app/no-agent-yet.js';
-import { descriptionOnDemand } from '../app/openapi/description-on-demand.js';
-import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
-import { type HostedAgents, hostedAgent } from '../app/options/agents-by-path.js';
+import { baseServerExtension } from '../app/base-server/base-server-extension.js';
 import {
-  checkHost,
-  checkPlacedAgent,
-  compressionOf,
-  metricsOf,
-  type PlacedAgentOptions,
-} from '../app/options/host-options.js';
+  type BaseServerOptions,
+  baseServerAgent,
+  DEFAULT_TTL_SECONDS,
+} from '../app/base-server/base-server-options.js';
+import type { HostExtension } from '../app/host-extension.js';
+import { openApiExtension } from '../app/openapi/openapi-extension.js';
+import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
+import type { AgentsByPath } from '../app/options/agents-by-path.js';
+import { checkHost, checkPlacedAgent, type MountOptions } from '../app/options/host-options.js';
 import { type ServerOptions, serverSchemas } from '../app/options/server-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
-import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { publicHosts } from '../net/public-hosts.js';
-import { trustedProxies } from '../net/trusted-proxy.js';
+import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
-import { systemClock, systemIds } from './runtime.js';
+import { hostSetup } from './host-setup.js';
+import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
-import { taskPlace } from './task-place.js';
 
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions } from '../app/options/agent-options.js';
-export type { HostedAgents, SameAgent } from '../app/options/agents-by-path.js';
+export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';
 export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -41,7 +37,7 @@ export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 
 /** One agent and its server. Without an agent the server tells its callers that it has none yet. */
-export type A2AServerOptions = (AgentOptions | AgentlessOptions) & PlacedAgentOptions & ServerOptions;
+export type A2AServerOptions = (AgentOptions | AgentlessOptions) & MountOptions & ServerOptions;
 
 /** The options of a server whose agent is not written yet. */
 export interface AgentlessOptions extends ServedAgentOptions {
@@ -51,7 +47,7 @@ export interface AgentlessOptions extends ServedAgentOptions {
 
 /** Several agents behind one server. */
 export interface A2AHostOptions extends ServerOptions {
-  readonly agents: HostedAgents;
+  readonly agents: AgentsByPath;
 }
 
 /** How a server ends, in ms. */
@@ -94,6 +90,14 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf'> {
   tasksOf(owner: TaskOwner): ServedTasks;
 }
 
+/** The agent of a server whose author has not given it one yet. */
+const noAgentYet: AgentExecutor = {
+  replies: 'either',
+  async execute(_context, events) {
+    await events.message('This server has no agent yet. Its author gives it one with createA2AServer({ agent }).');
+  },
+};
+
 /**
  * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage
  * given.
@@ -119,7 +123,7 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
   };
 }
 
-function hasAgent(options: A2AServerOptions): options is AgentOptions & PlacedAgentOptions & ServerOptions {
+function hasAgent(options: A2AServerOptions): options is AgentOptions & MountOptions & ServerOptions {
   return options.agent !== undefined || options.handler !== undefined;
 }
 
@@ -142,47 +146,30 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   };
 }
 
-function serverOf(subject: string, agents: HostedAgents, options: ServerOptions): AgentServer {
-  const logger = options.logger ?? stderrLogger;
-  const [first = '/'] = Object.keys(agents);
-  const { options: named } = hostedAgent(agents, first);
+function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions): AgentServer {
+  const defaults = { logger: stderrLogger, operates: true, compressor: nodeCompressor };
+  const { host, rule } = hostSetup({ subject, agents, options, defaults });
+  const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors } = options;
+  const extensions = [
+    ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
+    ...(openapi === true ? [openApiExtension] : []),
+    ...host.extensions,
+  ];
   return new AgentServer({
-    agents,
-    storage: taskPlace({ ...options, subject, agent: named.id ?? first, logger }),
-    clock: systemClock,
-    ids: systemIds,
-    logger,
-    heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
-    cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
-    ...(options.retention && { retention: options.retention }),
-    ...(options.cors && { cors: options.cors }),
-    nosniff: options.nosniff,
-    bodyMemory: options.bodyMemory,
-    compression: compressionOf(options.compression ?? true, nodeCompressor),
-    health: options.health ?? true,
-    description: options.openapi === true ? descriptionOnDemand : undefined,
-    metrics: metricsOf(options.metrics, true),
-    logRequests: options.logRequests ?? true,
-    baseServer: baseServerOf(subject, agents, options),
-    publicUrl: options.url,
-    isTrustedProxy: options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined,
-    isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
-    allowAnonymous: options.allowAnonymous ?? false,
-    times: options.http ?? {},
-    containsUncaughtErrors: options.uncaughtErrors !== 'process',
+    ...host,
+    ...rule,
+    extensions,
+    allowAnonymous,
+    times,
+    containsUncaughtErrors: uncaughtErrors !== 'process',
   });
 }
 
-function baseServerOf(
-  subject: string,
-  agents: HostedAgents,
-  { baseServer }: ServerOptions,
-): HostedBaseServer | undefined {
-  if (baseServer === undefined) return undefined;
-  const path = baseServerAgent({ subject, options: baseServer, paths: Object.keys(agents) });
-  const { cache = new MemoryCache({ clock: systemClock }), cacheTtlSeconds = DEFAULT_TTL_SECONDS } = baseServer;
+function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServerOptions): HostExtension {
+  const path = baseServerAgent({ subject, options, paths: Object.keys(agents) });
+  const { cache = new MemoryCache({ clock: systemClock }), cacheTtlSeconds = DEFAULT_TTL_SECONDS } = options;
   const texts = new ReadThrough({ cache, ttlMs: cacheTtlSeconds * 1000 });
-  return hostedBaseServer({ options: baseServer, path, cache, texts });
+  return baseServerExtension({ options, path, cache, texts });
 }
 
 function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch'> {

@@ -4,25 +4,15 @@ import { AgentHost } from '../app/agent-host.js';
 import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
 import { OpenStreams } from '../app/middleware/open-streams.js';
 import type { AgentOptions } from '../app/options/agent-options.js';
-import {
-  checkPlacedAgent,
-  compressionOf,
-  type HostOptions,
-  hostSchemas,
-  metricsOf,
-  type PlacedAgentOptions,
-} from '../app/options/host-options.js';
+import { checkPlacedAgent, type HostOptions, hostSchemas, type MountOptions } from '../app/options/host-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
-import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { publicHosts } from '../net/public-hosts.js';
-import { trustedProxies } from '../net/trusted-proxy.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
-import { systemClock, systemIds } from './runtime.js';
-import { taskPlace } from './task-place.js';
+import { hostSetup } from './host-setup.js';
+import { systemClock } from './runtime.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
@@ -30,7 +20,7 @@ export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
-export type { HostOptions, PlacedAgentOptions } from '../app/options/host-options.js';
+export type { HostOptions, MountOptions } from '../app/options/host-options.js';
 export type { TaskOwner } from '../app/served-agent.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
@@ -82,7 +72,7 @@ export { systemClock, systemIds } from './runtime.js';
  * included. Without it Express and Fastify tell callers the address their request arrived at; `fetch` cannot do
  * without.
  */
-export type AgentHandlerOptions = AgentOptions & PlacedAgentOptions & HostOptions;
+export type AgentHandlerOptions = AgentOptions & MountOptions & HostOptions;
 
 /** An agent to be put behind any host. */
 export interface AgentHandler {
@@ -111,34 +101,19 @@ export interface AgentHandler {
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   checkPlacedAgent({ subject: 'createAgentHandler', schemas: hostSchemas, options });
-  const { path = '/', url, logger = silentLogger } = options;
-  const rule: BaseUrlRule = {
-    publicUrl: url,
-    isTrustedProxy: options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined,
-    isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
-    bound: () => undefined,
-  };
-  const host = new AgentHost({
+  const { path = '/', url } = options;
+  const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };
+  const { host: setup, rule } = hostSetup({
+    subject: 'createAgentHandler',
     agents: { [path]: options },
-    storage: taskPlace({ ...options, subject: 'createAgentHandler', agent: options.id ?? path, logger }),
-    clock: systemClock,
-    ids: systemIds,
-    logger,
-    heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
-    cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
-    ...(options.retention && { retention: options.retention }),
-    ...(options.cors && { cors: options.cors }),
-    nosniff: options.nosniff,
-    bodyMemory: options.bodyMemory,
-    compression: compressionOf(options.compression ?? false, webCompressor),
-    health: options.health ?? false,
-    metrics: metricsOf(options.metrics, false),
-    logRequests: options.logRequests ?? false,
-    baseUrl: baseUrlOf(rule),
-    forwarding: forwardingOf(rule),
+    options,
+    defaults,
   });
+  const { logger } = setup;
+  const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
-  const exchange = streams.track(host.exchange);
+  const host = new AgentHost({ ...setup, baseUrl: baseUrlOf(baseUrl), forwarding: forwardingOf(baseUrl), streams });
+  const { exchange } = host;
   const handler = {
     agentCard: host.cards[path] as AgentCard,
     url,

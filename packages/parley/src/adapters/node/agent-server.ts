@@ -1,6 +1,5 @@
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
-import { forKnownHosts } from '../../app/middleware/known-hosts.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
@@ -9,7 +8,8 @@ import { NodeProcessFigures } from './process-figures.js';
 import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-errors.js';
 
 /** Agents, and how they are reached. */
-export interface AgentServerOptions extends Omit<AgentHostOptions, 'baseUrl' | 'uncaughtErrors' | 'process'> {
+export interface AgentServerOptions
+  extends Omit<AgentHostOptions, 'baseUrl' | 'forwarding' | 'knownHosts' | 'uncaughtErrors' | 'process'> {
   readonly publicUrl?: string | undefined;
   readonly isTrustedProxy?: BaseUrlRule['isTrustedProxy'];
   readonly isPublicHost?: BaseUrlRule['isPublicHost'];
@@ -39,22 +39,17 @@ export class AgentServer {
     this.#options = options;
     this.#baseUrl = baseUrl;
     const uncaughtErrors = options.containsUncaughtErrors ? processUncaughtErrors : undefined;
-    const figures = options.metrics ?? options.baseServer;
-    this.#figures = figures && new NodeProcessFigures(clock);
+    const isMeasured = options.metrics !== undefined || options.extensions.some(({ cacheFigures }) => cacheFigures);
+    this.#figures = isMeasured ? new NodeProcessFigures(clock) : undefined;
     this.#host = new AgentHost({
       ...options,
       uncaughtErrors,
       baseUrl,
       forwarding: forwardingOf(rule),
       process: this.#figures,
+      knownHosts: { isPublicHost, publicUrl, boundHost: () => this.#bound?.host },
     });
-    const exchange = forKnownHosts(this.#host.exchange, {
-      isPublicHost,
-      publicUrl,
-      boundHost: () => this.#bound?.host,
-      isOpen: () => this.#host.isOpen,
-    });
-    this.#http = new HttpServer({ ...options.times, exchange, clock, logger });
+    this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */

@@ -2,7 +2,7 @@ import type { AnswerCache, CacheLink } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
-import { percent } from '../observability/figure-texts.js';
+import { percent } from '../observability/metrics-json.js';
 
 /** Where the figures come from. */
 export interface FigureSources {

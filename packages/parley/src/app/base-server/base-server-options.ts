@@ -3,7 +3,19 @@ import type { AnswerCache } from '../../cache/answer-cache.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
 import { closed, flag, type OptionSchemas, text, withMethod } from '../options/option-schemas.js';
-import { ENDPOINT_PATHS } from './endpoint-paths.js';
+
+/** The endpoints of a base server, by what they are for. */
+export const ENDPOINTS = {
+  core: ['/discover', '/communicate', '/delegate', '/agent.json', '/health'],
+  cache: ['/cache/stats', '/cache/invalidate', '/cache/warmup'],
+  monitoring: ['/metrics', '/info'],
+} as const;
+
+/** The path of an endpoint. */
+export type EndpointPath = (typeof ENDPOINTS)[keyof typeof ENDPOINTS][number];
+
+/** The paths of all endpoints. */
+export const ENDPOINT_PATHS: readonly EndpointPath[] = Object.values(ENDPOINTS).flat();
 
 /** How long answers are kept, unless the options say. */
 export const DEFAULT_TTL_SECONDS = 300;

@@ -5,8 +5,7 @@ import { BearerTokens } from '../../auth/schemes/bearer-tokens.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { AgentOptions } from '../options/agent-options.js';
-import { type BaseServerOptions, baseServerAgent } from './base-server-options.js';
-import { ENDPOINT_PATHS } from './endpoint-paths.js';
+import { type BaseServerOptions, baseServerAgent, ENDPOINT_PATHS } from './base-server-options.js';
 
 const message = (text: string) => ({
   kind: 'message',

@@ -16,11 +16,9 @@ import type { ReadinessReport } from '../observability/readiness.js';
 import { baseServerCalls } from './base-server-calls.js';
 import { baseServerCard } from './base-server-card.js';
 import { BaseServerFigures } from './base-server-figures.js';
-import { withBaseServerHeaders } from './base-server-headers.js';
 import { BaseServerHealth } from './base-server-health.js';
-import { refuseCacheChange } from './cache-access.js';
-import { invalidateCache, warmCache } from './cache-endpoints.js';
-import { ENDPOINTS, type EndpointPath } from './endpoint-paths.js';
+import { ENDPOINTS, type EndpointPath } from './base-server-options.js';
+import { invalidateCache, refuseCacheChange, warmCache } from './cache-endpoints.js';
 
 /** The agent behind a base server, and what it is run with. */
 export interface BaseServerExchangeOptions {
@@ -47,7 +45,7 @@ export interface BaseServerExchangeOptions {
   readonly process: ProcessFigures | undefined;
   /** Answers `/metrics`; absent where nothing is measured. */
   readonly metrics: Exchange | undefined;
-  readonly compression: boolean;
+  readonly isCompressed: boolean;
 }
 
 const CACHE_IS_FIXED = errorAnswer({
@@ -161,7 +159,7 @@ export class BaseServer {
       protocol: 'A2A/1.0',
       features: {
         redis_cache: this.#parts.cache.link !== undefined,
-        compression: this.#parts.compression,
+        compression: this.#parts.isCompressed,
         cache_warmup: this.#parts.cacheChanges,
       },
       endpoints: ENDPOINTS,
@@ -169,6 +167,24 @@ export class BaseServer {
       timestamp: this.#figures.timestamp,
     };
   }
+}
+
+const HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'x-a2a-protocol': '1.0',
+  'x-powered-by': 'BaseA2AServer/2.0',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-xss-protection': '1; mode=block',
+});
+
+/** The exchange with the headers of a base server on its answers. The time counts until the head of the answer is known. */
+function withBaseServerHeaders(exchange: Exchange, clock: Clock): Exchange {
+  return async (request) => {
+    const start = clock.monotonic();
+    const answer = await exchange(request);
+    const time = `${Math.round(clock.monotonic() - start)}ms`;
+    return { ...answer, headers: { ...answer.headers, ...HEADERS, 'x-response-time': time } };
+  };
 }
 
 async function nothingMeasured(): Promise<ExchangeResponse> {

@@ -1,3 +1,4 @@
+import type { Authenticator } from '../../auth/authenticator.js';
 import type { RequestLimits } from '../../bindings/http/agent-endpoint.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { parseJson, readText } from '../../bindings/http/json-body.js';
@@ -5,8 +6,9 @@ import { essence, JSON_TYPE } from '../../bindings/http/media-type.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { CacheError } from '../../errors/cache-error.js';
+import { isLoopback } from '../../net/loopback.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
-import { cachePatterns } from './cache-pattern.js';
+import { refuseWithoutCredential } from '../middleware/required-credential.js';
 
 const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, parts: 0, idLength: 0 };
 const LONGEST_PATTERN = 1_024;
@@ -67,4 +69,47 @@ function patternOf(body: unknown): string {
     'INVALID_REQUEST',
     `pattern must be a text of 1 to ${LONGEST_PATTERN} characters, such as "discover:*"`,
   );
+}
+
+/** What a proxy adds, and a browser: then the peer's address says nothing of who really calls. */
+const FOREIGN = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin'];
+
+const NOT_FROM_HERE = errorAnswer({
+  status: 403,
+  message: 'Without authentication only programs on the machine of this server may do this',
+});
+
+/**
+ * Refuses a caller who may not change the cache; `undefined` for one who may. With an authenticator that takes a credential;
+ * without one only programs on this machine may, and no page of a browser.
+ */
+export async function refuseCacheChange(
+  request: ExchangeRequest,
+  authenticator: Authenticator | undefined,
+): Promise<ExchangeResponse | undefined> {
+  if (authenticator === undefined) {
+    const isLocal = request.peer !== undefined && isLoopback(request.peer);
+    return isLocal && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
+  }
+  return refuseWithoutCredential(request, authenticator);
+}
+
+/** Endpoint names and paths that callers use for the names that keys begin with. */
+const SYNONYMS: readonly (readonly [name: string, words: RegExp])[] = [
+  ['discover', /\/?discovery\b|\/discover\b|\/?agent\.json\b|\/?agentJson\b/g],
+  ['health', /\/health\b/g],
+];
+
+/**
+ * The patterns of the cache that a caller's pattern means. A pattern without `*` means every key that contains it. An
+ * endpoint's name and its path mean the same.
+ */
+function cachePatterns(pattern: string): readonly string[] {
+  const named = SYNONYMS.reduce((text, [name, words]) => text.replace(words, name), pattern);
+  return [...new Set([pattern, named].map((one) => (one.includes('*') ? one : `*${literal(one)}*`)))];
+}
+
+/** A text as a pattern that matches only itself. */
+function literal(text: string): string {
+  return text.replace(/[\\?[\]^]/g, '\\$&');
 }

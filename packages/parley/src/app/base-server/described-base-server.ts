@@ -5,6 +5,7 @@ import { type DescribedDialect, jsonRpcPath } from '../../bindings/jsonrpc/jsonr
 import { PROTOCOL_SCHEMAS } from '../../codec/protocol-schemas.js';
 import type { Components } from '../../openapi/components.js';
 import type { DescribedAnswer, DescribedOperation, PathItem, Paths, Schema, Tag } from '../../openapi/document.js';
+import { describedMetrics } from '../observability/metrics-endpoint.js';
 import { jsonOf, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 import { CALL_PATHS, codecAt } from './base-server-calls.js';
@@ -12,8 +13,7 @@ import { CALL_PATHS, codecAt } from './base-server-calls.js';
 /** The groups of endpoints, under the names that callers of base servers know. */
 const CORE: Tag = { name: 'Core', description: 'One agent behind fixed endpoints, in the words of A2A 0.2.5.' };
 const CACHE: Tag = { name: 'Cache', description: 'The cached answers of /discover and /health.' };
-/** The group with the figures of the server. */
-export const MONITORING: Tag = { name: 'Monitoring', description: 'What the server says of itself.' };
+const MONITORING: Tag = { name: 'Monitoring', description: 'What the server says of itself.' };
 const TEXT: Schema = { type: 'string' };
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const TIME: Schema = { type: 'string', format: 'date-time' };
@@ -28,8 +28,8 @@ const HEADERS = {
   'X-Response-Time': { description: 'How long the answer took to make.', required: true, schema: TEXT },
 };
 
-/** The base-server interface of an agent for a document. */
-export function describedBaseServer(endpoint: AgentEndpoint): Describe {
+/** The base-server interface of an agent for a document; with `/metrics` if the host measures. */
+export function describedBaseServer(endpoint: AgentEndpoint, isMeasured: boolean): Describe {
   return (components) => {
     const get = (
       { name, tag = CORE, summary }: NamedEndpoint,
@@ -93,6 +93,7 @@ export function describedBaseServer(endpoint: AgentEndpoint): Describe {
         '/cache/stats': get({ name: 'cacheStats', tag: CACHE, summary: 'Read the figures of the cache' }, stats),
         '/cache/invalidate': invalidation(components),
         '/cache/warmup': warmup(components),
+        ...(isMeasured && describedMetrics(MONITORING)(components).paths),
       },
     };
   };

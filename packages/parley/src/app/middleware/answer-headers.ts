@@ -3,8 +3,9 @@ import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js
 /** Headers of an answer, by lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** The same exchange, its answers with these headers; one that an answer has of its own stays. */
+/** The exchange with these headers on its answers. A header that the answer has already stays. */
 export function withHeaders(exchange: Exchange, headers: AnswerHeaders): Exchange {
+  if (Object.keys(headers).length === 0) return exchange;
   return (request) => exchange(request).then((answer) => ({ ...answer, headers: { ...headers, ...answer.headers } }));
 }
 

@@ -60,27 +60,29 @@ function isOrigin(text: string): boolean {
   return text === 'null' || (!text.includes('*') && URL.parse(text)?.origin === text);
 }
 
-/** The same exchange for the pages of other origins too: answers what browsers ask before, and lets them read the answers. */
+/** The exchange for pages of other origins: it answers preflight requests, and lets the pages read the answers. */
 export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
-  const { exchange: answering, headers } = corsParts(exchange, options);
-  return headers === undefined ? answering : withHeaders(answering, headers);
+  const { around, headers } = corsFor(options);
+  return headers === undefined ? around(exchange) : withHeaders(around(exchange), headers);
 }
 
-/** What lets pages in. */
-export interface CorsParts {
-  /** Answers what browsers ask before; where there are `headers`, it is for somebody else to add them to all answers. */
-  readonly exchange: Exchange;
-  /** What every answer says, where all are the same; so they can be added together with others. */
+/** CORS as a middleware. */
+export interface Cors {
+  readonly around: (next: Exchange) => Exchange;
+  /** Headers for every answer, if they are the same for all origins. The caller adds them, together with others. */
   readonly headers?: AnswerHeaders;
 }
 
-/** The same as `withCors`, in parts. */
-export function corsParts(exchange: Exchange, options: CorsOrigins | CorsOptions): CorsParts {
+/** CORS for these origins. */
+export function corsFor(options: CorsOrigins | CorsOptions): Cors {
   const rule = new CorsRule(typeof options === 'object' && 'origins' in options ? options : { origins: options });
   const { headers } = rule;
-  if (headers === undefined) return { exchange: asked(exchange, rule) };
+  if (headers === undefined) return { around: (next) => asked(next, rule) };
   const preflight = rule.preflight('*');
-  return { exchange: (request) => (isPreflight(request) ? Promise.resolve(preflight) : exchange(request)), headers };
+  return {
+    around: (next) => (request) => (isPreflight(request) ? Promise.resolve(preflight) : next(request)),
+    headers,
+  };
 }
 
 function asked(exchange: Exchange, rule: CorsRule): Exchange {

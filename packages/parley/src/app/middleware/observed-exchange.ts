@@ -15,7 +15,7 @@ export interface Observers {
   readonly logger: Logger | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** What all answers say, unless they have it of their own. */
+  /** Headers for every answer that does not have them already. */
   readonly headers: AnswerHeaders;
 }
 

@@ -1,4 +1,5 @@
-import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import { type HostEndpoint, type HostExtension, WITHOUT_FOR_PROBES } from '../host-extension.js';
 import { jsonAnswer } from '../json-answer.js';
 import { readOnly } from '../middleware/method-filter.js';
 import { jsonOf, OPERATING } from '../openapi/described-answers.js';
@@ -10,15 +11,18 @@ const FRESH = { 'cache-control': 'no-store' };
 const ALIVE = jsonAnswer({ status: 200, value: { status: 'alive' }, headers: FRESH });
 
 /**
- * The answers to probes, by path: `/healthz` says if the process answers at all, and `/readyz` if requests should be
- * sent to it (503 where not, naming what is not ready).
+ * The answers to probes. `/healthz` answers 200 if the process answers at all. `/readyz` answers 200 if load balancers
+ * may send requests here, and 503 with the names of the failing checks if not.
  */
-export function healthEndpoints(readiness: Readiness): ReadonlyMap<string, Exchange> {
-  return new Map([
-    ['/healthz', readOnly(async () => ALIVE)],
-    ['/readyz', readOnly(() => readyAnswer(readiness))],
-  ]);
+export function healthEndpoints(readiness: Readiness): readonly HostEndpoint[] {
+  return [
+    { path: '/healthz', exchange: readOnly(async () => ALIVE), without: WITHOUT_FOR_PROBES },
+    { path: '/readyz', exchange: readOnly(() => readyAnswer(readiness)), without: WITHOUT_FOR_PROBES },
+  ];
 }
+
+/** The probes of a host. */
+export const healthExtension: HostExtension = { endpoints: ({ readiness }) => healthEndpoints(readiness) };
 
 async function readyAnswer(readiness: Readiness): Promise<ExchangeResponse> {
   const report = await readiness.report();

@@ -4,7 +4,6 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
-import type { Logger } from '../../telemetry/logger.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
@@ -43,7 +42,6 @@ export interface HostMetricsOptions {
   readonly sources: LoadSources;
   readonly storage: TaskStorage;
   readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** All that is measured at a host of agents: kept here for `/metrics`, and told to a meter of the application. */
@@ -58,7 +56,7 @@ export class HostMetrics {
   readonly #leave: (() => void) | undefined;
 
   constructor(parts: HostMetricsOptions) {
-    const { options, sources, storage, clock, logger } = parts;
+    const { options, sources, storage, clock } = parts;
     this.#parts = parts;
     this.#startedAt = clock.monotonic();
     const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
@@ -66,8 +64,7 @@ export class HostMetrics {
     this.#load = new LoadMetrics(meters, sources);
     this.#leave = storage.watchCommits?.((operations) => this.#load.committed(operations));
     const { endpoint = true, authenticator } = options;
-    if (endpoint)
-      this.endpoint = metricsEndpoint({ registry: this.#registry, json: this.#json, authenticator, logger });
+    if (endpoint) this.endpoint = metricsEndpoint({ registry: this.#registry, json: this.#json, authenticator });
   }
 
   /** Nothing more is measured. */

@@ -3,13 +3,11 @@ import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { accepted } from '../../bindings/http/media-type.js';
 import type { Tag } from '../../openapi/document.js';
-import type { Logger } from '../../telemetry/logger.js';
 import type { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { type MetricFormat, metricText } from '../../telemetry/metric-text.js';
-import { alwaysAnswered } from '../middleware/always-answered.js';
 import { varying } from '../middleware/answer-headers.js';
 import { refuseWithoutCredential } from '../middleware/required-credential.js';
-import { jsonOf, objectOf } from '../openapi/described-answers.js';
+import { jsonOf, OPERATING, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 
 /** What figures are shown, and to whom. */
@@ -19,7 +17,6 @@ export interface MetricsEndpointOptions {
   readonly json: Exchange;
   /** Absent: everybody may see them. */
   readonly authenticator?: Authenticator | undefined;
-  readonly logger: Logger;
 }
 
 const TYPES: Readonly<Record<MetricFormat, string>> = {
@@ -29,7 +26,7 @@ const TYPES: Readonly<Record<MetricFormat, string>> = {
 const OFFERED = ['application/json', 'application/openmetrics-text', 'text/plain'] as const;
 
 /** The figures as JSON, or in the text form of OpenMetrics or Prometheus where `Accept` prefers that. */
-export function metricsEndpoint({ registry, json, authenticator, logger }: MetricsEndpointOptions): Exchange {
+export function metricsEndpoint({ registry, json, authenticator }: MetricsEndpointOptions): Exchange {
   const shown: Exchange = async (request) => {
     const type = accepted(request.header('accept'), OFFERED);
     const isText = type !== undefined && type !== 'application/json' && isRead(request);
@@ -38,10 +35,10 @@ export function metricsEndpoint({ registry, json, authenticator, logger }: Metri
       : await json(request);
     return varying(answer, 'Accept');
   };
-  return alwaysAnswered(async (request) => {
+  return async (request) => {
     const refusal = authenticator && (await refuseWithoutCredential(request, authenticator));
     return refusal ?? shown(request);
-  }, logger);
+  };
 }
 
 function isRead({ method }: ExchangeRequest): boolean {
@@ -55,7 +52,7 @@ async function text(registry: MetricRegistry, format: MetricFormat): Promise<Exc
 
 /** The figures for a document, in the group of endpoints that they belong to. */
 export const describedMetrics =
-  (tag: Tag): Describe =>
+  (tag: Tag = OPERATING): Describe =>
   (components) => {
     const [text, count] = [{ type: 'string' }, { type: 'integer', minimum: 0 }];
     const memory = objectOf({ rss: text, heapUsed: text, heapTotal: text });

@@ -1,5 +1,4 @@
 import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from '../../telemetry/server-figures.js';
-import { percent } from './figure-texts.js';
 
 /** What the figures of a server are told from. */
 export interface MetricsJsonOptions {
@@ -32,4 +31,9 @@ export function metricsJson({ uptimeSeconds, requests: figures, process, cache, 
 function megabytes({ rss, heapUsed, heapTotal }: MemoryFigures): Readonly<Record<keyof MemoryFigures, string>> {
   const text = (bytes: number) => `${Math.round(bytes / (1024 * 1024))}MB`;
   return { rss: text(rss), heapUsed: text(heapUsed), heapTotal: text(heapTotal) };
+}
+
+/** A part of a whole, such as `76.92%`. */
+export function percent(part: number, whole: number): string {
+  return `${(whole === 0 ? 0 : (part / whole) * 100).toFixed(2)}%`;
 }

@@ -38,7 +38,7 @@ function world({
   const readiness = new Readiness({ storage, clock, logger, started: () => state.started(), checks });
   const endpoints = healthEndpoints(readiness);
   const ask = async (path: string, method = 'GET') => {
-    const answer = await endpoints.get(path)?.(new MemoryRequest({ method, url: path }));
+    const answer = await endpoints.find((one) => one.path === path)?.exchange(new MemoryRequest({ method, url: path }));
     if (answer === undefined) throw new Error(`nothing at ${path}`);
     return { status: answer.status, headers: answer.headers, body: answer.body ? await jsonOf(answer) : undefined };
   };

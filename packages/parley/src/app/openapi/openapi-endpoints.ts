@@ -1,7 +1,7 @@
 import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { OpenApiDocument } from '../../openapi/document.js';
 import { toOpenApi30 } from '../../openapi/open-api-3-0.js';
-import { keptByBase } from '../kept-by-base.js';
+import { keptByBase } from '../base-url.js';
 import { readOnly } from '../middleware/method-filter.js';
 import { docsPage } from './page/docs-page.js';
 import { pageAnswer } from './page/page-answer.js';

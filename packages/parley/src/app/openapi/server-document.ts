@@ -28,13 +28,15 @@ export function serverDocument(describers: readonly Describe[]): OpenApiDocument
   const tags = groups.flatMap((group) => group.tags);
   const paths: Record<string, PathItem> = {};
   for (const group of groups) {
-    for (const [path, item] of Object.entries(group.paths)) paths[path] = { ...paths[path], ...item };
+    // The first group that has an operation keeps it.
+    for (const [path, item] of Object.entries(group.paths)) paths[path] = { ...paths[path], ...item, ...paths[path] };
   }
+  const used = new Set(Object.values(paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)));
   const securitySchemes = Object.assign({}, ...groups.map((group) => group.securitySchemes)) as Record<string, Schema>;
   return {
     openapi: '3.1.1',
     info: { title: 'Agents', version: '1.0.0', description: DESCRIPTION },
-    tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
+    tags: tags.filter(({ name }, at) => used.has(name) && tags.findIndex((tag) => tag.name === name) === at),
     paths,
     components: {
       schemas: components.schemas,

@@ -13,10 +13,10 @@ export interface SameAgent {
 }
 
 /** Agents by path. The same options under two paths are one agent with one task space. */
-export type HostedAgents = Readonly<Record<string, AgentOptions | SameAgent>>;
+export type AgentsByPath = Readonly<Record<string, AgentOptions | SameAgent>>;
 
 /** What is served under one path. */
-export interface HostedAgent {
+export interface AgentPlace {
   readonly options: AgentOptions;
   /** The path where the options stand. */
   readonly home: string;
@@ -24,7 +24,7 @@ export interface HostedAgent {
 }
 
 /** What is served under a path of these agents, which have been checked. */
-export function hostedAgent(agents: HostedAgents, path: string): HostedAgent {
+export function agentAt(agents: AgentsByPath, path: string): AgentPlace {
   const entry = agents[path] as AgentOptions | SameAgent;
   if (!('sameAs' in entry)) return { options: entry, home: path, versions: entry.versions };
   const options = agents[entry.sameAs] as AgentOptions;
@@ -44,7 +44,7 @@ const sameAgentSchema = closed({ sameAs: text, versions: Type.Optional(versionsS
  * What is wrong with agents as a whole.
  * @throws OptionsError naming every option of an agent that is at fault.
  */
-export function agentProblems(subject: string, agents: HostedAgents): string[] {
+export function agentProblems(subject: string, agents: AgentsByPath): string[] {
   const problems: string[] = [];
   const spaces = new Map<string, AgentOptions>();
   for (const [place, agent] of Object.entries(agents)) {

@@ -14,7 +14,7 @@ import {
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
 import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
 import { type AgentOptions, agentProblem, agentSchemas } from './agent-options.js';
-import { agentProblems, type HostedAgents, pathSchema } from './agents-by-path.js';
+import { type AgentsByPath, agentProblems, pathSchema } from './agents-by-path.js';
 import { checkOptions } from './check-options.js';
 import {
   closed,
@@ -79,7 +79,7 @@ export interface HostOptions {
 }
 
 /** Where a single agent is put. */
-export interface PlacedAgentOptions {
+export interface MountOptions {
   /** The path it is served under; default `/`, where the bindings are at `/a2a/jsonrpc` and `/a2a/rest`. */
   readonly path?: string;
 }
@@ -140,7 +140,7 @@ export interface HostCheck<Options> {
 
 /** The agents of a host. */
 export interface HostAgents {
-  readonly agents: HostedAgents;
+  readonly agents: AgentsByPath;
 }
 
 /**

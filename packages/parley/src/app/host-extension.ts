@@ -1,0 +1,54 @@
+import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
+import type { AgentMount } from './agent-mount.js';
+import type { Forwarding } from './middleware/forwarded-caching.js';
+import type { MiddlewareName } from './middleware/request-way.js';
+import type { Readiness, ReadinessCheck } from './observability/readiness.js';
+import type { Describe } from './openapi/server-document.js';
+
+/** Endpoints that a host serves beside its agents, with what belongs to them: probes, figures, documents, the base server. */
+export interface HostExtension {
+  /** Readiness checks beside those of the agents and the storage. */
+  readonly checks?: readonly ReadinessCheck[];
+  /** Hits and misses of its cache, for the figures of the host. */
+  readonly cacheFigures?: () => CacheFigures;
+  /** Its endpoints. The host calls this once, when its agents are mounted. */
+  endpoints(host: HostView): readonly HostEndpoint[];
+  /** Its endpoints for an OpenAPI document, loaded on demand. Absent: the document leaves them out. */
+  describe?(host: HostView): Promise<Describe>;
+}
+
+/** One path of an extension. */
+export interface HostEndpoint {
+  readonly path: string;
+  readonly exchange: Exchange;
+  /** The middlewares of the host that do not apply to it. */
+  readonly without: readonly MiddlewareName[];
+}
+
+/** The parts of a host that extensions use. */
+export interface HostView {
+  readonly mounts: readonly AgentMount[];
+  /** The base url to tell a client, or "" while there is none. */
+  readonly baseUrl: (request: ExchangeRequest) => string;
+  readonly readiness: Readiness;
+  /** Answers `/metrics`; absent if the host measures nothing or shows no figures. */
+  readonly metrics: Exchange | undefined;
+  /** The same exchange once the agents have started. */
+  readonly onceStarted: (exchange: Exchange) => Exchange;
+  readonly extensions: readonly HostExtension[];
+  /** True if the host or one of its extensions serves a path of its own there. */
+  readonly serves: (path: string) => boolean;
+  readonly forwarding: Forwarding | undefined;
+  readonly isCompressed: boolean;
+  readonly process: ProcessFigures | undefined;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** The middlewares that do not apply to probes and figures: programs read them all the time, also before the start. */
+export const WITHOUT_FOR_PROBES: readonly MiddlewareName[] = ['observation', 'nosniff', 'cors', 'compression', 'start'];

@@ -1,0 +1,108 @@
+import type { Exchange } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { RequestMetrics } from '../../telemetry/request-metrics.js';
+import { alwaysAnswered } from './always-answered.js';
+import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
+import { type Compression, withCompression } from './compression.js';
+import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
+import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
+import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
+import { observed } from './observed-exchange.js';
+import { onceStarted, type StartOptions } from './once-started.js';
+import type { OpenStreams } from './open-streams.js';
+
+/** The settings of a host for the middlewares around its exchanges. */
+export interface RequestWayOptions {
+  /** The host names of a server with a socket of its own. Absent: all host names. */
+  readonly knownHosts?: KnownHostsOptions | undefined;
+  /** The rule by which proxies tell the base url, if they may. */
+  readonly forwarding?: Forwarding | undefined;
+  /** The streams of a host that has no server to end them. */
+  readonly streams?: OpenStreams | undefined;
+  /** True if the log gets a line for each request. */
+  readonly logRequests: boolean;
+  /** True if answers forbid browsers to guess their type. */
+  readonly nosniff?: boolean | undefined;
+  /** The origins whose pages may call. Absent: no other origin. */
+  readonly cors?: CorsOrigins | CorsOptions | undefined;
+  readonly compression?: Compression | undefined;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** The ports of a host that its middlewares use. */
+export interface RequestWayPorts {
+  readonly metrics: RequestMetrics | undefined;
+  readonly start: StartOptions;
+}
+
+/** The names of the middlewares of a host. */
+export type MiddlewareName =
+  | 'knownHosts'
+  | 'forwardedCaching'
+  | 'streams'
+  | 'observation'
+  | 'nosniff'
+  | 'cors'
+  | 'compression'
+  | 'answered'
+  | 'start';
+
+/** A named function around an exchange. */
+export interface Middleware {
+  readonly name: MiddlewareName;
+  /** The exchange with the middleware around it. The headers are those of all middlewares of the list. Absent: not used. */
+  readonly around?: ((next: Exchange, headers: AnswerHeaders) => Exchange) | undefined;
+  /** Headers for every answer. One middleware, `observation`, adds the headers of all of them in one step. */
+  readonly headers?: AnswerHeaders | undefined;
+}
+
+/**
+ * The middlewares around every exchange of a host, the outermost first. This list is the only place that knows their
+ * order. A gate for all requests, such as authentication, is one more entry between `cors` and `compression`.
+ */
+export function requestWay(options: RequestWayOptions, { metrics, start }: RequestWayPorts): readonly Middleware[] {
+  const { knownHosts, forwarding, streams, logRequests, nosniff, cors, compression, logger, clock, ids } = options;
+  const isObserved = metrics !== undefined || logRequests;
+  const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
+  const observation = (next: Exchange, headers: AnswerHeaders) =>
+    isObserved ? observed(next, { ...observers, headers }) : withHeaders(next, headers);
+  return [
+    // First: a page that rebinds its name to this machine reaches no other code.
+    { name: 'knownHosts', around: knownHosts && ((next) => forKnownHosts(next, knownHosts)) },
+    // Outside of everything that sets `cache-control` or `vary`.
+    { name: 'forwardedCaching', around: forwarding && ((next) => withForwardedCaching(next, forwarding)) },
+    // Outside of everything that replaces a body, so that it ends the stream that the client reads.
+    { name: 'streams', around: streams && ((next) => streams.track(next)) },
+    // Outside of every middleware that refuses or changes an answer: the log shows the status that the client gets.
+    { name: 'observation', around: observation },
+    { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
+    // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
+    { name: 'cors', ...(cors && corsFor(cors)) },
+    // Inside of CORS: the headers of CORS do not depend on the body.
+    { name: 'compression', around: compression && ((next) => withCompression(next, compression)) },
+    // Around all code that may reject.
+    { name: 'answered', around: (next) => alwaysAnswered(next, logger) },
+    // Last: only what needs the agents waits for their start.
+    { name: 'start', around: (next) => onceStarted(next, start) },
+  ];
+}
+
+/** An exchange inside of all these middlewares but the ones that it goes without. */
+export function throughWay(
+  way: readonly Middleware[],
+  exchange: Exchange,
+  without: readonly MiddlewareName[] = [],
+): Exchange {
+  const used = way.filter(({ name }) => !without.includes(name));
+  const headers: AnswerHeaders = Object.assign({}, ...used.map((middleware) => middleware.headers));
+  return used.reduceRight((next, { around }) => around?.(next, headers) ?? next, exchange);
+}
+
+/** The endpoints by their exact path, and one exchange for all other paths. */
+export function routed(endpoints: ReadonlyMap<string, Exchange>, others: Exchange): Exchange {
+  return (request) => (endpoints.get(request.path) ?? others)(request);
+}

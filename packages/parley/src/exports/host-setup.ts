@@ -1,0 +1,87 @@
+import type { AgentHostOptions } from '../app/agent-host.js';
+import type { BaseUrlRule } from '../app/base-url.js';
+import type { Compressor } from '../app/middleware/compression.js';
+import { healthExtension } from '../app/observability/health-endpoints.js';
+import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
+import { compressionOf, type HostOptions, metricsOf } from '../app/options/host-options.js';
+import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
+import { OptionsError } from '../errors/options-error.js';
+import { publicHosts } from '../net/public-hosts.js';
+import { trustedProxies } from '../net/trusted-proxy.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
+import { storeBackedStorage } from '../store/store-backed-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
+import type { Logger } from '../telemetry/logger.js';
+import { systemClock, systemIds } from './runtime.js';
+
+/** The options of a host, and the function that was called with them. */
+export interface HostSetupOptions {
+  /** The name of the function, for errors. */
+  readonly subject: string;
+  readonly agents: AgentsByPath;
+  readonly options: HostOptions;
+  readonly defaults: HostDefaults;
+}
+
+/** Defaults that differ between a server with a socket and a handler behind another host. */
+export interface HostDefaults {
+  readonly logger: Logger;
+  /** True if probes, figures, log lines and compression are on by default. */
+  readonly operates: boolean;
+  readonly compressor: (options: { readonly gzipLevel?: number; readonly brotliQuality?: number }) => Compressor;
+}
+
+/** The options of a host of agents, except for what depends on its socket. */
+export interface HostSetup {
+  readonly host: Omit<AgentHostOptions, 'baseUrl'>;
+  readonly rule: Omit<BaseUrlRule, 'bound'>;
+}
+
+/**
+ * Maps the options of an application to those of a host of agents.
+ * @throws OptionsError for a proxy or a host name that is none, and for two places of tasks.
+ */
+export function hostSetup({ subject, agents, options, defaults }: HostSetupOptions): HostSetup {
+  const { logger = defaults.logger } = options;
+  const { operates } = defaults;
+  return {
+    host: {
+      agents,
+      storage: taskPlace({ subject, agents, options, logger }),
+      clock: systemClock,
+      ids: systemIds,
+      logger,
+      heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
+      cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? 3600,
+      retention: options.retention,
+      cors: options.cors,
+      nosniff: options.nosniff,
+      bodyMemory: options.bodyMemory,
+      compression: compressionOf(options.compression ?? operates, defaults.compressor),
+      metrics: metricsOf(options.metrics, operates),
+      logRequests: options.logRequests ?? operates,
+      extensions: (options.health ?? operates) ? [healthExtension] : [],
+    },
+    rule: {
+      publicUrl: options.url,
+      isTrustedProxy: options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined,
+      isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
+    },
+  };
+}
+
+interface TaskPlace extends Pick<HostSetupOptions, 'subject' | 'agents' | 'options'> {
+  readonly logger: Logger;
+}
+
+/** The storage given, memory that writes through to a task store, or memory. A task store serves the first agent. */
+function taskPlace({ subject, agents, options: { storage, taskStore: store }, logger }: TaskPlace): TaskStorage {
+  if (storage !== undefined && store !== undefined) {
+    throw new OptionsError(subject, ['needs either storage or taskStore, not both']);
+  }
+  const working = storage ?? new MemoryStorage({ clock: systemClock });
+  if (store === undefined) return working;
+  const [first = '/'] = Object.keys(agents);
+  const agent = agentAt(agents, first).options.id ?? first;
+  return storeBackedStorage({ store, working, agent, clock: systemClock, ids: systemIds, logger });
+}
