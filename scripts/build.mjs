@@ -1,4 +1,4 @@
-// Builds the library and what uses it, or only the projects named; does nothing where nothing has changed since the last build.
+// Builds the library and its users, or only the named projects. Skips projects without changes since the last build.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { isMain, main, root, runOwn, step } from './processes.mjs';
 const recordFile = join(root, '.cache/build.json');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 
-/** In the order in which they need each other. */
+/** In the order of their dependencies. */
 const PROJECTS = [
   'packages/parley',
   'examples/agents',
@@ -19,10 +19,10 @@ const PROJECTS = [
   'packages/console',
 ];
 
-/** Files from elsewhere that a bundle holds. */
+/** Files outside of the project that a bundle holds. */
 const BUNDLED = { 'packages/cli': ['docs/errors.json'] };
 
-/** Builds what is out of date, all of it or only some projects; resolves to those it has built. */
+/** Builds all outdated projects, or some of them. Resolves to the projects that were built. */
 export async function build(projects = PROJECTS) {
   const record = readRecord();
   const shared = fingerprint(['package-lock.json', 'tsconfig.base.json']);
@@ -31,7 +31,7 @@ export async function build(projects = PROJECTS) {
     await step('Compiling schemas', () => runOwn(['packages/parley/scripts/compile-schemas.mjs'], { quiet: true }));
     writeRecord({ ...record, schemas });
   }
-  // What is built on top is out of date when anything below it is.
+  // A project is outdated if a project below it is.
   let below = schemas;
   const built = [];
   for (const project of PROJECTS.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))) {
@@ -54,16 +54,16 @@ export async function build(projects = PROJECTS) {
 
 async function compile(project) {
   const dist = join(root, project, 'dist');
-  // The compiler believes its notes, so they must not outlive what they describe.
+  // The notes of the compiler must not outlive the files that they describe.
   if (!filesIn(`${project}/dist`).some((path) => path.endsWith('.js'))) rmSync(dist, { recursive: true, force: true });
-  // What does not compile leaves no trace: the record would say that the former sources are still built.
+  // A failed build leaves no trace. Otherwise the record would claim that the former sources are still built.
   const result = await runOwn([compiler, '-p', project, '--noEmitOnError'], { quiet: true });
   if (result.code !== 0) return result;
   removeOrphans(project);
   return existsSync(bundler(project)) ? runOwn([bundler(project)], { quiet: true }) : result;
 }
 
-/** What puts the compiled files of a project into fewer ones, where it has that. */
+/** The script that bundles the compiled files of a project, if it has one. */
 function bundler(project) {
   return join(root, project, 'scripts/bundle.mjs');
 }
@@ -73,7 +73,7 @@ function isBuilt(project) {
   return folders.every((folder) => existsSync(join(root, project, folder)));
 }
 
-/** Deletes what was built from sources that are gone. */
+/** Deletes the output of sources that are gone. */
 function removeOrphans(project) {
   for (const path of filesIn(`${project}/dist`)) {
     const source = path.replace(`${project}/dist/`, `${project}/src/`).replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts');
@@ -86,7 +86,7 @@ function generatedFiles() {
   return filesIn('packages/parley/src').filter((path) => path.endsWith('.generated.ts'));
 }
 
-/** A hash over the content of files and folders, tests and generated files left out. */
+/** A hash over files and folders, without tests and generated files. */
 function fingerprint(paths, seed = '') {
   const hash = createHash('sha256').update(seed);
   for (const path of paths.flatMap((path) => (path.includes('.') ? [path] : filesIn(path))).sort()) {

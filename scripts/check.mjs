@@ -10,7 +10,7 @@ const CHECKS = [
   ['lint and format', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ];
 
-/** Runs every check, one after the other; each counts as one. */
+/** Runs every check, one after the other. Each counts as one. */
 export async function check() {
   const counts = { passed: 0, failed: 0 };
   for (const [name, [script, ...args]] of CHECKS) {

@@ -4,8 +4,8 @@ import { delimiter } from 'node:path';
 import { run } from './processes.mjs';
 
 /**
- * Whether a program is there that answers to these arguments. It is installed where that is the way of the machine: as root on
- * Debian, and in CI. Otherwise it is told what is left out and how to get it; in CI that is an error.
+ * True if a program with these arguments can run. As root on Debian, and in CI, the script installs it. Otherwise it
+ * prints what is left out and how to install the program. In CI a missing program is an error.
  */
 export async function hasProgram({ command: [program, ...args], debianPackage, leftOut }) {
   if (!process.env.PATH?.split(delimiter).includes('/usr/sbin')) {
@@ -17,7 +17,7 @@ export async function hasProgram({ command: [program, ...args], debianPackage, l
     const aptGet = isRoot ? ['apt-get'] : ['sudo', '-n', 'apt-get'];
     const install = ['install', '-qq', '-y', '--no-install-recommends', debianPackage];
     process.env.DEBIAN_FRONTEND = 'noninteractive';
-    // What the machine knows of the packages may be too old, or nothing.
+    // The package lists of the machine may be outdated or empty.
     for (const step of [install, ['update', '-qq'], install]) {
       const [first, ...rest] = [...aptGet, ...step];
       if ((await runs(first, rest)) && step === install && (await runs(program, args))) return true;

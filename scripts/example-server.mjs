@@ -4,16 +4,16 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { ownNode, root } from './processes.mjs';
 
-/** What has to be built for it. */
+/** Projects that the server needs. */
 export const SERVED_PROJECTS = ['packages/parley', 'examples/agents'];
 
-/** What ends a server, and has to be passed on to it. */
+/** Signals that end a server and are passed on to it. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Longer than the graces of a server together: who takes more hangs. */
+/** Longer than all graces of a server together. A server that takes longer hangs. */
 const STOP_LIMIT_MS = 20_000;
 
-/** Runs from when it is made, on the repository's own Node.js. */
+/** Runs from its construction on, with the Node.js of the repository. */
 export class ExampleServer {
   /** Its exit code. */
   ended;
@@ -32,14 +32,14 @@ export class ExampleServer {
     });
   }
 
-  /** Passes a signal on. The whole group may have got it, and npm passes it on once more: once is enough. */
+  /** Passes a signal on, once. The whole process group may get it, and npm passes it on again. */
   signal(signal) {
     if (this.#sent.has(signal)) return;
     this.#sent.add(signal);
     this.#child.kill(signal);
   }
 
-  /** Lets it finish what it does; one that hangs is ended by force. Resolves to its exit code. */
+  /** Lets the server finish, and kills it if it hangs. Resolves to its exit code. */
   async stop() {
     if (this.#sent.size === 0) this.signal('SIGTERM');
     const limit = setTimeout(() => this.#child.kill('SIGKILL'), STOP_LIMIT_MS);

@@ -1,4 +1,4 @@
-// Sees to it that what is installed is what package-lock.json says.
+// Installs the versions of package-lock.json.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const lockFile = join(root, 'package-lock.json');
 const installedFile = join(root, 'node_modules/.package-lock.json');
 const stampFile = join(root, 'node_modules/.parley-installed');
 
-/** Installs where needed: with a clean `npm ci`, and the repository's own Node.js in working order. */
+/** Installs if needed: with a clean `npm ci`, and a working Node.js of the repository. */
 export async function ensureInstalled() {
   const stamp = stampOf(readFileSync(lockFile));
   if (existsSync(ownNode) && readText(stampFile) === stamp) return;
@@ -17,7 +17,7 @@ export async function ensureInstalled() {
     await step('Installing packages', () => runNpm(['ci', ...flags], { quiet: true }));
   }
   if (!(await ownNodeRuns())) {
-    // The package sets itself up in its install script, which npm may have been told not to run.
+    // The package sets itself up in its install script, and npm may be configured to skip scripts.
     const flags = ['--ignore-scripts=false', '--foreground-scripts', '--loglevel=error'];
     await step("Setting up the repository's Node.js", () => runNpm(['rebuild', 'node', ...flags], { quiet: true }));
     if (!(await ownNodeRuns())) throw new CommandFailed(`${ownNode} does not run`);
@@ -34,7 +34,7 @@ async function ownNodeRuns() {
   }
 }
 
-/** Whether somebody has installed the same versions already, with npm itself. */
+/** True if the same versions are installed already. */
 function matchesLock() {
   const installed = readText(installedFile);
   if (installed === undefined) return false;
@@ -42,7 +42,7 @@ function matchesLock() {
   return Object.entries(JSON.parse(readFileSync(lockFile, 'utf8')).packages).every(([path, wanted]) => {
     if (!path.startsWith('node_modules/')) return true;
     const found = present[path];
-    // Packages for other platforms are left out by npm.
+    // npm leaves out packages for other platforms.
     if (found === undefined) return wanted.optional === true;
     return wanted.link === true || found.version === wanted.version;
   });

@@ -1,5 +1,5 @@
-// Runs the commands of the other scripts. Like all of them it must work on the oldest Node.js that `engines` allows and
-// with nothing installed.
+// Runs the commands of the other scripts. Like all of them it must work on the oldest Node.js in `engines`, and without
+// installed packages.
 import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -8,23 +8,23 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The Node.js that the repository brings: all but the set-up runs on it. */
+/** The Node.js of the repository. Everything except the set-up runs on it. */
 export const ownNode = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
 
-/** Whether a script is the one that Node.js was started with, and not imported by another. */
+/** True if Node.js was started with this script, and false if another script imports it. */
 export function isMain(url) {
   return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
 }
 
-/** What is run finds the tools of the repository first. */
+/** Commands find the tools of the repository first. */
 function environment(extra) {
   const path = [join(root, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);
   return { ...process.env, ...extra, PATH: path };
 }
 
 /**
- * Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to all that it printed. After `limitMs` it
- * is ended with all that it started.
+ * Runs a command in the root folder. Resolves to its exit code and, with `quiet`, to its output. After `limitMs` it is
+ * killed with all its children.
  */
 export function run(command, args, { quiet = false, env = {}, limitMs } = {}) {
   return new Promise((resolve, reject) => {
@@ -43,7 +43,7 @@ export function run(command, args, { quiet = false, env = {}, limitMs } = {}) {
   });
 }
 
-/** What runs in a group of its own gets no signal from the terminal, so this one passes them on. */
+/** A process in its own group gets no signal from the terminal, so this one passes them on. */
 function limitTime(child, limitMs) {
   const end = (signal) => {
     try {
@@ -75,17 +75,17 @@ export function runOwn(args, options) {
   return run(ownNode, args, options);
 }
 
-/** Runs npm: the one that started this script, on the Node.js that it runs on, or else the one of the machine. */
+/** Runs npm: the one that started this script, on its Node.js, or the one of the machine. */
 export function runNpm(args, options) {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   if (npm !== undefined && node !== undefined && npm.endsWith('.js')) return run(node, [npm, ...args], options);
   return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, options);
 }
 
-/** A command that failed, after what it had to say was printed. */
+/** A command that failed after it printed its output. */
 export class CommandFailed extends Error {}
 
-/** Runs a step quietly; what it printed is shown only if it fails. */
+/** Runs a step quietly. Its output is shown only if it fails. */
 export async function step(title, start) {
   const began = Date.now();
   process.stdout.write(`${title} …\n`);
@@ -97,7 +97,7 @@ export async function step(title, start) {
   process.stdout.write(`${title}: done in ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
 }
 
-/** Runs the main function of a script; a failed command ends it with code 1 and one line. */
+/** Runs the main function of a script. A failed command ends it with code 1 and one line. */
 export async function main(run) {
   try {
     process.exitCode = (await run()) ?? 0;

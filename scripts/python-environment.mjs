@@ -1,12 +1,12 @@
-// Python for the suites that need it: each list of packages gets a virtual environment of its own under .cache/, made once.
+// Python for suites. Each list of packages gets its own virtual environment under .cache/, created once.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run } from './processes.mjs';
 
 /**
- * The interpreter of an environment with the packages of a requirements file. Where it cannot be had, says why the suite is left out and
- * how to run it, and gives undefined; in CI that is an error.
+ * The interpreter of an environment with the packages of a requirements file. If there is none, prints why the suite is
+ * left out and how to run it, and returns undefined. In CI that is an error.
  */
 export async function pythonWith(requirements, leftOut) {
   const wanted = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
@@ -39,7 +39,7 @@ async function makeEnvironment({ folder, python, requirements }) {
   return undefined;
 }
 
-/** The name of a Python that is new enough; undefined where there is none. */
+/** The name of a Python of a supported version, or undefined. */
 export async function anyPython() {
   for (const name of ['python3', 'python']) {
     if ((await tried(name, ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))'])).ok) return name;

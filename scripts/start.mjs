@@ -1,5 +1,5 @@
-// `npm start`: installs and builds what is needed, then serves the example agents until a signal ends it. With `--watch` it does so
-// again after every change of the sources.
+// `npm start`: installs and builds if needed, then serves the example agents until a signal ends it. With `--watch` it
+// does so again after every change of a source.
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { ExampleServer, SERVED_PROJECTS, SIGNALS } from './example-server.mjs';

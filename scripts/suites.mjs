@@ -1,17 +1,17 @@
-// Runs test suites and counts what they say.
+// Runs test suites and counts their results.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownNode, root, run, runOwn } from './processes.mjs';
 
-/** A test whose loop never ends cannot be ended by its own time limit. */
+/** A test with an endless loop cannot be ended by its own time limit. */
 const LIMIT_MS = 20 * 60_000;
 const LONG_LIMIT_MS = 4 * 3_600_000;
 const limitOf = (env) => (env.TEST_LONG === undefined ? LIMIT_MS : LONG_LIMIT_MS);
 
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
-/** Runs test files with vitest, all of them unless told which, and counts its tests from its own report. */
+/** Runs test files with vitest, by default all of them, and counts the tests in its report. */
 export async function runVitest(files = [], env = {}, node = ownNode) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-vitest-'));
   const report = join(folder, 'report.json');
@@ -37,24 +37,24 @@ function countReport(report, code) {
     numTodoTests,
     testResults,
   } = JSON.parse(readFileSync(report, 'utf8'));
-  // A file that does not even load has no failed test of its own.
+  // A file that does not load has no failed test.
   const broken = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   ).length;
   const skipped = numPendingTests + numTodoTests;
   if (skipped > 0) process.stdout.write(`${skipped} tests were skipped\n`);
   const failed = numFailedTests + broken;
-  // Something went wrong outside of any test.
+  // An error outside of any test.
   return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
 }
 
-/** Suites that are not vitest's: `test/<name>/run.mjs`, whose last line is `N passed, N failed`. */
+/** Suites without vitest: `test/<name>/run.mjs`, whose last line is `N passed, N failed`. */
 export function otherSuites() {
   const folders = readdirSync(join(root, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders.map(({ name }) => `test/${name}/run.mjs`).filter((script) => existsSync(join(root, script)));
 }
 
-/** Runs such a suite. One that breaks off has failed; one that counts nothing says itself why it was left out. */
+/** Runs such a suite. A suite that breaks off has failed. A suite that counts nothing says why it was left out. */
 export async function runOther(script, env = {}) {
   const { code, output } = await runOwn([script], { quiet: true, env, limitMs: limitOf(env) });
   process.stdout.write(output);
@@ -65,7 +65,7 @@ export async function runOther(script, env = {}) {
   return counts.failed === 0 && code !== 0 ? { ...counts, failed: 1 } : counts;
 }
 
-/** All counts together. */
+/** The sum of all counts. */
 export function sum(counts) {
   return counts.reduce((a, b) => ({ passed: a.passed + b.passed, failed: a.failed + b.failed }), {
     passed: 0,
@@ -73,7 +73,7 @@ export function sum(counts) {
   });
 }
 
-/** The line that every suite ends with. */
+/** The last line of every suite. */
 export function countLine({ passed, failed }) {
   return `${passed} passed, ${failed} failed`;
 }

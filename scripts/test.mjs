@@ -1,5 +1,5 @@
-// `npm test`: everything there is to check, on a clean clone as well. The last line is `N passed, N failed`.
-// `--long` lets tests with a long form run it: they see it in the variable TEST_LONG.
+// `npm test`: runs all checks, on a clean clone too. The last line is `N passed, N failed`. With `--long`, tests with a
+// long form run it: they read the variable TEST_LONG.
 import { build } from './build.mjs';
 import { check } from './check.mjs';
 import { ensureInstalled } from './installation.mjs';

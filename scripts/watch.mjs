@@ -5,12 +5,12 @@ import { build } from './build.mjs';
 import { ExampleServer, SERVED_PROJECTS, SIGNALS } from './example-server.mjs';
 import { CommandFailed, root } from './processes.mjs';
 
-/** An editor writes more than once for one save, and a branch changes many files. */
+/** An editor writes several times for one save, and a branch changes many files. */
 const QUIET_MS = 100;
 
 /**
- * Serves until a signal comes. A running server is replaced when its successor has been built, after it has finished what it was
- * doing; while the sources do not compile it goes on as it was. Resolves to the exit code of the last one.
+ * Serves until a signal comes. When a new build is ready, it replaces the running server after that has finished its
+ * work. While the sources do not compile, the server goes on. Resolves to the exit code of the last server.
  */
 export async function serveAndWatch() {
   const changes = new SourceChanges(SERVED_PROJECTS.map((project) => join(root, project, 'src')));
@@ -29,7 +29,7 @@ export async function serveAndWatch() {
   while (!stopping) {
     const built = await attemptToBuild();
     if (stopping) break;
-    // Where something does not compile, other things may have been built before.
+    // Other projects may have been built before the failure.
     if (built === undefined || built.length > 0) outdated = true;
     if (built === undefined) {
       say(`The sources do not compile. ${server?.running ? 'The server goes on as it was' : 'No server runs'}`);
@@ -46,7 +46,7 @@ export async function serveAndWatch() {
   return (await server?.stop()) ?? 0;
 }
 
-/** What was built anew; `undefined` when something does not compile, which has been shown. */
+/** The projects that were built. `undefined` if a project does not compile; the errors have been printed. */
 async function attemptToBuild() {
   try {
     return await build(SERVED_PROJECTS);
@@ -60,7 +60,7 @@ function say(text) {
   process.stdout.write(`${text}; waiting for a change\n`);
 }
 
-/** Tells when files below some folders change. A watcher for each folder: that works alike on all systems. */
+/** Reports changes of files below some folders. One watcher per folder works alike on all systems. */
 class SourceChanges {
   #folders;
   #watchers = new Map();
@@ -73,7 +73,7 @@ class SourceChanges {
     this.#watch();
   }
 
-  /** Resolves when something has changed since the last call, and then nothing for a moment. */
+  /** Resolves after a change since the last call, once nothing changes for a moment. */
   async next() {
     if (!this.#changed) {
       await new Promise((resolve) => {
@@ -88,7 +88,7 @@ class SourceChanges {
     for (const watcher of this.#watchers.values()) watcher.close();
   }
 
-  /** Watches the folders that are there now, and no others. */
+  /** Watches the existing folders, and no others. */
   #watch() {
     const present = new Set(this.#folders.flatMap(withSubfolders));
     for (const [folder, watcher] of this.#watchers) {
@@ -99,7 +99,7 @@ class SourceChanges {
     for (const folder of present) {
       if (this.#watchers.has(folder)) continue;
       const watcher = watch(folder, (_, name) => {
-        // The build itself writes these.
+        // The build itself writes these files.
         if (!String(name).includes('.generated.')) this.#notice();
       });
       watcher.on('error', () => this.#notice());

@@ -6,7 +6,7 @@ const KEBAB = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const VERSION_FOLDER = /^v\d+(?:_\d+)+$/;
 const VAGUE = /(?:^|-)(?:utils?|helpers?|common|misc|managers?|services?)$/;
 
-/** File and folder names that tell nothing, or are not in kebab-case. */
+/** Names of files and folders that are vague or not in kebab-case. */
 export function nameViolations(tree: SourceTree, { entryPoints = [] as readonly string[] } = {}): Violation[] {
   return tree.files.flatMap(({ path }) => {
     const segments = path.replace(/(?:\.test|\.generated|\.d|\.config)?\.ts$/, '').split('/');
@@ -23,14 +23,16 @@ export function nameViolations(tree: SourceTree, { entryPoints = [] as readonly 
   });
 }
 
-/** Files of 500 lines or more: they usually hold two concepts. */
+/** Files of 500 lines or more. They usually hold two concepts. */
 export function lengthViolations(tree: SourceTree, limit = 500): Violation[] {
   return tree.files
     .filter(({ path, text }) => !path.endsWith('.generated.ts') && text.split('\n').length > limit)
     .map(({ path }) => ({ file: path, line: limit, problem: `the file has ${limit} lines or more` }));
 }
 
-/** What strict code does without: `any`, `!`, `enum`, default exports, suppressed errors; and what is left to do. */
+/**
+ * Violations of strict syntax: `any`, `!`, `enum`, default exports, suppressed errors, and notes about work left to do.
+ */
 export function syntaxViolations(tree: SourceTree): Violation[] {
   return tree.files
     .filter(({ path }) => !path.endsWith('.generated.ts'))
@@ -53,7 +55,7 @@ function syntaxProblem(node: ts.Node): string | undefined {
   return isDefault === true ? 'a default export' : undefined;
 }
 
-// Put together from pieces, or this file would break its own rule.
+// Joined from pieces, or this file would violate its own rule.
 const LEFT_TO_DO = new RegExp(`\\b(?:${['TO', 'DO'].join('')}|${['FIX', 'ME'].join('')})\\b`);
 const SUPPRESSED = /@ts-(?:ignore|nocheck|expect-error)/;
 
@@ -71,8 +73,8 @@ function commentViolations(file: SourceFile): Violation[] {
 }
 
 /**
- * Exports without a doc comment. Lines of one statement each that follow each other without a blank line share the comment of
- * the first; the schema of a type (`TaskSchema`) shares that of the type.
+ * Exports without a doc comment. Consecutive one-line statements share the comment of the first. The schema of a type
+ * (`TaskSchema`) shares the comment of the type.
  */
 export function undocumentedExports(tree: SourceTree): Violation[] {
   return tree.shipped.flatMap((file) => {
@@ -112,7 +114,7 @@ function exportedName(node: ts.Statement): string {
 
 const WEAKENED = new Set(['skip', 'only', 'todo', 'fails']);
 
-/** Tests that test less than they seem to: skipped, focused, or with modules replaced. */
+/** Tests that are skipped, focused, or replace modules. */
 export function testViolations(tree: SourceTree): Violation[] {
   return tree.files.flatMap((file) =>
     isTest(file.path)

@@ -1,7 +1,7 @@
 import { importsOf } from './imports.js';
 import type { SourceTree } from './source-tree.js';
 
-/** Groups of files that need each other at run time: each is a cycle of value imports. */
+/** Groups of files that import each other at run time. Each group is a cycle of value imports. */
 export function importCycles(tree: SourceTree): string[][] {
   const edges = new Map(
     tree.files.map((file) => [

@@ -14,7 +14,7 @@ export function errorRows(markdown: string): ErrorRow[] {
   });
 }
 
-/** Codes that only one side knows. */
+/** Codes that are missing on one side. */
 export function differences(codes: readonly string[], rows: readonly ErrorRow[]): string[] {
   const described = rows.map(({ code }) => code);
   return [

@@ -4,7 +4,7 @@ import { lineOf, nodesOf, type SourceFile } from './source-tree.js';
 /** One import or re-export of a file. */
 export interface Import {
   readonly specifier: string;
-  /** Leaves nothing behind at run time. */
+  /** True if nothing is left of the import at run time. */
   readonly typeOnly: boolean;
   readonly line: number;
 }
@@ -20,7 +20,7 @@ export function importsOf(file: SourceFile): Import[] {
   return found;
 }
 
-/** The literal that names the module, if the node imports one. */
+/** The literal with the imported module, if the node is an import. */
 export function specifierOf(node: ts.Node): ts.StringLiteral | undefined {
   const literal = specifierNodeOf(node);
   return literal !== undefined && ts.isStringLiteral(literal) ? literal : undefined;

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { parsed } from './source-tree.js';
 
-/** One paragraph, list item or table cell of a text that people read. */
+/** One paragraph, list item or table cell. */
 export interface Paragraph {
   /** Its first line in the file, from 1. */
   readonly line: number;

@@ -11,7 +11,7 @@ export const REFUSED_COMMENTS: readonly (readonly [text: string, problem: string
   ['// half of each\n// by chance', 'by chance'],
   [`// ${LONG}.`, 'a sentence of 26 words'],
   [`/**\n * - ${LONG}\n */`, 'a sentence of 26 words'],
-  [`const x = '${'long '.repeat(30)}';`, 'columns'],
+  [`/**\n * ${'long '.repeat(24)}text.\n */`, 'columns'],
   [`f(\`$\{x /* for whoever asks */}\`);`, 'whoever'],
   ['if (/\\/*/.test(x)) y(); // nobody', 'nobody'],
 ];
@@ -25,6 +25,7 @@ export const ALLOWED_COMMENTS: readonly string[] = [
   '// The caller, i.e. Node.js 22.19 or v1.0, as `nobody` says.',
   '/** What is this? A question. */',
   `// ${'x'.repeat(200)}`,
+  `const x = '${'long '.repeat(30)}';`,
   `// biome-ignore lint/a/b: ${SHORT}\n// ${SHORT}`,
 ];
 

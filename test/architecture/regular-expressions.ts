@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { lineOf, nodesOf, type SourceTree, type Violation } from './source-tree.js';
 
-/** Regular expressions of shipped code whose time grows faster than the text they are run on. */
+/** Regular expressions of shipped code whose time grows faster than the length of the text. */
 export function expressionViolations(tree: SourceTree): Violation[] {
   return tree.shipped.flatMap((file) =>
     Array.from(nodesOf(file)).flatMap((node) => {
@@ -21,7 +21,7 @@ function expressionProblem(node: ts.Node): string | undefined {
   return isMade ? 'a regular expression that is made at run time cannot be checked' : undefined;
 }
 
-/** Characters as the subset of a sample alphabet that they cover. */
+/** Characters, as the subset of a sample alphabet. */
 type Characters = ReadonlySet<string>;
 
 type Node =
@@ -47,9 +47,8 @@ const MOST_WAYS = 20_000;
 const UNBOUNDED = 1000;
 
 /**
- * Two quantifiers that can take the same characters, with nothing between them that one of them cannot take;
- * `undefined` if there are none. A search counts as a quantifier over everything in front of an expression that is not
- * anchored.
+ * Two quantifiers that match the same characters, with nothing between them that separates them. `undefined` if there
+ * are none. A search counts as a quantifier before an expression without an anchor.
  */
 export function slowPart(source: string, flags: string): string | undefined {
   try {
@@ -93,7 +92,7 @@ function overlap(one: Characters, other: Characters): boolean {
   return false;
 }
 
-/** Every way through the choices of an expression; a repeated group is gone through up to twice. */
+/** Every way through the choices of an expression. A repeated group is entered at most twice. */
 function waysOf(choices: readonly (readonly Node[])[]): Step[][] {
   const ways = choices.flatMap((nodes) =>
     nodes.reduce<Step[][]>((before, node) => joined(before, stepsOf(node)), [[]]),
@@ -135,10 +134,7 @@ function repeatedSteps(node: Node, min: number, max: number): Step[][] {
   return [...absent, ...once, ...joined(once, once)];
 }
 
-/**
- * The characters of a repetition that is one quantifier: those of a class, or of a group without quantifiers of its
- * own.
- */
+/** The characters of a repetition that is one quantifier: a class, or a group without quantifiers of its own. */
 function singleCharacters(ways: readonly (readonly Step[])[]): Characters | undefined {
   if (ways.some((way) => way.some(({ is }) => is === 'loop'))) return undefined;
   const firsts = ways.map((way) => way.find((step) => step.is === 'one')?.set ?? new Set<string>());
@@ -158,7 +154,7 @@ function shown(set: Characters): string {
   );
 }
 
-/** Reads the syntax of ECMAScript as far as this project uses it. */
+/** Parses the syntax of ECMAScript as far as this project uses it. */
 class ExpressionParser {
   readonly #source: string;
   readonly #flags: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Violation } from './source-tree.js';
 
-// Put together from pieces, or this file would break its own rule.
+// Joined from pieces, or this file would violate its own rule.
 const REGISTRY_HOSTS = [
   ['registry', 'npmjs', 'org'],
   ['npmjs', 'com'],
@@ -22,14 +22,14 @@ const FORBIDDEN: readonly (readonly [says: string, pattern: RegExp])[] = [
   ['the host of a registry', new RegExp(REGISTRY_HOSTS.join('|'))],
   ['a path of one machine', new RegExp(MACHINE_PATHS.join('|'))],
   ['a folder outside of the repository', new RegExp(OUTSIDE_THE_REPOSITORY)],
-  // The specification numbers its sections and nothing else.
+  // The specification numbers only its sections.
   [
     'a requirement by an id that no document defines',
     new RegExp(`\\b(?:${REQUIREMENT_FAMILIES.join('|')})-\\d{1,2}\\b`),
   ],
 ];
 
-/** Paths and texts of the files that git tracks, or will after the next `git add`; binary files are left out. */
+/** Paths and texts of the files that git tracks, or will track after the next `git add`. Binary files are left out. */
 export function repositoryFiles(root: string): ReadonlyMap<string, string> {
   const listed = execFileSync(
     'git',
@@ -53,7 +53,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** Lines with a path, host or id that only one machine or one private document knows. */
+/** Lines with a path, host or id that belongs to one machine or one private document. */
 export function machineTraces(files: ReadonlyMap<string, string>): Violation[] {
   return Array.from(files).flatMap(([file, text]) =>
     text
@@ -66,7 +66,7 @@ export function machineTraces(files: ReadonlyMap<string, string>): Violation[] {
   );
 }
 
-/** Places of a lock file that say where a package was fetched from. */
+/** Entries of a lock file that contain the origin of a package. */
 export function resolvedPackages(lock: string): string[] {
   const packages =
     (JSON.parse(lock) as { packages?: Record<string, { resolved?: string; link?: boolean }> }).packages ?? {};

@@ -1,19 +1,19 @@
 import { importsOf } from './imports.js';
 import type { SourceFile, SourceTree, Violation } from './source-tree.js';
 
-/** What a room may use. */
+/** Imports that a room may have. */
 export interface RoomRule {
-  /** Other rooms, whole (`model`) or one file or folder of them (`codec/wire-codec`). Only rooms to the left are allowed here. */
+  /** Rooms to the left: a whole room (`model`), or one file or folder of it (`codec/wire-codec`). */
   readonly rooms: readonly string[];
-  /** Modules from outside of the library: npm packages and Node's own. */
+  /** Modules outside of the library: npm packages and modules of Node.js. */
   readonly modules?: readonly string[];
 }
 
 const VALUES = ['runtime', 'model', 'errors', 'telemetry'];
 
 /**
- * The rooms of the library from left to right, and what each may import. An entry such as `store/sqlite` overrides that
- * of its room for the files below it.
+ * The rooms of the library from left to right, with their allowed imports. An entry such as `store/sqlite` overrides
+ * the entry of its room for the files below it.
  */
 export const ROOMS: Readonly<Record<string, RoomRule>> = {
   runtime: { rooms: [] },
@@ -137,17 +137,17 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
 };
 
-/** Folders whose siblings must not see each other, but for those named. */
+/** Folders whose siblings must not import each other, except for the named ones. */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   bindings: ['http'],
-  // The rules by which every storage decides.
+  // All storages decide by these rules.
   store: ['rules'],
   cache: [],
-  // Express and Fastify stand on node:http, Hono on the web's Request.
+  // Express and Fastify use node:http, Hono uses the web's Request.
   adapters: ['node', 'fetch'],
 };
 
-/** Imports that the table does not allow. */
+/** Imports that are not in the table. */
 export function roomViolations(tree: SourceTree, rooms = ROOMS): Violation[] {
   const found: Violation[] = [];
   for (const file of tree.shipped) {

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 
-/** One source file, parsed; its path is relative to the root of the tree. */
+/** One parsed source file. Its path is relative to the root of the tree. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly ast: ts.SourceFile;
 }
 
-/** Where a rule is broken, and how. */
+/** The place of a broken rule, and the problem. */
 export interface Violation {
   readonly file: string;
   readonly line: number;
@@ -37,12 +37,12 @@ export class SourceTree {
     return new SourceTree(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
   }
 
-  /** What ships: neither tests nor generated code. */
+  /** Shipped files: neither tests nor generated code. */
   get shipped(): readonly SourceFile[] {
     return this.files.filter(({ path }) => !isTest(path) && !path.endsWith('.generated.ts'));
   }
 
-  /** The file that a relative import of `from` means, if it is in the tree. */
+  /** The target of a relative import, if it is in the tree. */
   resolve(from: string, specifier: string): SourceFile | undefined {
     const path = posix.join(posix.dirname(from), specifier);
     return this.#byPath.get(path.replace(/\.js$/, '.ts'));
@@ -58,7 +58,7 @@ export function parsed(path: string, text: string): ts.SourceFile {
   return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
 }
 
-/** Whether a file holds tests. */
+/** True if a file holds tests. */
 export function isTest(path: string): boolean {
   return path.endsWith('.test.ts');
 }

@@ -2,11 +2,11 @@ import ts from 'typescript';
 import { specifierOf } from './imports.js';
 import type { SourceFile, SourceTree, Violation } from './source-tree.js';
 
-/** Words that betray which room a line belongs to, and the only places where they may stand. */
+/** Words of one room, and the only places that may use them. */
 export interface WordRule {
   readonly name: string;
   readonly words: RegExp;
-  /** Path prefixes; none: nowhere. */
+  /** Path prefixes. Empty: no place. */
   readonly rooms: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const METHODS_1_0 = [
   'GetExtendedAgentCard',
 ].join('|');
 
-/** One row for each line of the vocabulary: the words, and the room they live in. */
+/** One row per vocabulary: its words, and the room that they belong to. */
 export const WORDS: readonly WordRule[] = [
   { name: 'the JSON-RPC envelope', words: /(?<![/\w])jsonrpc\b(?!\/)/, rooms: ['bindings/jsonrpc/'] },
   { name: 'JSON-RPC error codes', words: /-3(?:14\d\d|2[067]\d\d)\b/, rooms: ['bindings/http/error-numbers.ts'] },
@@ -88,7 +88,7 @@ export const WORDS: readonly WordRule[] = [
   { name: 'the global fetch', words: /(?<![.\w])fetch\(|\bglobalThis\.fetch\b/, rooms: ['exports/'] },
 ];
 
-/** Words that stand outside of their rooms; comments and import paths do not count. */
+/** Words outside of their rooms. Comments and import paths do not count. */
 export function wordViolations(tree: SourceTree, rules = WORDS): Violation[] {
   return tree.shipped.flatMap((file) => {
     const lines = codeOf(file).split('\n');
@@ -97,14 +97,15 @@ export function wordViolations(tree: SourceTree, rules = WORDS): Violation[] {
       .flatMap(({ name, words, rooms }) =>
         lines.flatMap((line, index) => {
           const hit = words.exec(line)?.[0];
-          const problem = `${name} (${hit}) belongs to ${rooms.length === 0 ? 'no room of the library' : rooms.join(', ')}`;
+          const owners = rooms.length === 0 ? 'no room of the library' : rooms.join(', ');
+          const problem = `${name} (${hit}) belongs to ${owners}`;
           return hit === undefined ? [] : [{ file: file.path, line: index + 1, problem }];
         }),
       );
   });
 }
 
-/** The text of a file with comments and module specifiers blanked out, line for line. */
+/** The text of a file with comments and module specifiers blanked out, line by line. */
 export function codeOf(file: SourceFile): string {
   const kept: string[] = file.text.split('').map((char) => (char === '\n' ? '\n' : ' '));
   const keepTokens = (node: ts.Node): void => {

@@ -1,5 +1,6 @@
-// Runs the examples of the documents that are marked `js run` and `python run` against the example server, and compares what they print
-// with what they say. Without Python its examples are left out, unless CI is set. The last line is `N passed, N failed`.
+// Runs the examples of the documents that are marked `js run` and `python run` against the example server. Compares
+// their output with the documents. Without Python its examples are left out, unless CI is set. The last line is `N
+// passed, N failed`.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { anyPython } from '../../scripts/python-environment.mjs';
 import { countLine } from '../../scripts/suites.mjs';
 import { startExampleServer } from '../support/example-server.mjs';
 
-/** Where the documents say that the server is. */
+/** Address of the server in the documents. */
 const WRITTEN = 'http://127.0.0.1:8080';
 const LIMIT_MS = 60_000;
 

@@ -1,10 +1,10 @@
 /** A TypeScript block of a document. */
 export interface Snippet {
   readonly document: string;
-  /** Of its first line in the document, from 1. */
+  /** Number of its first line in the document, from 1. */
   readonly line: number;
   readonly code: string;
-  /** Whether it is to be executed, and what it says that it prints; `undefined` where it says nothing about that. */
+  /** True if the block runs, and its documented output; `undefined` if the document shows none. */
   readonly runs: boolean;
   readonly prints: readonly string[] | undefined;
 }

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 function stepsOf(markdown: string): Step[] {
-  const blocks = Array.from(markdown.matchAll(/^```(\w+) ?(.*)\n(.*?)^```$/gms), (block) => ({
+  const blocks = Array.from(markdown.matchAll(/^```(\w+) ?([^\n]*)\n(.*?)^```$/gms), (block) => ({
     line: markdown.slice(0, block.index).split('\n').length,
     language: block[1] ?? '',
     use: block[2] ?? '',

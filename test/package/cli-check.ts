@@ -7,7 +7,7 @@ import { inProject, suite } from './packed.js';
 
 const place = join(suite.project, '..', 'initial');
 const tool = join(place, 'node_modules/.bin/parley');
-/** As the suite installs: with what npm is told by its engineContext. */
+/** Installs like the suite, with the npm settings of the environment. */
 function install(folder: string): void {
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   execFileSync('npm', ['install', suite.tarball, suite.cliTarball, ...flags], {

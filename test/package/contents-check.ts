@@ -12,7 +12,7 @@ const files = readdirSync(installed, { recursive: true, withFileTypes: true })
 const sizeOf = (path: string) => statSync(join(installed, path)).size;
 const kB = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
 
-/** Loads a tool from where the suite has put it; what it is has to be said by who asks. */
+/** Loads a tool of the suite. The caller names its type. */
 async function tool<T>(name: string): Promise<T> {
   const path = createRequire(join(suite.tools, 'package.json')).resolve(name);
   return (await import(pathToFileURL(path).href)) as T;
@@ -96,7 +96,7 @@ it('the types are not wrong, for a package of ES modules alone', async () => {
   const core = await tool<Core>('@arethetypeswrong/core');
   const { types, problems } = await core.checkPackage(core.createPackageFromTarballData(readFileSync(suite.tarball)));
   expect(types).toMatchObject({ kind: 'included' });
-  // The way of Node.js 10 knows no `exports`; CommonJS gets an ES module, and supported Node.js can require it.
+  // Node.js 10 does not know `exports`. CommonJS gets an ES module, which supported versions of Node.js can require.
   const wrong = problems.filter(
     ({ kind, resolutionKind }) => resolutionKind !== 'node10' && kind !== 'CJSResolvesToESM',
   );

@@ -29,7 +29,7 @@ it("an empty project installs the packed packages and runs the README's first ag
   const [start = '', call = ''] = commands.split('\n').map((line) => line.replace(/\s+#.*/, ''));
   expect(start).toBe('node agent.mjs');
 
-  // Port 8080 may be in use on the machine that tests: a free one takes its place under the agent.
+  // Port 8080 may be in use on the testing machine. The preloaded code replaces it by a free one.
   const ports = [
     "import { Server } from 'node:net';",
     'const { listen } = Server.prototype;',

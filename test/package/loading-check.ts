@@ -17,13 +17,13 @@ function calledAgent(): string {
     '});',
     'console.log(await response.text());',
   ].join('\n');
-  // Its port may be in use on the machine that tests.
+  // Its port may be in use on the testing machine.
   const [agent, port] = [readmeAgent(), 'listen(8080)'];
   expect(agent).toContain(port);
   return [agent.replace(port, 'listen(0)'), call, 'await server.close();'].join('\n');
 }
 
-/** With `require` where it had `import`; CommonJS knows no `await` outside of functions. */
+/** The same code with `require`. CommonJS has no top-level `await`. */
 function asCommonJs(code: string): string {
   const required = code.replace(/^import (\{.*?\}) from ('.*?');$/gm, 'const $1 = require($2);');
   expect(required).toContain('require(');
@@ -91,7 +91,7 @@ describe('the import paths', () => {
       ...peerless.map(({ specifier }) => `await import('${specifier}');`),
       'for (const name of names()) if (!before.includes(name)) console.log(name);',
     ];
-    // With its prototypes frozen, whoever changes one of them throws.
+    // With frozen prototypes, code that changes one of them throws.
     const { output } = await inProject(process.execPath, [
       '--frozen-intrinsics',
       projectFile('pure.mjs', code.join('\n')),

@@ -3,14 +3,14 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What run.mjs has prepared, as paths. */
+/** Paths of everything that run.mjs has prepared. */
 interface Suite {
   readonly tarball: string;
   /** Of the command line. */
   readonly cliTarball: string;
   /** A project with nothing installed but the package. */
   readonly project: string;
-  /** Where the packages of tools/package.json are installed. */
+  /** The folder of the packages of tools/package.json. */
   readonly tools: string;
   readonly oldestNode: string;
 }
@@ -40,9 +40,9 @@ const STATIC_IMPORT = /^(?:import|export) (?:[^'"=;()]* from )?['"]([^'"]+)['"];
 export interface Subpath {
   /** As an application imports it. */
   readonly specifier: string;
-  /** Files of the package that loading it loads where there is no Node.js. */
+  /** Files that loading this path loads on hosts without Node.js. */
   readonly files: readonly string[];
-  /** Modules from outside that loading it loads on Node.js. */
+  /** Modules outside of the package that loading this path loads on Node.js. */
   readonly modules: readonly string[];
   /** The same for its types. */
   readonly typeModules: readonly string[];
@@ -62,10 +62,10 @@ export const subpaths: readonly Subpath[] = Object.entries(manifest.exports).map
 const peers = Object.keys(manifest.peerDependencies ?? {});
 const isPeer = (module: string) => peers.some((peer) => module === peer || module.startsWith(`${peer}/`));
 
-/** The public paths that ask for none of the optional peers, neither when they run nor for their types. */
+/** The public paths that need no optional peer, at run time and for their types. */
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
-/** The public paths that name no host, no driver and no library that writes logs: those must do without Node. */
+/** The public paths without a host, a driver or a logging library. They must load without Node.js. */
 export const hostless = subpaths.filter(
   ({ files }) =>
     !files.some((file) =>
@@ -73,7 +73,7 @@ export const hostless = subpaths.filter(
     ),
 );
 
-/** Follows static imports from one file of the package; what is imported lazily is loaded only by who asks for it. */
+/** Follows static imports from one file of the package. Lazy imports are not followed. */
 function graph(entry: string): { files: string[]; modules: string[] } {
   const files = new Set<string>();
   const modules = new Set<string>();
@@ -97,7 +97,7 @@ function declared(target: string, from: string): string {
   return existsSync(join(installed, types)) ? types : target;
 }
 
-/** What a command printed, and how it ended. */
+/** Output and exit code of a command. */
 export interface Ran {
   readonly code: number;
   readonly output: string;
@@ -132,7 +132,7 @@ export function projectWithPeers(): string {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     if (existsSync(join(from, name))) symlinkSync(join(from, name), join(modules, name));
   };
-  // A copy: from where it is linked to, the package would not find the peers.
+  // A copy, because a linked package would not find the peers.
   cpSync(installed, join(modules, 'parley-a2a'), { recursive: true });
   const own = join(suite.project, 'node_modules');
   for (const name of readdirSync(own)) if (!/^\.|parley-a2a/.test(name)) link(own, name);

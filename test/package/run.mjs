@@ -1,6 +1,6 @@
-// Packs the library, installs the package in an empty project, and checks there what its users will find. The tools for that come
-// from npm into .cache/ the first time. The last line is `N passed, N failed`; without npm's registry the suite says so and is
-// left out, unless CI is set.
+// Packs the library, installs the package in an empty project, and checks it there as users get it. Tools come from npm
+// into .cache/ the first time. The last line is `N passed, N failed`. Without a registry the suite is left out and says
+// so, unless CI is set.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -58,7 +58,7 @@ async function typeErrors(
 }
 
 const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
-// To check all declarations of all dependencies takes the older compilers half a minute.
+// Checking all declarations of all dependencies takes older compilers half a minute.
 const THOROUGH = { skipLibCheck: false };
 const BRIEF = { skipLibCheck: process.env.TEST_LONG === undefined };
 const ALL: readonly Source[] = ['agent.mts', 'everything.mts', 'documented.mts'];

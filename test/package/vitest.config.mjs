@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-// Without the aliases of the other tests: what is checked here is the package, not the sources.
+// Without the aliases of the other tests: this suite checks the package, not the sources.
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   test: { include: ['*-check.ts'], testTimeout: 120_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 2 },

@@ -23,7 +23,7 @@ globalThis.call = async () => {
   return response.text();
 };`;
 
-/** Bundles for a host that has nothing but the web's own; anything of Node's stays outside, where it can be seen. */
+/** Bundles for a host without Node.js. Modules of Node.js stay external and visible. */
 async function bundled(code: string, options: BuildOptions = {}) {
   const result = await build({
     stdin: { contents: code, resolveDir: suite.project },
@@ -39,7 +39,7 @@ async function bundled(code: string, options: BuildOptions = {}) {
   return { text: result.outputFiles?.[0]?.text ?? '', metafile: result.metafile as Metafile };
 }
 
-/** Modules of Node that are loaded with the entry; what is asked for later is not. */
+/** Modules of Node.js that are loaded with the entry, without lazy ones. */
 function builtinsLoaded(metafile: Metafile): string[] {
   const found = new Set<string>();
   const seen = new Set<string>();

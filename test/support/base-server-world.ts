@@ -19,7 +19,7 @@ import { CapturingLogger } from './engine.js';
 import { jsonOf, MemoryRequest, type MemoryRequestOptions, textOf } from './exchange-request.js';
 import { ManualClock } from './manual-clock.js';
 
-/** Where the server is found. */
+/** Address of the server. */
 export const BASE = 'http://agents.example';
 /** Bytes of a megabyte. */
 export const MIB = 1024 * 1024;
@@ -52,13 +52,13 @@ export class LinkedCache implements AnswerCache {
   }
 }
 
-/** What differs from a server with defaults. */
+/** Differences from a server with defaults. */
 export interface Setting {
   readonly agent?: Partial<AgentOptions>;
-  /** By default pages of any origin may call, and the cache may be changed. */
+  /** By default pages of any origin may call, and callers may change the cache. */
   readonly options?: BaseServerOptions;
   readonly linked?: boolean;
-  /** The time of the machine, where an agent has to run. */
+  /** Uses real time, because an agent runs. */
   readonly live?: boolean;
 }
 
@@ -67,7 +67,7 @@ afterEach(async () => {
   for (const host of hosts.splice(0)) await host.close(0);
 });
 
-/** A base server around an agent, with a clock that stands still unless it is to be live. */
+/** A base server around an agent. Its clock stands still unless `live` is set. */
 export function baseServerWorld({ agent = {}, options = {}, linked = false, live = false }: Setting = {}) {
   const manual = new ManualClock();
   const clock = live ? systemClock : manual;
@@ -128,7 +128,7 @@ export function baseServerWorld({ agent = {}, options = {}, linked = false, live
   };
   const rpc = (url: string, method: string, params: unknown, headers = {}) =>
     post(url, { jsonrpc: '2.0', id: 7, method, params }, headers);
-  /** Time goes on until what was looked at a moment ago is looked at again. */
+  /** Advances until the next check of health and cache. */
   const later = () => manual.advance(1_000);
   return { host, clock: manual, storage, cache, logger, send, get, post, rpc, later };
 }

@@ -16,14 +16,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What git does not know but a built checkout has. */
+/** Files of a built checkout that git ignores. */
 const BUILT = ['.cache/build.json', 'packages/parley/dist', 'examples/agents/dist'];
 
 /** A copy of the repository, installed and built as it is, for tests that change sources. */
 export class CopiedTree implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-tree-'));
 
-  /** Of the files that git knows, only those asked for. */
+  /** Copies only the wanted files of those that git tracks. */
   constructor(wanted: (path: string) => boolean = () => true) {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
     const generated = readdirSync(join(root, 'packages/parley/src/model')).filter((name) =>
@@ -44,7 +44,7 @@ export class CopiedTree implements Disposable {
     return join(this.folder, path);
   }
 
-  /** Replaces a text of a file, which must have been there. */
+  /** Replaces a text of a file. The text must be present. */
   edit(path: string, from: string, to: string): void {
     const text = readFileSync(this.path(path), 'utf8');
     if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);
@@ -58,7 +58,7 @@ export class CopiedTree implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Packages are linked; those of the repository itself lead into the copy. */
+  /** Links the packages. Packages of the repository itself link into the copy. */
   #install(): void {
     const modules = join(root, 'node_modules');
     mkdirSync(this.path('node_modules'));

@@ -1,6 +1,6 @@
 import type { IdSource } from '../../packages/parley/src/runtime/id-source.js';
 
-/** Ids that count: the same in every run. */
+/** Ids that count up, the same in every run. */
 export class CountingIds implements IdSource {
   #count = 0;
   readonly #prefix: string;

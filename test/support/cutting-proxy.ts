@@ -1,17 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What a proxy cuts, and how. */
+/** A cut of a proxy. */
 export interface Cut {
-  /** The connection whose answer shows this text is destroyed before it gets through. */
+  /** Destroys the connection whose answer has this text, before the text gets through. */
   readonly at: string;
-  /** How often; the next time the text passes. */
+  /** Number of cuts. After that the text passes. */
   readonly times: number;
 }
 
 /** A proxy on the level of TCP that breaks connections in the middle of an answer. */
 export class CuttingProxy implements AsyncDisposable {
-  /** How many connections it has cut. */
+  /** Number of cut connections. */
   cuts = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -38,7 +38,7 @@ export class CuttingProxy implements AsyncDisposable {
     });
   }
 
-  /** Listens on a free port for what is meant for the given one. */
+  /** Listens on a free port and forwards to the given one. */
   static async open(port: number, cut: Cut): Promise<CuttingProxy> {
     const proxy = new CuttingProxy(port, cut);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));

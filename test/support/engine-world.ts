@@ -13,7 +13,7 @@ import { CountingIds } from './counting-ids.js';
 import { ManualClock } from './manual-clock.js';
 import { ScheduledStorage } from './scheduled-storage.js';
 
-/** What an agent does, step by step; it comes with the message. */
+/** Steps of an agent. The message selects them. */
 const STEPS = [
   'working',
   'artifact',
@@ -101,7 +101,7 @@ export interface Reader {
   readonly process: Process;
   readonly of: 'message' | 'task';
   paused: boolean;
-  /** It has not kept up at some time, and may have been dropped for it. */
+  /** The reader was too slow once, so the server may have disconnected it. */
   stalled: boolean;
   ended: boolean;
   failed: boolean;
@@ -110,7 +110,7 @@ export interface Reader {
   readonly iterator: AsyncIterator<StreamItem>;
 }
 
-/** A process of the world: a dead one was killed, a closed one has shut down in order. */
+/** A process of the world. A dead one was killed, a closed one has shut down in order. */
 interface Process {
   dead: boolean;
   closing: boolean;
@@ -125,7 +125,7 @@ export interface Sender {
 export const SCOPE: Scope = { agent: 'a', tenant: '', owner: 'ann' };
 const LONG = 40;
 
-/** One world: a storage, processes that come and go on it, callers that send, cancel, watch, stall and leave. */
+/** One world: a storage, its processes, and callers that send, cancel, watch, stall and leave. */
 export class World {
   readonly clock = new ManualClock();
   readonly memory = new MemoryStorage({ clock: this.clock });
@@ -134,7 +134,7 @@ export class World {
   readonly senders: Sender[] = [];
   readonly executing = new Map<string, RequestContext>();
   overlaps = 0;
-  /** Agents that began in a process that had closed. */
+  /** Agents that began in a closed process. */
   lateStarts = 0;
   #generation = 0;
   #process: Process = { dead: false, closing: false, closed: false };
@@ -143,7 +143,7 @@ export class World {
   readonly #agent: Pick<AgentExecutor, 'replies' | 'resumable'>;
 
   constructor(replies: 'task' | 'either', resumable: boolean, commands: readonly Command[]) {
-    // Other processes come only to a storage that is shared: what they leave there is found when its lease ends.
+    // Only a shared storage has other processes. They find unfinished turns when a lease ends.
     const shared = commands.some((each) => each.do === 'restart' || each.do === 'close');
     this.storage = new ScheduledStorage(this.memory, shared);
     this.#agent = { replies, resumable };
@@ -184,7 +184,7 @@ export class World {
     return handler;
   }
 
-  /** Turns that run in the processes that have not been killed. */
+  /** Running turns in processes that were not killed. */
   get runningTurns(): number {
     return this.#handlers.reduce((sum, handler) => sum + handler.load.runningTurns, 0);
   }
@@ -318,7 +318,7 @@ export class World {
         const taskId = command.fresh ? undefined : await this.taskAt(command.task);
         const request = {
           message: {
-            // A small set of ids: some sends are repeats, of the same content or of another.
+            // A small set of ids, so that some sends repeat an id with the same or another content.
             messageId: `m${command.key}-${this.senders.length % LONG}`,
             role: 'ROLE_USER' as const,
             parts: [{ data: command.script }],
@@ -377,7 +377,7 @@ export class World {
     }
   }
 
-  /** One thing that is ready happens. */
+  /** Runs one of the ready actions. */
   async step(pick: number): Promise<void> {
     const { storage, clock } = this;
     if (storage.pending > 0 && (pick % 2 === 0 || clock.pendingSoon === 0)) {
@@ -396,7 +396,7 @@ export class World {
 
   async restart(): Promise<void> {
     this.#process.dead = true;
-    // What the dead process had asked for has happened or never will, before anyone looks at its leases.
+    // Settles all requests of the dead process before other processes look at its leases.
     await this.drain();
     this.#handlers.pop();
     this.#process = { dead: false, closing: false, closed: false };
@@ -408,7 +408,7 @@ export class World {
     await started;
   }
 
-  /** The process shuts down while everything else goes on; another one takes its place when it has closed. */
+  /** Shuts the process down while everything else goes on. Another one replaces it after that. */
   close(graceMs: number): void {
     const process = this.#process;
     if (process.closing) return;
@@ -416,7 +416,7 @@ export class World {
     void this.#handler.close({ graceMs }).then(() => {
       process.closed = true;
       if (process.dead) return;
-      // Its calls to the storage have happened before the next process looks at its tasks.
+      // Its storage calls have run before the next process looks at its tasks.
       this.storage.settle(process);
       this.#process = { dead: false, closing: false, closed: false };
       this.#handler = this.#boot();
@@ -424,12 +424,12 @@ export class World {
     });
   }
 
-  /** Starts an engine as its host does: again after a while where the storage fails. */
+  /** Starts an engine as its host does, and retries while the storage fails. */
   #start(handler: DefaultRequestHandler): void {
     handler.start().catch(() => this.clock.after(1_000, () => this.#start(handler)));
   }
 
-  /** Every reader reads on, and time goes by until nothing is left to happen. */
+  /** Lets every reader read on, and advances time until nothing is left to do. */
   async finish(): Promise<void> {
     for (const reader of this.readers) {
       reader.paused = false;

@@ -54,7 +54,7 @@ export function message(over: Partial<Message> = {}): Message {
   return { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }], ...over };
 }
 
-/** A request, kept with what came of it so far. */
+/** A request with its result so far. */
 export class Sent {
   task: Task | undefined;
   reply: Message | undefined;
@@ -75,7 +75,7 @@ export class Sent {
   }
 }
 
-/** A stream, kept with what it has shown. */
+/** A stream with its events so far. */
 export class Seen {
   readonly items: StreamItem[] = [];
   ended = false;
@@ -134,7 +134,7 @@ export function idOf(seen: Seen): string {
   return event && 'task' in event ? event.task.id : '';
 }
 
-/** What an agent does that works until it is told to stop. */
+/** Resolves when the signal of the agent is aborted. */
 export function aborted({ signal }: RequestContext): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

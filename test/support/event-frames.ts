@@ -4,7 +4,7 @@ export interface EventFrame {
   readonly data: string | undefined;
 }
 
-/** The frames of an answer as they come; what breaks off in the middle of one is dropped. */
+/** The frames of an answer as they arrive. An incomplete last frame is dropped. */
 export async function* eventFrames({ body }: Response): AsyncGenerator<EventFrame> {
   const decoder = new TextDecoder();
   let text = '';

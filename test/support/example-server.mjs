@@ -12,7 +12,7 @@ export async function startExampleServer() {
     env: { PATH: process.env.PATH, PORT: String(port), HOST: '127.0.0.1', DATABASE_URL: 'memory:', LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // Whatever becomes of the suite, no server outlives it.
+  // No server outlives the suite.
   process.once('exit', () => child.kill('SIGKILL'));
   let said = '';
   await new Promise((ready, failed) => {

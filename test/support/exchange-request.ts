@@ -1,7 +1,7 @@
 import type { ExchangeRequest, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
 import { A2AError } from '../../packages/parley/src/errors/a2a-error.js';
 
-/** What a test says about a request; a body that is no string or bytes is sent as JSON. */
+/** Options of a request. A body that is no string and no bytes is sent as JSON. */
 export interface MemoryRequestOptions {
   readonly method?: string;
   /** Path with query. */
@@ -10,7 +10,7 @@ export interface MemoryRequestOptions {
   readonly body?: unknown;
 }
 
-/** A request without a host: what an adapter would hand to an exchange. */
+/** A request without a host, as an adapter passes it to an exchange. */
 export class MemoryRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;
@@ -19,7 +19,7 @@ export class MemoryRequest implements ExchangeRequest {
   readonly #headers: ReadonlyMap<string, string>;
   readonly #body: Uint8Array;
   #controller: AbortController | undefined;
-  /** Whether anybody asked for the body. */
+  /** True if the body was read. */
   bodyRead = false;
 
   constructor({ method = 'POST', url = '/', headers = {}, body }: MemoryRequestOptions) {
@@ -46,12 +46,12 @@ export class MemoryRequest implements ExchangeRequest {
     return this.#controller.signal;
   }
 
-  /** Whether anybody looked at the signal. */
+  /** True if the signal was read. */
   get signalMade(): boolean {
     return this.#controller !== undefined;
   }
 
-  /** The peer goes away. */
+  /** Simulates a peer that goes away. */
   abort(): void {
     this.#controller ??= new AbortController();
     this.#controller.abort();
@@ -64,7 +64,7 @@ function bytesOf(body: unknown): Uint8Array {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** The whole body of an answer as text; a stream is read to its end. */
+/** The whole body of an answer as text. Reads a stream to its end. */
 export async function textOf({ body }: ExchangeResponse): Promise<string> {
   if (body === undefined) return '';
   if (typeof body === 'string') return body;
@@ -85,7 +85,7 @@ export interface Frame {
   readonly data: unknown;
 }
 
-/** The frames of an event stream, comments left out; refuses what is not exactly `id` and one line of data. */
+/** The frames of an event stream without comments. Fails for frames other than an `id` and one line of data. */
 export function framesOf(text: string): Frame[] {
   if (text === '') return [];
   if (!text.endsWith('\n\n')) throw new Error(`the last frame is not complete: ${text.slice(-40)}`);

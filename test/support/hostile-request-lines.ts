@@ -1,6 +1,4 @@
-/**
- * Request lines that a client never sends: targets that are no path, no URL or no text, and methods of other protocols.
- */
+/** Request lines that a client never sends: invalid targets, and methods of other protocols. */
 export const HOSTILE_REQUEST_LINES: readonly string[] = [
   'GET // HTTP/1.1',
   'GET //[ HTTP/1.1',

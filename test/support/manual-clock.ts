@@ -6,7 +6,7 @@ interface Timer {
   readonly task: () => void;
 }
 
-/** A clock that stands still until it is told to go on. `soon` tasks and timers run only then, in their order. */
+/** A clock that stands still until a test advances it. `soon` tasks and timers run only then, in order. */
 export class ManualClock implements Clock {
   #time = Date.UTC(2026, 0, 1);
   #order = 0;
@@ -40,13 +40,13 @@ export class ManualClock implements Clock {
     return this.#soon.length;
   }
 
-  /** Runs the first task that waits for `soon`, if there is one. */
+  /** Runs the first `soon` task, if there is one. */
   async step(): Promise<void> {
     this.#soon.shift()?.();
     await settled();
   }
 
-  /** Lets everything run that waits for promises or for `soon`, without time passing. */
+  /** Runs all promise reactions and `soon` tasks without advancing the time. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       await settled();
@@ -57,7 +57,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Lets time pass; timers run at their time, and what they cause runs before the next one. */
+  /** Advances the time. A timer runs at its time, and its consequences before the next timer. */
   async advance(ms: number): Promise<void> {
     const end = this.#time + ms;
     await this.settle();
@@ -76,7 +76,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Enough turns of the microtask queue for any chain of promises in the engine. */
+/** Turns of the microtask queue, enough for any chain of promises in the engine. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
 }

@@ -11,7 +11,7 @@ const INTERNALS: readonly (readonly [string, RegExp])[] = [
   ['a value that was never there', /\b(undefined|NaN)\b/],
 ];
 
-/** Fails when a text meant for a peer tells how the program is made: stacks, paths, texts of JavaScript errors. */
+/** Fails if a text for a peer reveals internals: stacks, paths, texts of JavaScript errors. */
 export function assertNoInternals(body: string): void {
   for (const [what, pattern] of INTERNALS) {
     const found = pattern.exec(body);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A bare TCP connection to a server on this machine: what is sent is sent as it is. */
+/** A bare TCP connection to a server on this machine. Sends texts unchanged. */
 export class RawConnection implements Disposable {
   readonly socket: Socket;
   #chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ export class RawConnection implements Disposable {
     return this.#ended;
   }
 
-  /** Resolves with all that has come once it matches. */
+  /** Resolves with the received text once it matches. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.received)) {
       if (this.#ended) throw new Error(`the connection ended after: ${this.received}`);
@@ -45,7 +45,7 @@ export class RawConnection implements Disposable {
     return this.received;
   }
 
-  /** Resolves with what `read` makes of all that has come, once it makes something of it. */
+  /** Resolves with the result of `read` on the received bytes, once it has one. */
   async take<T>(read: (bytes: Buffer) => T | undefined): Promise<T> {
     for (;;) {
       const found = read(this.bytes);
@@ -55,7 +55,7 @@ export class RawConnection implements Disposable {
     }
   }
 
-  /** Resolves with all that has come once the other side has closed. */
+  /** Resolves with the received text once the other side has closed. */
   async untilEnd(): Promise<string> {
     while (!this.#ended) await this.#change();
     return this.received;

@@ -9,7 +9,7 @@ import type {
 import { LocalWakeups } from '../../packages/parley/src/store/wakeups.js';
 import { settled } from './manual-clock.js';
 
-/** `late`: it happens, but its caller hears of it only when it is picked once more. */
+/** `late`: the operation runs, but its caller gets the result only after another pick. */
 type Fate = 'run' | 'late' | 'fail';
 
 /** A process as its storage sees it: killed, or shut down in order. */
@@ -26,16 +26,16 @@ interface Operation {
 }
 
 /**
- * Storage operations that wait until they are picked, in any order: every interleaving of commits a real store could
- * give. `view` is how one process sees it, alone or with others; a dead process can only go on with appends, as a
- * zombie would. A closed process has closed its view: its calls fail.
+ * Storage operations that wait until they are picked, in any order. That allows every interleaving of commits in a real
+ * store. `view` is the storage of one process, alone or with others. A dead process can only go on with appends. A
+ * closed process has closed its view: its calls fail.
  */
 export class ScheduledStorage {
   readonly #storage: TaskStorage;
   readonly #shared: boolean;
   #operations: Operation[] = [];
   readonly #epochs = new Map<string, number>();
-  /** Appends that were accepted from a turn after a newer claim of its task: there must be none. */
+  /** Appends of a turn that were accepted after a newer claim of its task. There must be none. */
   readonly overtaken: Append[] = [];
 
   constructor(storage: TaskStorage, shared: boolean) {
@@ -47,12 +47,12 @@ export class ScheduledStorage {
     return this.#operations.length;
   }
 
-  /** The operations that wait, in the order in which they came. */
+  /** The waiting operations, in the order of their calls. */
   get names(): readonly string[] {
     return this.#operations.map(({ name }) => name);
   }
 
-  /** Runs or fails one of the operations that wait. */
+  /** Runs or fails one of the waiting operations. */
   async pick(index: number, fate: Fate = 'run'): Promise<void> {
     const [operation] = this.#operations.splice(index % Math.max(1, this.#operations.length), 1);
     if (fate !== 'fail') operation?.run(fate);
@@ -60,7 +60,7 @@ export class ScheduledStorage {
     await settled();
   }
 
-  /** Everything that a process has asked for happens. */
+  /** Runs all operations of a process. */
   settle(user: StorageUser): void {
     const own = this.#operations.filter((operation) => operation.user === user);
     this.#operations = this.#operations.filter((operation) => operation.user !== user);

@@ -3,15 +3,15 @@ import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
 
 /** A process as its storage sees it. */
 export interface StorageClient {
-  /** The process has died: nothing reaches the storage but its appends, as those of a zombie would. */
+  /** The process has died. Only its appends still reach the storage. */
   readonly dead: boolean;
   /** The network between the process and the storage is cut: no call arrives or is answered. */
   readonly isCutOff?: boolean;
-  /** What becomes of wake-ups. Default: they arrive. */
+  /** The fate of wake-ups. Default: they arrive. */
   readonly wakeups?: WakeupFate;
 }
 
-/** A storage as a process sees it that shares it with others. It publishes all appends, as a shared storage does. */
+/** The view of one process on a shared storage. It publishes all appends, as a shared storage does. */
 export function onSharedStorage(storage: TaskStorage, client: StorageClient = { dead: false }): TaskStorage {
   const wakeups = new FaultyWakeups(storage.wakeups, () =>
     client.dead || client.isCutOff ? 'lose' : (client.wakeups ?? 'deliver'),

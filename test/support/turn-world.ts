@@ -5,7 +5,7 @@ import {
   type TurnState,
 } from '../../packages/parley/src/server/execution/turn-state.js';
 
-/** Events that an agent may publish at any time after it was called, also after it has returned. */
+/** Events that an agent may publish at any time after it was called, even after it has returned. */
 const EVENTS: readonly TurnInput[] = [
   'chunk',
   'announced',
@@ -46,7 +46,7 @@ interface Facts {
   readonly answered: boolean;
 }
 
-/** A turn and its surrounding world: the agent, the storage, the timers and the process, each free to do all it can. */
+/** A turn and its world: the agent, the storage, the timers and the process. Each of them can do everything. */
 export class TurnWorld {
   readonly #facts: Facts;
 
@@ -86,12 +86,12 @@ export class TurnWorld {
     return Object.values(this.#facts).join('|');
   }
 
-  /** True if nothing of the turn is left to do but for its agent to stop. */
+  /** True if only the end of the agent is missing. */
   get isOver(): boolean {
     return OVER.includes(this.#facts.state);
   }
 
-  /** Inputs of the timers and the storage. They come even if the agent and the process do nothing any more. */
+  /** Inputs of the timers and the storage. They come even if the agent and the process do nothing more. */
   get certain(): readonly TurnInput[] {
     const facts = this.#facts;
     const inputs: TurnInput[] = [];
@@ -127,7 +127,7 @@ export class TurnWorld {
     return [...new Set(inputs)];
   }
 
-  /** The world after an input. Throws if a rule is broken. */
+  /** The world after an input. Throws if a rule is violated. */
   after(input: TurnInput): TurnWorld {
     const next = step(this.#facts.state, input);
     if (next === 'impossible') throw new Error(`${input} comes in ${this.#facts.state}, which is called impossible`);
@@ -143,7 +143,7 @@ export class TurnWorld {
   }
 }
 
-/** Facts that an input brings by itself. */
+/** Facts that follow from an input alone. */
 function caused(input: TurnInput): Partial<Facts> {
   switch (input) {
     case 'begin':

@@ -8,7 +8,7 @@ export interface HookCall {
   readonly body: string;
 }
 
-/** A webhook on a free port of this machine that keeps what it is told. */
+/** A webhook on a free port of this machine. Records its calls. */
 export class Webhook implements AsyncDisposable {
   readonly calls: HookCall[] = [];
   readonly #server: Server;
@@ -34,7 +34,7 @@ export class Webhook implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
   }
 
-  /** Resolves with the first call whose body matches, as soon as it has come. */
+  /** Resolves with the first call whose body matches, as soon as it arrives. */
   async call(body: RegExp): Promise<HookCall> {
     for (;;) {
       const found = this.calls.find((call) => body.test(call.body));

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time as the example agents need it; tests bring one of their own and wait for nothing. */
+/** Time for the example agents. Tests pass their own clock and wait for nothing. */
 export interface AgentClock {
   /** Wall-clock time. */
   now(): Date;
-  /** Resolves to true when `ms` have passed, to false as soon as the signal aborts. */
+  /** Resolves to true after `ms`, or to false as soon as the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<boolean>;
 }
 

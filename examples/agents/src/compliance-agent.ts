@@ -10,8 +10,8 @@ const converse: Behaviour = async ({ text, signal }, events, { clock }) => {
 };
 
 /**
- * Does what the beginning of `messageId` asks for, so that a test decides by itself what happens; any other message is
- * answered after some work, and the conversation goes on.
+ * Does what the prefix of `messageId` asks for, so that a test chooses the behaviour. Answers any other message after
+ * some work, and the conversation goes on.
  */
 export function complianceAgent(tools: BehaviourTools) {
   const executor: AgentExecutor = {

@@ -2,14 +2,14 @@ import type { Part } from 'parley-a2a';
 import type { EventQueue, RequestContext } from 'parley-a2a/server';
 import type { AgentClock } from './agent-clock.js';
 
-/** What a behaviour may use beside the turn itself. */
+/** Tools of a behaviour, in addition to the turn. */
 export interface BehaviourTools {
   readonly clock: AgentClock;
-  /** How long a compatibility kit waits for a stream, in ms; a task made for resubscription works twice as long. */
+  /** Time that a compatibility kit waits for a stream, in ms. A task for resubscription runs twice as long. */
   readonly streamingTimeoutMs: number;
 }
 
-/** What an agent does with one message. */
+/** The reaction of an agent to one message. */
 export type Behaviour = (context: RequestContext, events: EventQueue, tools: BehaviourTools) => Promise<void>;
 
 const FILE: Part = {
@@ -47,7 +47,7 @@ const workForSubscribers: Behaviour = async ({ signal }, events, { clock, stream
   if (await clock.pause(2 * streamingTimeoutMs + 500, signal)) await events.complete();
 };
 
-/** Behaviour by the beginning of `messageId`. */
+/** Behaviours by the prefix of `messageId`. */
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   'tck-complete-task': (_context, events) => events.complete('Hello from TCK'),
   'tck-artifact-text': completeWith('Generated text content'),
@@ -70,7 +70,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 
 const LONGEST_FIRST = Object.entries(BEHAVIOURS).sort(([a], [b]) => b.length - a.length);
 
-/** What the beginning of a message id asks for; the longest one that fits decides. */
+/** The behaviour for a message id. The longest matching prefix decides. */
 export function behaviourFor(messageId: string): Behaviour | undefined {
   return LONGEST_FIRST.find(([prefix]) => messageId.startsWith(prefix))?.[1];
 }

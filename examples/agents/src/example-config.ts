@@ -1,14 +1,14 @@
 import { OptionsError, readServerConfig, type ServerConfig } from 'parley-a2a/node';
 
-/** What the server of the example agents can be told by environment variables. */
+/** Settings of the example server, from environment variables. */
 export interface ExampleConfig extends ServerConfig {
-  /** `TCK_STREAMING_TIMEOUT`, given in seconds. */
+  /** From `TCK_STREAMING_TIMEOUT`, which is in seconds. */
   readonly streamingTimeoutMs: number;
 }
 
 /**
  * Reads the settings.
- * @throws OptionsError naming what is wrong with them.
+ * @throws OptionsError naming the invalid ones.
  */
 export function readExampleConfig(env: NodeJS.ProcessEnv): ExampleConfig {
   const config = readServerConfig(env);

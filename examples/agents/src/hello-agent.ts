@@ -10,7 +10,7 @@ const executor: AgentExecutor = {
   },
 };
 
-/** The smallest agent with tasks: greets, as an artifact and in the closing status. */
+/** The smallest agent with tasks. It greets in an artifact and in the final status. */
 export function helloAgent() {
   return {
     ...CARD_DEFAULTS,

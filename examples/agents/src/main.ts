@@ -36,7 +36,7 @@ async function serve(): Promise<void> {
       '/spec03': spec03Agent(tools),
     },
     storage,
-    // Callers of this interface expect to be let in from any page, and to change the cache.
+    // Callers of this interface expect to call from any page and to change the cache.
     baseServer: {
       agent: '/hello',
       cors: '*',
@@ -54,7 +54,7 @@ async function serve(): Promise<void> {
   });
   const { url } = await host.listen(config.port, config.host);
 
-  // Before anybody is told that it listens, and may ask it to stop.
+  // Registered before the server reports that it listens, because a signal may follow at once.
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -78,19 +78,19 @@ async function serve(): Promise<void> {
   logger.info(`listening on ${url}`, { address, port, storage: databaseUrl, durability: storage.durability });
 }
 
-/** Its driver is loaded only where it is used. */
+/** Loads the driver only if it is used. */
 async function openCache(url: string, logger: Logger): Promise<AnswerCache> {
   const { openRedisCache } = await import('parley-a2a/redis-cache');
   return openRedisCache({ url, logger });
 }
 
-/** Lines for people on a terminal, JSON for everything that collects logs. */
+/** Text for a terminal, JSON for log collectors. */
 function loggerFor(level: LogLevel): Logger {
   if (!process.stdout.isTTY) return pinoLogger({ level });
   return textLogger({ write: (line) => process.stdout.write(line), now: Date.now, level });
 }
 
-/** One line that says what to put right; where in the code it broke is for LOG_LEVEL=debug. */
+/** One line that says what to change. With LOG_LEVEL=debug it adds the stack. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const expected = error instanceof OptionsError || error instanceof StorageError || 'code' in error;

@@ -1,6 +1,6 @@
 import type { Message } from 'parley-a2a';
 
-/** The texts of a message's text parts, in order. */
+/** The texts of the text parts of a message, in order. */
 export function textsOf(message: Message): string[] {
   return message.parts.flatMap((part) => ('text' in part ? [part.text] : []));
 }

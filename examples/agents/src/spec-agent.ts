@@ -17,7 +17,7 @@ const ADMIN_SKILL = {
   examples: ['admin-status'],
 };
 
-/** One scenario of the protocol per keyword that a message begins with. */
+/** An agent with one scenario of the protocol per keyword. A message begins with the keyword. */
 export function specAgent(tools: BehaviourTools) {
   const executor: AgentExecutor = {
     replies: 'either',
@@ -54,7 +54,7 @@ export function specAgent(tools: BehaviourTools) {
   } satisfies AgentOptions;
 }
 
-/** The same as an agent that knows 0.3 only, with tasks of its own and no extended card. */
+/** The same agent for 0.3 only, with its own tasks and without an extended card. */
 export function spec03Agent(tools: BehaviourTools): AgentOptions {
   const { authenticator: _, extendedAgentCard: __, ...spec } = specAgent(tools);
   return { ...spec, id: 'spec03', name: 'Spec Agent (0.3)', versions: ['0.3'] };

@@ -1,7 +1,7 @@
 import type { EventQueue, RequestContext } from 'parley-a2a/server';
 import type { AgentClock } from './agent-clock.js';
 
-/** The text that chose the scenario, and the turn it runs in. */
+/** The turn of a scenario and the text that chose it. */
 export interface ScenarioTurn {
   readonly text: string;
   readonly context: RequestContext;
@@ -9,7 +9,7 @@ export interface ScenarioTurn {
   readonly clock: AgentClock;
 }
 
-/** One thing the spec agent shows: a keyword, its row in the card, and what happens. */
+/** One scenario of the spec agent: its keyword, its row in the card, and its behaviour. */
 export interface Scenario {
   readonly keyword: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface Scenario {
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><circle cx="16" cy="16" r="12" fill="teal"/></svg>';
 
-/** Every scenario, in the order of the card's skills. */
+/** All scenarios, in the order of the skills in the card. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     keyword: 'message-only',
@@ -150,7 +150,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** What a message to a task that waits is answered with, whatever the task began as. */
+/** Answers a message to a waiting task, for every scenario. */
 export async function continueConversation({ text, context, events }: ScenarioTurn): Promise<void> {
   if (text.toLowerCase().includes('done')) {
     await events.artifact(`[multi-turn] Final message: ${text}`, { artifactId: 'final', name: 'final' });

@@ -2,7 +2,7 @@ import type { Message, Part, Task } from 'parley-a2a';
 import type { AgentExecutor, EventQueue, RequestContext, StatusContent } from 'parley-a2a/server';
 import type { AgentClock } from '../src/agent-clock.js';
 
-/** What an agent published, in the order it did. */
+/** Events that an agent published, in order. */
 export type Published =
   | { readonly status: string; readonly says: string | undefined }
   | {
@@ -13,7 +13,7 @@ export type Published =
     }
   | { readonly message: string | undefined };
 
-/** A clock that never waits and remembers how long it was asked to; a pause during which `abort` strikes ends early. */
+/** A clock that never waits and records its pauses. A pause that contains `abort` ends early. */
 export class ScriptedClock implements AgentClock {
   readonly pauses: number[] = [];
 
@@ -29,7 +29,7 @@ export class ScriptedClock implements AgentClock {
   }
 }
 
-/** Runs one turn of an agent against a recording queue; `task` makes it a follow-up. */
+/** Runs one turn of an agent with a recording queue. `task` makes it a follow-up. */
 export async function runTurn(
   executor: AgentExecutor,
   { text, parts, messageId, task }: { text?: string; parts?: readonly Part[]; messageId?: string; task?: Task },

@@ -1,15 +1,15 @@
 import { type LanguageModel, streamText } from 'ai';
 import { type AgentExecutor, agent } from 'parley-a2a/server';
 
-/** A model of the AI SDK, and what it is told before each message. */
+/** A model of the AI SDK, and its instructions for each message. */
 export interface LanguageModelAgentOptions {
   readonly model: LanguageModel;
   readonly instructions?: string;
 }
 
 /**
- * Answers with the text of a language model. The answer is an artifact that grows with every delta. A cancel stops the
- * model. An error of the model fails the task, and the caller learns no more than that.
+ * An agent that answers with the text of a language model. The answer is an artifact that grows with every delta. A
+ * cancel stops the model. An error of the model fails the task without details for the caller.
  */
 export function languageModelAgent({ model, instructions }: LanguageModelAgentOptions): AgentExecutor {
   return agent((prompt, { signal }) =>

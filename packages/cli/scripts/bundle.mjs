@@ -1,5 +1,5 @@
-// Puts what a command loads into few files: a tool that runs for a tenth of a second must not spend it on finding modules. The client of
-// the library goes with it, and what that loads at once; servers and storages stay where they are.
+// Bundles the code of commands into few files, so that a short run spends no time on finding modules. The client of the
+// library and its static imports are included. Servers and storages stay separate.
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node22.19',
-  // Traces should say names.
+  // Stack traces need names.
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
@@ -37,7 +37,7 @@ const { metafile } = await build({
   ],
 });
 
-// What others have written keeps its licence.
+// Code of other authors keeps its license.
 for (const path of Object.keys(metafile.inputs)) {
   const [place, name] = FOREIGN.exec(path) ?? [];
   if (name !== undefined)

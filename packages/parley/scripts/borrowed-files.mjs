@@ -1,4 +1,4 @@
-// What the package shows of the repository: built and copied before `npm pack` and `npm publish`, removed after it.
+// Files of the repository in the package. Copied before `npm pack` and `npm publish`, removed after it.
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

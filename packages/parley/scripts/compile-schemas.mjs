@@ -1,11 +1,11 @@
-// Compiles the schemas of src/model into the *.generated.ts files beside them. Run before tsc; takes no arguments.
+// Compiles the schemas of src/model into the *.generated.ts files beside them. Runs before tsc. Takes no arguments.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileValidators } from './compile-validators.mjs';
 import { reachable, readSchemas } from './schema-bundle.mjs';
 import { typeTable } from './type-table.mjs';
 
-/** What the library validates as a whole; everything else is validated as part of these. */
+/** Types with a validator of their own. All other types are validated as parts of these. */
 const ROOTS = [
   'AgentCapabilities',
   'AgentCard',
@@ -62,7 +62,7 @@ await Promise.all([
 ]);
 process.stdout.write(`${ROOTS.length} validators compiled in ${Math.round(performance.now() - started)} ms\n`);
 
-/** Writes a file only if it changes, and at once as a whole: builds and tests may be reading it. */
+/** Writes a file only if it changes, and atomically, because builds and tests may be reading it. */
 async function write(file, source) {
   const path = join(folder, file);
   const text = `${head}${source}\n`;
@@ -72,7 +72,7 @@ async function write(file, source) {
   await rename(half, path);
 }
 
-/** The module with its exports given the types of the model. */
+/** The module, with the types of the model on its exports. */
 function typed(source) {
   const lines = source.replace(/export\s*\{[^}]*\};?\s*$/, '').replace(/(["'])use strict\1;\n/, '');
   const imports = ROOTS.map((name) => {

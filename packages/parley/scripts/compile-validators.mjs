@@ -3,16 +3,14 @@ import { _, Name } from 'ajv/dist/compile/codegen/index.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
 
-/** Hand-written checks the validators import; they stand beside the generated file. */
+/** Hand-written checks for the validators, beside the generated file. */
 const CHECKS = {
   isBase64: './base64.js',
   isTimestamp: './timestamp.js',
   jsonFault: './json-fault.js',
 };
 
-/**
- * The source of an ES module that exports `is<Name>` for every name given: plain code with nothing of Ajv left but what it wrote.
- */
+/** The source of an ES module that exports `is<Name>` for every name. The code does not need Ajv. */
 export async function compileValidators(definitions, names) {
   const ajv = new Ajv({
     code: { source: true, esm: true, lines: true },
@@ -78,12 +76,12 @@ function withoutErrors(source) {
   return changed;
 }
 
-/** A keyword for values of one type, or of any, that fails on a condition. */
+/** A keyword for values of one type, or of any type, that fails on a condition. */
 function keyword(type, name, condition) {
   return { keyword: name, ...(type === undefined ? {} : { type }), code: (cxt) => cxt.fail(condition(cxt)) };
 }
 
-/** The schema with its slow or incomplete parts replaced by the keywords above. */
+/** The schema, with its slow or incomplete parts replaced by these keywords. */
 function prepare(schema) {
   if (Array.isArray(schema)) return schema.map(prepare);
   if (typeof schema !== 'object' || schema === null) return schema;

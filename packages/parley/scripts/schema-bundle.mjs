@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /**
- * Reads the schema modules of a folder: every schema that has a name, once, with references (`#/$defs/Name`) where another named
- * schema stands inside it; and for every exported type the module it comes from.
+ * Reads the schema modules of a folder. Every named schema appears once. Other schemas refer to it (`#/$defs/Name`).
+ * Also returns the module of every exported type.
  */
 export async function readSchemas(folder) {
   const modules = [];
@@ -36,7 +36,7 @@ export async function readSchemas(folder) {
   return { definitions, types };
 }
 
-/** The definitions that some of these names need, themselves included, by name. */
+/** The definitions that these names need, including their own, by name. */
 export function reachable(definitions, names) {
   const found = new Map();
   const visit = (name) => {
@@ -50,7 +50,7 @@ export function reachable(definitions, names) {
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The schema as plain JSON with every named schema inside moved to `definitions`; gives the reference if it is named itself. */
+/** The schema as plain JSON. Every named schema inside moves to `definitions`. A named schema becomes a reference. */
 function hoist(schema, definitions) {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, definitions));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -66,8 +66,9 @@ function hoist(schema, definitions) {
 }
 
 /**
- * A union of closed objects, each with one required member that no other has, is one closed object with exactly one of those
- * members: the same values, told apart by the member that is there instead of by trying one after another.
+ * Merges a union of closed objects into one closed object. Each alternative has one required member of its own, so the
+ * result has exactly one of these members. The validator then decides by that member instead of trying every
+ * alternative.
  */
 function mergeUnion(schema, definitions) {
   if (schema.anyOf === undefined) return schema;

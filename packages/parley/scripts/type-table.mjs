@@ -1,6 +1,6 @@
 /**
- * The definitions as rows of members, for code that walks a value along its type: what Ajv's output cannot tell, namely which member
- * is wrong and what it should have been.
+ * The definitions as rows of members, for code that walks a value along its type. The output of Ajv does not tell which
+ * member is wrong and what it should be.
  */
 export function typeTable(definitions) {
   return Object.fromEntries([...definitions].map(([name, schema]) => [name, typeRow(schema)]));
