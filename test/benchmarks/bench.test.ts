@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a run of the command says, in short rounds over few connections. */
+/** The output of a run of the command, with short rounds and few connections. */
 async function bench(...args: string[]): Promise<{ output: string; report: Report }> {
   const json = join(folder, 'report.json');
   // Long enough for an answer from every server also where others keep the machine busy.

@@ -102,7 +102,7 @@ describe('the example agents with a Redis', () => {
     expect((await json(one, '/info')).features).toMatchObject({ redis_cache: true });
     const card = await json(one, '/discover');
     expect(card).toMatchObject({ name: 'HelloWorld Agent', url: 'http://agents.example/hello/' });
-    // Writing is waited for by nobody.
+    // The server does not wait for writes.
     const hitsOfOther = async () => {
       await json(other, '/discover');
       return (await json(other, '/cache/stats')).cache?.hits;

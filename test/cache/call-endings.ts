@@ -1,12 +1,12 @@
-/** How a call ended. `late`: not within its time. */
+/** The end of a call. `late`: not within its time. */
 export type Ending = 'answered' | 'failed' | 'late';
 
-/** How long a call that needs the cache may take. */
+/** The longest time of a call that needs the cache. */
 const AT_MOST_MS = 100;
 
 /**
- * How a call ends that may take `ms`. Both are timed by the same event loop, so that a machine with much else to do, which delays the one and
- * the other, makes no call late.
+ * The end of a call that may take `ms`. The event loop that runs the call also measures it. A busy machine delays both,
+ * so it makes no call late.
  */
 export function endingOf(call: Promise<unknown>, ms = AT_MOST_MS): Promise<Ending> {
   return new Promise((resolve) => {

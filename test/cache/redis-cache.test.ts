@@ -26,7 +26,7 @@ cacheContract('in Redis', async () => {
   return openRedisCache({ url: server.url });
 });
 
-/** What a cache logs. */
+/** Records the log of a cache. */
 function recorder(): { readonly logger: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const write = (message: string, fields: object = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`);

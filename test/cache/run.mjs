@@ -1,5 +1,5 @@
-// Runs what is said of the cache against a real redis-server: that does as Redis itself does, that is killed, frozen and started again.
-// The last line is `N passed, N failed`; without the server the suite says so and is left out, unless CI is set.
+// Tests the cache with a real redis-server: its commands, and a server that is killed, frozen and restarted. The last
+// line is `N passed, N failed`. Without the server the suite is left out and says so, unless CI is set.
 import { hasProgram } from '../../scripts/debian-package.mjs';
 import { countLine, runVitest } from '../../scripts/suites.mjs';
 

@@ -9,7 +9,7 @@ interface Task {
   readonly status: { readonly state: string };
 }
 
-/** An agent with two doors: its task goes on once somebody has been at the first one, and ends after the second. */
+/** An agent that asks for two logins: its task goes on after the first and ends after the second. */
 const AGENT = `
   import { createServer } from 'node:http';
   import { once } from 'node:events';

@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 /** The command line as it is installed. */
 export const PARLEY = fileURLToPath(new URL('../../packages/cli/bin/parley.js', import.meta.url));
 
-/** How a command is to be run. */
+/** Options of a run of the command. */
 export interface ParleyOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly cwd?: string;
 }
 
-/** What a command printed, and how it ended. */
+/** Output and exit code of a command. */
 export interface ParleyResult {
   readonly code: number | null;
   readonly stdout: string;
@@ -33,7 +33,7 @@ export class EmptyFolder implements Disposable {
 const home = new EmptyFolder();
 process.once('exit', () => home[Symbol.dispose]());
 
-/** A running command; the settings of whoever runs the tests do not reach it. */
+/** A running command. It does not see the settings of the tester's machine. */
 export class RunningParley implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly ended: Promise<ParleyResult>;

@@ -11,7 +11,7 @@ export interface RecordedRequest {
   readonly body: { readonly method: string; readonly params: Readonly<Record<string, unknown>> };
 }
 
-/** What an agent of the test answers to a call; `undefined` leaves it without an answer. */
+/** The answer of a test agent to a call. `undefined` gives no answer. */
 export type Answer = (request: RecordedRequest) => {
   status?: number;
   headers?: Record<string, string>;

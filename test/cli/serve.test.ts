@@ -217,7 +217,7 @@ describe('parley serve --exec', () => {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // One that has ended and that nobody has waited for is still in the table.
+    // A zombie process is still in the table.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;

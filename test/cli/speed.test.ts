@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { EmptyFolder, PARLEY } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
-/** How much more than a bare script `card get` may cost: 1.3 is promised, the rest is room for a busy machine. */
+/** Limit for `card get`, as a multiple of a bare script. The promise is 1.3; the rest is room for a busy machine. */
 const MOST = 1.5;
 const ROUNDS = 15;
 const TELLS_CPU = `data:text/javascript,${encodeURIComponent(
@@ -15,7 +15,7 @@ const TELLS_CPU = `data:text/javascript,${encodeURIComponent(
 
 const run = promisify(execFile);
 
-/** What a process costs from its start to its end, whatever else the machine does. */
+/** CPU time of a process from its start to its end. */
 async function cpuMs(args: readonly string[], home: string): Promise<number> {
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home };

@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 
-/** A server on somebody else's SDK, and what it does in a way of its own. */
+/** A server on another SDK, and its deviations. */
 export interface Peer {
   /** Undefined where it cannot be run. */
   readonly command: readonly [program: string | undefined, ...args: string[]];
   readonly version: '1.0' | '0.3';
-  /** What the server itself gets wrong, so that no client could show it. */
+  /** Faults of the server, which no client can hide. */
   readonly faults?: readonly Fault[];
 }
 
-/** What a server does not do as it should. */
+/** A fault of a server. */
 export type Fault =
   /** A chunk that two connections watch is stored twice. */
   | 'stores watched chunks twice'

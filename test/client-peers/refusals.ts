@@ -6,7 +6,7 @@ import { hasFault, type Stage } from './stage.js';
 
 const VAGUE = ['INTERNAL_ERROR', 'UNAVAILABLE'];
 
-/** What is refused arrives as the error that it is. */
+/** Refused calls arrive as the right errors. */
 export function testRefusals(stage: Stage): void {
   async function codeOf(call: Promise<unknown>): Promise<string> {
     const error = await call.then(

@@ -1,5 +1,5 @@
-// Plays one matrix of scenarios with our client against servers on the official SDKs, each a process of its own on a real port. Where
-// there is no Python its servers are left out. The last line is `N passed, N failed`.
+// Plays one matrix of scenarios with our client against servers on the official SDKs. Each server is a process with a
+// real port. Without Python its servers are left out. The last line is `N passed, N failed`.
 import { join } from 'node:path';
 import { root } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';

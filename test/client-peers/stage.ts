@@ -4,7 +4,7 @@ import type { Fault, Peer } from './peers.js';
 /** The bindings that every server has. */
 export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 
-/** What the scenarios are played on; there once the tests run. */
+/** The stage of the scenarios, available once the tests run. */
 export interface Stage {
   readonly peer: Peer;
   readonly url: string;
@@ -12,7 +12,7 @@ export interface Stage {
   readonly client: Client;
 }
 
-/** Whether the server has this fault, over this binding. */
+/** True if the server has this fault over this binding. */
 export function hasFault({ peer, binding }: Pick<Stage, 'peer' | 'binding'>, fault: Fault): boolean {
   if (fault === 'breaks off refused streams' && binding === 'JSONRPC') return false;
   return peer.faults?.includes(fault) === true;

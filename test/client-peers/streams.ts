@@ -113,7 +113,7 @@ async function all(stream: TaskStream): Promise<Event[]> {
   return events;
 }
 
-/** What the artifacts hold once the events are put together: a task says what is so now. */
+/** The content of all artifacts after the events. A task replaces earlier content. */
 function contentOf(events: readonly Event[]): string {
   return events.reduce((content, event) => {
     if ('task' in event) return event.task.artifacts?.map(textOf).join('') ?? '';

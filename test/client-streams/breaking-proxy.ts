@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Random } from '../support/random.js';
 
-/** What the proxy does to one answer. */
+/** The fault in one answer. */
 type Fault = 'none' | 'pieces' | 'refuse' | 'lose' | 'cut' | 'close' | 'unfinished';
 
 const FAULTS: readonly Fault[] = ['none', 'pieces', 'refuse', 'lose', 'cut', 'cut', 'close', 'close', 'unfinished'];
@@ -26,9 +26,10 @@ interface Caller {
 }
 
 /**
- * A proxy that breaks answers in every way that networks and gateways know: it cuts connections, closes streams cleanly in the
- * middle, holds bytes back, splits them inside of characters, drops the end of the last frame, answers 502 before or after the agent has
- * acted. What befalls a caller follows from the seed in its header `x-luck`; callers without one are left alone.
+ * A proxy that breaks answers in every way of networks and gateways. It cuts connections, closes streams in the middle,
+ * holds bytes back, and splits them inside of characters. It also drops the end of the last frame, and answers 502
+ * before or after the agent has acted. The seed in the header `x-luck` decides the faults of a caller. Callers without
+ * that header have none.
  */
 export class BreakingProxy {
   /** Port of the server behind it. */
@@ -37,7 +38,7 @@ export class BreakingProxy {
   readonly #withoutIds: boolean;
   readonly #server: Server;
   readonly #callers = new Map<string, Caller>();
-  /** How often each fault has happened. */
+  /** Number of each fault. */
   readonly faults: Record<Fault, number> = { none: 0, pieces: 0, refuse: 0, lose: 0, cut: 0, close: 0, unfinished: 0 };
 
   constructor({ withoutIds = false } = {}) {
@@ -126,7 +127,7 @@ export class BreakingProxy {
         response.write(ready.subarray(at, at + size));
         at += size;
         left -= Math.min(size, left);
-        // What is written apart has to arrive apart.
+        // Separate writes must arrive separately.
         if (fault !== 'none') await setImmediate();
       }
       if (left <= 0) break;

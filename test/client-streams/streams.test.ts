@@ -87,7 +87,7 @@ describe.each([
     if (withIds) expect(turns.at(-1)?.events.at(-1), `seed ${seed}`).toEqual(log.at(-1));
   }
 
-  /** What the server has stored, by itself and not through the proxy. */
+  /** The log of the server, read without the proxy. */
   async function logOf(taskId: string): Promise<Numbered[]> {
     const answer = await asked(`/tasks/${taskId}:subscribe`, { 'last-event-id': '0' });
     return framesOf(await answer.text()).map(({ id, data }) => ({ id, event: data as TaskEvent }));
@@ -139,7 +139,7 @@ function expectOrder(events: readonly Numbered[], log: readonly Numbered[], plac
   }
 }
 
-/** What the events come to. */
+/** The task after the events. */
 function folded(events: readonly Numbered[]): unknown {
   const [first, ...rest] = events.map(({ event }) => event);
   if (first === undefined || !('task' in first)) throw new Error('a stream begins with a task');

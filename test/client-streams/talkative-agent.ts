@@ -5,8 +5,8 @@ import { Random } from '../support/random.js';
 const WORDS = ['plain ', 'žluťoučký ', '日本語', '🎉🎉', '👩‍👩‍👧 ', '\u2028', 'ﷺ', 'id: 7\n\ndata: {}\n\n', '"\\', 'é'];
 
 /**
- * Says at length what follows from the seed in its prompt: statuses, artifacts that grow side by side, in characters of one to four bytes.
- * With a seed divisible by three it asks a question on the way, and goes on when it is answered.
+ * Publishes many events that follow from the seed in its prompt: statuses, and artifacts that grow in parallel, in
+ * characters of one to four bytes. With a seed divisible by three it asks a question, and goes on after the answer.
  */
 export const talkativeAgent: AgentExecutor = {
   async execute(context, events) {

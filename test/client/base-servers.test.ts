@@ -16,10 +16,7 @@ const unknownMethod: StubAnswer = {
   body: { jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'Method not found' } },
 };
 
-/**
- * A server of the base-server interface by somebody else, as strict as can be: each endpoint takes its own methods
- * only.
- */
+/** A strict server of the base-server interface: each endpoint accepts only its own methods. */
 function foreign(paths: readonly string[], prefix = ''): Promise<StubAgent> {
   const task = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'completed' }, history: [], artifacts: [] };
   const answers: Readonly<Record<string, object>> = {

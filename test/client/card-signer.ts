@@ -48,7 +48,7 @@ export async function signer(kid: string, alg = 'ES256'): Promise<Signer> {
   };
 }
 
-/** What a signature of the card is over. */
+/** The text that a signature of the card covers. */
 export const textOf = (card: object) => canonicalJson(canonicalCard(card));
 
 /** The verdicts on a card, and the card where there is one, else the error. */

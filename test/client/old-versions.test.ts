@@ -46,7 +46,7 @@ describe.each([
       await expect(client.cancelTask(id)).rejects.toMatchObject({ name: 'TaskNotCancelableError' });
       await expect(client.sendMessage({ message: { parts: [] } })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
       await expect(client.listTasks()).rejects.toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
-      // What was pinned is not left.
+      // The client keeps to the pinned version.
       await expect(connect(url, { version: '1.0' })).rejects.toMatchObject({ code: 'VERSION_NOT_SUPPORTED' });
     } finally {
       await Promise.all([server.close({ graceMs: 0 }), current.close({ graceMs: 0 })]);

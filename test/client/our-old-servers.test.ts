@@ -87,7 +87,7 @@ describe('an agent whose card does not say that it is of 0.2.5', () => {
       url,
       supportsAuthenticatedExtendedCard: true,
     }) as object as AgentCard;
-  /** What knows no such method answers with one of these. */
+  /** Servers that do not know the method answer with one of these. */
   const agentOf = (code: number, card: StubAnswer) =>
     StubAgent.start(({ method }) =>
       method === 'GET' ? card : { body: { jsonrpc: '2.0', id: 1, error: { code, message: 'no' } } },

@@ -15,7 +15,7 @@ export interface StubCall {
   readonly number: number;
 }
 
-/** What to answer: an object is sent as JSON; a function has the response to itself. */
+/** An answer: an object is sent as JSON, a function writes the response itself. */
 export type StubAnswer =
   | {
       readonly status?: number;

@@ -4,7 +4,7 @@ import type { AnswerCache } from '../../packages/parley/src/cache/answer-cache.j
 /** Opens a cache that is empty. */
 export type OpenCache = () => Promise<AnswerCache>;
 
-/** What every cache must do. */
+/** The contract of every cache. */
 export function cacheContract(name: string, open: OpenCache): void {
   describe(`the cache ${name}`, () => {
     let cache: AnswerCache;

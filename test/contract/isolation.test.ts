@@ -95,7 +95,7 @@ function publish(step: Step, events: EventQueue, change: Change, id: string): vo
   change(object);
 }
 
-/** Plays a script. `change` gets every object that anybody is handed, and every object that anybody has handed over. */
+/** Plays a script. `change` gets every object that passes between application and engine, in both directions. */
 async function play(storage: TaskStorage, script: Script, way: 'direct' | 'intercepted', change: Change) {
   const seen: string[] = [];
   const turns = [...script.turns];
@@ -134,7 +134,7 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
     const outcome = next(made);
     if (!(Symbol.asyncIterator in outcome)) {
       return outcome.then((response) => {
-        // The caller gets another one: what it is told may be changed by whoever stands between.
+        // The caller gets a copy, because code in between may change the answer.
         const told: unknown = structuredClone(response);
         change(response);
         change(made.request);

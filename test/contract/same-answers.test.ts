@@ -10,8 +10,8 @@ import { SqliteFiles } from './sqlite-files.js';
 import { acceptance, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
-// Two storages that are asked the same must answer the same: where they differ, one of them is wrong or the contract has
-// a hole. Time passes with every write: of two things of the same age either may be swept first.
+// Two storages must answer the same calls alike. A difference is a fault of one of them or a gap of the contract. Time
+// passes with every write, because of two equally old things either may be swept first.
 
 const files = new SqliteFiles();
 const clock = new StorageClock();
@@ -67,7 +67,7 @@ class World {
     return { scope: this.#turns.get(id)?.scope ?? this.scope('alice'), id };
   }
 
-  /** The turn last claimed, or one that nobody has. */
+  /** The turn that was last claimed, or an unknown one. */
   held(id: string, off: number): HeldTurn {
     const { turn, epoch } = this.#turns.get(id) ?? { turn: 1, epoch: 1 };
     return { key: this.key(id), turn, epoch: epoch - off };

@@ -5,7 +5,7 @@ import { CountingIds } from '../support/counting-ids.js';
 import { ALICE, acceptance, LEASE, only, said, TaskPlay } from './storage/task-play.js';
 import { type OpenStorage, useStorage } from './storage/tested-storage.js';
 
-/** What an application can rely on when it works on tasks itself, over any storage. */
+/** The contract of `ScopedTasks` for applications, over any storage. */
 export function scopedTasksContract(name: string, open: OpenStorage): void {
   describe(`the tasks of a scope in ${name} storage`, () => {
     const tested = useStorage(open);

@@ -86,7 +86,7 @@ describe('a SQLite file', () => {
   it('is had by one of two servers that come at the same moment: each waits for the other to give way', async () => {
     const path = files.fresh();
     await (await files.open(clock, { path })).close();
-    // What another one does that looks, and finds itself the second.
+    // A second process that opens the file and finds the first.
     const other = new Worker(
       `const { parentPort, workerData } = require('node:worker_threads');
       const db = new (require('node:sqlite').DatabaseSync)(workerData);

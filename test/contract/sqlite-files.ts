@@ -27,9 +27,9 @@ export class SqliteFiles {
   }
 
   /**
-   * The same worker, but its thread ends before or after it has done what it was asked, and never answers, when a
-   * condition over `request`, `again` and `count` (its requests so far) says "now". It ends before it is ready when
-   * `atStart` holds, a condition over `workerData`.
+   * A worker whose thread ends before or after a request, without an answer. `condition` decides when, from `request`,
+   * `again` and `count` (the number of requests). If `atStart` is true for `workerData`, the thread ends before it is
+   * ready.
    */
   dyingWorker(moment: 'before' | 'after', condition: string, atStart = 'false'): URL {
     const text = readFileSync(this.worker, 'utf8');
@@ -49,7 +49,7 @@ export class SqliteFiles {
     return pathToFileURL(file);
   }
 
-  /** The path of a file that nobody has used. */
+  /** The path of a new file. */
   fresh(): string {
     this.#count += 1;
     return join(this.folder, `${this.#count}`, 'parley.db');

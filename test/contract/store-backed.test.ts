@@ -48,8 +48,8 @@ const open: OpenStorage = async (clock, options) => {
 };
 
 describe('task store storage', () => {
-  // Left out: retention, which is the store's own; equal ids, which a task store does not tell apart; and lists, whose
-  // calls are told the time while others are under way.
+  // Without retention, which is up to the store. Without equal ids, which a task store does not tell apart. Without
+  // lists, whose calls pass the time concurrently.
   for (const contract of [
     scopesContract,
     acceptingContract,

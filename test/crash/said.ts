@@ -1,6 +1,6 @@
 import { eventFrames } from '../support/event-frames.js';
 
-/** What a server said to its clients before it was killed: all of it must be found again. */
+/** Everything that a server told its clients before it was killed. All of it must be found again. */
 export interface Said {
   /** Task → sequence number → the event as it was shown. */
   readonly events: Map<string, Map<number, string>>;
@@ -10,7 +10,10 @@ export interface Said {
   broken: number;
 }
 
-/** A client's load on one server: streams, blocking calls, answers to questions, cancels; until the connection breaks. */
+/**
+ * The load of a client on one server until the connection breaks: streams, blocking calls, answers to questions,
+ * cancels.
+ */
 export class Load {
   readonly said: Said = { events: new Map(), answers: new Map(), broken: 0 };
   readonly #url: string;

@@ -2,7 +2,7 @@
 export class Person {
   readonly #cookies = new Map<string, string>();
 
-  /** Opens a page, says yes to everything, and ends at the first address that is not of the same server, or at a page without a form. */
+  /** Opens a page and confirms everything. Ends at the first address of another server, or at a page without a form. */
   async agree(url: string, fields: Readonly<Record<string, string>> = {}): Promise<string> {
     const { origin } = new URL(url);
     let at = url;

@@ -11,7 +11,7 @@ export interface ProtectedAgent {
   close(): Promise<void>;
 }
 
-/** Serves one. `userOf` gives the name of a caller, or undefined for nobody. */
+/** Serves such an agent. `userOf` returns the name of a caller, or undefined for an unknown one. */
 export async function startProtectedAgent({
   securitySchemes,
   presentedBy = (credentials) => credentials.header('authorization'),

@@ -10,7 +10,7 @@ import type { Authority } from './certificates.js';
 /** An agent behind TLS. */
 export interface TlsAgent {
   readonly url: string;
-  /** The names in the certificates of those who connected; `undefined` for a connection without one. */
+  /** The names in the certificates of all connections. `undefined` for a connection without one. */
   readonly seen: (string | undefined)[];
   close(): Promise<void>;
 }

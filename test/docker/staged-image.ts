@@ -20,18 +20,18 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 const asRoot = process.getuid?.() === 0;
 
-/** Whether a file of the checkout gets to the build. */
+/** True if a file of the checkout is part of the build context. */
 export const inContext = contextOf(read('.dockerignore'));
 
-/** What a container is told by `docker run`, and how it ends. */
+/** Options of `docker run`, and the end of the container. */
 export interface ContainerOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * The image that the Dockerfile describes, in a folder: every instruction is carried out as far as that can be done
- * without containers. The base image is stood in for by the repository's Node.js and the npm of the machine; the build
- * finds the packages installed and the sources built as they are in the checkout.
+ * The image of the Dockerfile, in a folder. Runs every instruction as far as that works without containers. The Node.js
+ * of the repository and the npm of the machine replace the base image. The build finds installed packages and built
+ * sources, as in the checkout.
  */
 export class StagedImage implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
@@ -47,7 +47,7 @@ export class StagedImage implements Disposable {
   volumes: readonly string[] = [];
 
   constructor() {
-    // Whoever the container runs as must get through here.
+    // The user of the container must have access.
     chmodSync(this.#folder, 0o755);
     mkdirSync(join(this.#folder, 'bin'));
     copyFileSync(process.execPath, join(this.#folder, 'bin/node'));
@@ -60,7 +60,7 @@ export class StagedImage implements Disposable {
     }
   }
 
-  /** What stands in the working folder of the image, as a path here. */
+  /** The path on this machine of a file in the working folder of the image. */
   path(path = ''): string {
     return join(this.#folder, this.#stage, this.#workdir, path);
   }
@@ -142,7 +142,7 @@ export class StagedImage implements Disposable {
   }
 
   #shell(command: string): void {
-    // How npm gets its packages is the machine's business.
+    // The machine decides how npm gets its packages.
     const env = { ...process.env, ...this.#env, PATH: `${join(this.#folder, 'bin')}:${process.env.PATH}` };
     execFileSync('sh', ['-c', command], { cwd: this.path(), env, stdio: 'pipe' });
   }

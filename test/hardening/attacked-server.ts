@@ -15,13 +15,15 @@ const RECOVERY_MS = 15_000;
 const POLL_MS = 50;
 const MIB = 1024 * 1024;
 
-/** How a server to be attacked differs from one with defaults; `limits`, `http` and so on as `createA2AServer` takes them. */
+/**
+ * Differences of the attacked server from one with defaults. `limits`, `http` and others are as in `createA2AServer`.
+ */
 export interface AttackedServerOptions {
   readonly storage?: 'memory' | 'sqlite';
   readonly options?: object;
 }
 
-/** What the server process holds. */
+/** Resources of the server process. */
 export interface Holdings {
   readonly heapUsed: number;
   readonly external: number;
@@ -38,7 +40,7 @@ export interface LogLine {
   readonly error?: string;
 }
 
-/** What an attack may leave behind. */
+/** Resources that an attack may leave in use. */
 export interface Allowance {
   /** Growth of the heap; what callers made the server store in memory is part of it. */
   readonly heapMiB?: number;
@@ -68,17 +70,17 @@ export class AttackedServer implements AsyncDisposable {
     child.once('exit', () => process.off('exit', end));
     const { port } = await answerOf<{ readonly port: number }>(child);
     const server = new AttackedServer(port, child, folder);
-    // What is made once and stays is made before anything is measured.
+    // Creates everything that exists once per server before the measurement.
     for (let call = 0; call < 20; call++) await server.mustAnswer();
     return server;
   }
 
-  /** Whether the process is still there. */
+  /** True if the process is alive. */
   get alive(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** What it holds, garbage collected. */
+  /** Its resources after a garbage collection. */
   holdings(): Promise<Holdings> {
     return this.#ask('collect');
   }
@@ -129,8 +131,8 @@ export class AttackedServer implements AsyncDisposable {
   }
 
   /**
-   * Fails unless the server answers, has logged no error, and is back to the connections and the memory it had, as soon as
-   * what is under way has ended.
+   * Fails unless the server answers and has logged no error. Connections and memory must return to their former values
+   * once running calls have ended.
    */
   async mustBeAsBefore(before: Holdings, { heapMiB = 8, rssMiB = 256 }: Allowance = {}): Promise<void> {
     await this.mustAnswer();

@@ -32,7 +32,7 @@ interface Said {
   readonly message: string;
 }
 
-/** Checks an answer that refuses: JSON with the headers of a base server, a code that fits, and nothing of the server's inside. */
+/** Checks a refusal: JSON with the headers of a base server, a fitting code, and no internals. */
 function refused({ status, text, headers }: HttpAnswer): Said {
   expect(headers.get('content-type'), text).toBe('application/json');
   expect(headers.get('x-powered-by')).toBe('BaseA2AServer/2.0');

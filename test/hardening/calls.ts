@@ -12,7 +12,7 @@ export type Binding = (typeof BINDINGS)[number];
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A request as bytes; its length is right unless the headers say otherwise, and a header of `undefined` is left out. */
+/** A request as bytes. Its length is correct unless the headers set it. A header of `undefined` is left out. */
 export function requestBytes(
   method: string,
   target: string,
@@ -49,7 +49,7 @@ export function httpJsonBytes(
   return requestBytes(method, BASE + path, body === undefined ? undefined : JSON.stringify(body), headers);
 }
 
-/** How a version names operations; the request is in its own form already. */
+/** The names of operations in a version. The request has the form of that version already. */
 type Names = Pick<ClientCodec, 'version' | 'methodOf' | 'routesOf'>;
 
 /** The request of an operation over one binding; over HTTP+JSON the members go where the route wants them. */
@@ -70,7 +70,7 @@ export function pathMembers(operation: OperationName): readonly string[] {
   return routeOf(operation).path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
 }
 
-/** Whether an operation's route takes its members, beside those of the path, from a body. */
+/** True if the route of an operation takes members from a body. */
 export function hasBody(operation: OperationName): boolean {
   return routeOf(operation).body !== 'none';
 }

@@ -9,7 +9,7 @@ const STATUSES = [400, 404, 405, 408, 413, 421, 429, 431, 501, 505];
 const ECHOES = ['id', 'metadata', 'field'];
 const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 
-/** What an error answer says, whatever the binding. */
+/** The content of an error answer, for all bindings. */
 export interface ErrorSaid {
   readonly status: number;
   /** The number of JSON-RPC, or the status in the body. */
@@ -43,9 +43,9 @@ interface Detail {
 }
 
 /**
- * Checks the form of an error answer of either binding, or of none: JSON of the right type, a code that fits the
- * status, the ErrorInfo, and nothing of the server's inside (protocol §3.3.2, §9.5, §11.6). `echoes`: what the caller
- * wrote may look like anything.
+ * Checks the form of an error answer of any binding, or of none (Spec §3.3.2, §9.5, §11.6). It is JSON with the right
+ * media type, a code that fits the status, the ErrorInfo, and no internals. `echoes`: the answer may repeat text of the
+ * caller.
  */
 export function readError(answer: HttpAnswer, { echoes = false } = {}): ErrorSaid {
   const { status, text, headers } = answer;

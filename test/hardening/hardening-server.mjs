@@ -1,5 +1,5 @@
-// An agent's server to be attacked. Usage: node --expose-gc hardening-server.mjs OPTIONS, which are JSON. It sends its port to
-// the parent process, and what it holds whenever it is asked.
+// A server for attacks. Usage: node --expose-gc hardening-server.mjs OPTIONS, which are JSON. It sends its port to the
+// parent process, and its resources on request.
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 

@@ -8,7 +8,7 @@ export interface WrongRequest {
   readonly request: Members;
 }
 
-/** How values arrive: with their JSON types, or as texts of a query, where a list is a repeated name. */
+/** The form of values: with their JSON types, or as texts of a query, in which a list is a repeated name. */
 export type Form = 'json' | 'text';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const bin = (name: string) => `${folder}node_modules/.bin/${name}`;
 const script = (name: string) => `${folder}clients/${name}.mjs`;
 
-/** How each runtime runs the client; it prints what came of it. */
+/** The command that runs the client on each runtime. It prints the result. */
 const RUNTIMES: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
   node: [process.execPath, script('program')],
   deno: [bin('deno'), 'run', '--allow-net=127.0.0.1', '--allow-env', '--no-prompt', script('program')],

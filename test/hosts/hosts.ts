@@ -3,22 +3,22 @@ import { fileURLToPath } from 'node:url';
 /** Every host that is tested, each the real thing from its npm package. */
 export type HostName = 'node' | 'express' | 'fastify' | 'hono' | 'next' | 'workerd' | 'deno' | 'bun';
 
-/** How a process is started. */
+/** The start of a process. */
 export interface Launch {
   /** Run to its end before the host is started. */
   readonly prepare?: readonly string[];
   /** The program and its arguments; the port is in the variable PORT. */
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What it prints once it accepts connections; default: something with `ready`. */
+  /** Its output once it accepts connections. Default: a text with `ready`. */
   readonly ready?: RegExp;
   /** Set where a process ends its children itself when it is asked to. */
   readonly endsItsChildren?: boolean;
 }
 
-/** How a host is started, and what is different on it. */
+/** The start of a host, and its differences. */
 export interface Host extends Launch {
-  /** Where below an agent's mount its interfaces are. */
+  /** The place of the interfaces of a mounted agent. */
   readonly interfaces: 'at the mount' | 'below the mount';
 }
 
@@ -26,7 +26,7 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const bin = (name: string) => `${folder}node_modules/.bin/${name}`;
 const server = (name: string) => `${folder}servers/${name}`;
 
-/** How each of them is started. */
+/** All hosts. */
 export const HOSTS: Readonly<Record<HostName, Host>> = {
   node: { command: [process.execPath, server('node.mjs')], interfaces: 'at the mount' },
   express: { command: [process.execPath, server('express.mjs')], interfaces: 'below the mount' },

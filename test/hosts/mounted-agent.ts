@@ -4,7 +4,7 @@ import { type Answer, type Body, type Frame, saying, Wire, type WireRequest } fr
 export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 export type Binding = (typeof BINDINGS)[number];
 
-/** What one binding of a mounted agent is asked, and what it says, whatever the binding. */
+/** Requests to one binding of a mounted agent, and their answers, in a common form. */
 export interface BoundAgent {
   readonly url: string;
   /** The response object of the operation, or its error. */
@@ -45,7 +45,7 @@ export class MountedAgent {
     return binding === 'JSONRPC' ? this.#overJsonRpc(url) : this.#overHttpJson(url);
   }
 
-  /** What the agent answers to a text, as a text. */
+  /** The answer of the agent to a text, as a text. */
   async say(text: string): Promise<string> {
     const { message } = await this.over('HTTP+JSON').send(saying(text));
     return String(((message as Body | undefined)?.parts as readonly Body[] | undefined)?.[0]?.text);

@@ -10,7 +10,7 @@ async function refusedAsTooLarge(answering: Promise<Answer>): Promise<void> {
   expect([answer.status, reasonOf(answer)]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
 }
 
-/** What is wrong is refused in JSON, in the words of the binding, by every host alike. */
+/** Every host refuses invalid requests in JSON, in the form of the binding. */
 export function testRefusals(stage: Stage): void {
   describe('JSON-RPC refuses', () => {
     const refused: [string, WireRequest, number, string][] = [

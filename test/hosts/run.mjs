@@ -1,6 +1,6 @@
-// Plays one matrix of scenarios on every host that agents can be mounted on, each the real thing from its npm package. The packages
-// are many and large, so they are no part of the repository's own: they are installed here the first time. `run.mjs express`
-// plays it on one host. The last line is `N passed, N failed`; without the packages the suite says so and is left out, unless CI is set.
+// Plays one matrix of scenarios on every host, each of them real and from npm. The packages are many and large, so they
+// are installed here the first time and not with the repository. `run.mjs express` plays it on one host. The last line
+// is `N passed, N failed`. Without the packages the suite is left out and says so, unless CI is set.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

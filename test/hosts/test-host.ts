@@ -7,7 +7,7 @@ import { testOfficialClient } from './official-client.js';
 import { testRefusals } from './refusals.js';
 import { testStreams } from './streams.js';
 
-/** What the scenarios are played on; there once the tests run. */
+/** The stage of the scenarios, available once the tests run. */
 export interface Stage {
   readonly url: string;
   readonly open: MountedAgent;

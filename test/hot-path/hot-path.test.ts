@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 /**
- * What one call costs over the exchange, with tasks in memory: bytes on the heap, and promises. Counts, unlike times, are the same on
- * every machine; they belong to the Node.js that the repository brings.
+ * The cost of one call over the exchange, with tasks in memory: bytes on the heap, and promises. Counts are the same on
+ * every machine, unlike times. They belong to the Node.js of the repository.
  *
- * A change that costs more on purpose, or that saves much: run this file, and write here the figures it prints. The commit
- * says why they grew.
+ * After a change that costs more on purpose, or saves much, run this file and copy the printed figures. The commit
+ * gives the reason.
  */
 const FIGURES: Readonly<Record<string, Cost>> = {
   'SendMessage → Message': { bytes: 22_743, promises: 21 },
@@ -19,8 +19,8 @@ const FIGURES: Readonly<Record<string, Cost>> = {
 };
 
 /**
- * Ten runs differ by less than 0.1 %; beyond that is room for small changes, but not for one more copy of the message, which is
- * long for this reason. Of promises there is a whole number: one more layer of `async` makes two more.
+ * Ten runs differ by less than 0.1 %. The rest is room for small changes, but not for another copy of the message,
+ * which is long for this reason. The number of promises is exact: one more layer of `async` makes two more.
  */
 const BYTES_ALLOWED = 1.1;
 

@@ -1,5 +1,6 @@
-// What one call of each hot path allocates, over the exchange (no sockets) with tasks in memory, as one line of JSON.
-// Usage: node --expose-gc --no-opt --no-maglev --min-semi-space-size=256 --max-semi-space-size=256 measure-paths.mjs
+// Measures the allocations of one call of each hot path, over the exchange (no sockets) with tasks in memory. Prints
+// one line of JSON. Usage: node --expose-gc --no-opt --no-maglev --min-semi-space-size=256 --max-semi-space-size=256
+// measure-paths.mjs
 import { PerformanceObserver } from 'node:perf_hooks';
 import { promiseHooks } from 'node:v8';
 import { agent, createAgentHandler } from 'parley-a2a/server';
@@ -91,7 +92,7 @@ async function costOf(call, calls) {
   return { bytes, promises: promises / calls };
 }
 
-/** On a machine that is slow the collector comes by itself now and then: such a round says nothing, and the next one is looked at. */
+/** On a slow machine the collector sometimes runs by itself. Such a round is discarded. */
 async function bytesOf(call, calls) {
   for (let round = 0; round < ROUNDS; round++) {
     const { bytes, collections } = await measured(call, calls);

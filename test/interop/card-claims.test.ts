@@ -137,7 +137,7 @@ async function use({ url, binding, version }: Claim, what: keyof typeof NAMES): 
   return wire.send(`${path.replace(/\/$/, '')}/${below}`, { ...request, ...(isSent && { body }) });
 }
 
-/** What became of a call: the number of its error, or none. */
+/** The error number of a call, if it failed. */
 function errorOf({ body, status }: Answer): Body[string] {
   const error = (body.error ?? (typeof body.code === 'number' ? body : undefined)) as Body | undefined;
   if (error === undefined) return status === 200 ? undefined : status;

@@ -128,7 +128,7 @@ describe('a server that is killed in the middle of its work', () => {
         const task = await endedOrWaiting(peerOf(agent), id);
         states[stateOf(task)] = (states[stateOf(task)] ?? 0) + 1;
 
-        // What was read as ended or waiting is the same to the last letter; what was at work says why it ended.
+        // A task that was ended or waiting is unchanged. A running one tells why it ended.
         const before = settled.get(id);
         if (before !== undefined) expect(task).toEqual(before);
         else if (stateOf(task) === 'TASK_STATE_FAILED') {
@@ -159,7 +159,7 @@ describe('a server that is killed in the middle of its work', () => {
       }
     }
 
-    // Who waited can go on, or be canceled.
+    // Waiting tasks can go on or be canceled.
     const [first, second] = witnesses
       .flatMap(({ settled, agents }) => [...settled].filter(([id]) => agents.get(id) === '/spec'))
       .filter(([, task]) => stateOf(task) === 'TASK_STATE_INPUT_REQUIRED')

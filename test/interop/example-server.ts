@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 
-/** How an example server is to be started. */
+/** Options of an example server. */
 export interface ExampleServerOptions {
   readonly port?: number;
   /** The folder of its data, kept afterwards; default: a temporary one that goes with the server. */
@@ -36,7 +36,7 @@ export class ExampleServer implements AsyncDisposable {
       try {
         return await ExampleServer.#started(options, options.port ?? (await freePort()));
       } catch (error) {
-        // Somebody else may have taken a free port before the server could.
+        // Another process may have taken the port before the server.
         if (options.port !== undefined || !String(error).includes('EADDRINUSE')) throw error;
       }
     }
@@ -104,12 +104,12 @@ export class ExampleServer implements AsyncDisposable {
   }
 }
 
-/** A new folder that nobody else uses. */
+/** A new temporary folder. */
 export function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'parley-interop-'));
 }
 
-/** A port nobody listens on. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   probe.listen(0, '127.0.0.1');

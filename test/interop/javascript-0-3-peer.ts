@@ -12,8 +12,8 @@ import { type Binding, type JsonObject, type Outgoing, without } from './javascr
 import { isArray, type Json } from './scenarios.js';
 
 /**
- * The official JavaScript client of the time of 0.3 on one binding. It speaks v1.0 JSON on its upper side, so that it plays the scenarios that
- * every client plays; what a 0.3 client alone sees is checked on the way.
+ * The official JavaScript client of 0.3 on one binding. It converts to JSON of 1.0, so that it plays the scenarios of
+ * all clients. It also checks members that exist only in 0.3.
  */
 export class JavaScript03Peer {
   readonly version = '0.3';

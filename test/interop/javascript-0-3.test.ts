@@ -13,7 +13,7 @@ import { watchfulFetch } from './leaks.js';
 import { idOf, MODES, play, stateOf } from './play.js';
 import { SCENARIOS } from './scenarios.js';
 
-/** Where 0.3 is spoken, and whose scenarios are played there. */
+/** The mounts that speak 0.3, with their scenarios. */
 const MOUNTS = [
   { mount: '/spec03', agent: '/spec' },
   { mount: '/', agent: '/' },

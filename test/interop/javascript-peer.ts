@@ -14,7 +14,7 @@ import { isArray, type Json } from './scenarios.js';
 export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 export type Binding = (typeof BINDINGS)[number];
 
-/** What can be sent to an agent, as v1.0 JSON. */
+/** A request to an agent, as JSON of 1.0. */
 export interface Outgoing {
   readonly message: {
     readonly messageId?: string;
@@ -52,7 +52,7 @@ export class JavaScriptPeer {
     return this.client.transport.protocolVersion;
   }
 
-  /** What this client gets to see of what a pattern describes: over HTTP+JSON it loses members of 0.3. */
+  /** The part of a pattern that this client can see. Over HTTP+JSON it loses members of 0.3. */
   visible(pattern: Json): Json {
     if (this.version === '1.0' || this.client.transport.protocolName !== 'HTTP+JSON') return pattern;
     return without(pattern, ['filename', 'append']);

@@ -1,8 +1,8 @@
 import { LEAKS } from './scenarios.js';
 
 /**
- * What an answer tells that should have stayed inside the server: a stack, a path, a driver, the text of a JavaScript
- * error. `undefined` if nothing.
+ * The first internal text in an answer: a stack, a path, a driver, the text of a JavaScript error. `undefined` if there
+ * is none.
  */
 export function leakIn(text: string): string | undefined {
   for (const leak of LEAKS) {

@@ -27,7 +27,7 @@ export interface Peer {
   }>;
 }
 
-/** Plays a whole scenario with one client in one mode; rejects where the agent does not keep what the table promises. */
+/** Plays a whole scenario with one client in one mode. Rejects if the agent violates the table. */
 export async function play(peer: Peer, scenario: Scenario, mode: Mode): Promise<void> {
   let task: JsonObject | undefined;
   const contextId = randomUUID();
@@ -94,7 +94,8 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
 };
 
 /**
- * Waits, by subscribing, until the task is as the turn leaves it. A state alone does not tell: the turn before may have ended in the same.
+ * Waits by subscribing until the task is as the turn leaves it. The state alone is not enough, because the previous
+ * turn may have ended in the same one.
  */
 async function settled(peer: Peer, id: string, expected: Json): Promise<void> {
   const { status } = expected as JsonObject;

@@ -1,6 +1,6 @@
-// Runs the suites of the official Python clients: `node test/interop/run.mjs [pytest arguments]`. Their results are in .cache/ in JUnit
-// form; the last line is `N passed, N failed`. Without Python they say so and are left out, unless CI is set: there a suite that
-// cannot run is a failure.
+// Runs the suites of the official Python clients: `node test/interop/run.mjs [pytest arguments]`. Results are in
+// .cache/ as JUnit files. The last line is `N passed, N failed`. Without Python the suites are left out and say so.
+// With CI set, a suite that cannot run is a failure.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run } from '../../scripts/processes.mjs';

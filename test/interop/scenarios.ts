@@ -15,7 +15,7 @@ export interface Turn {
   readonly message?: Json;
 }
 
-/** What an example agent promises. The same table is read by the suites of every client. */
+/** A promise of an example agent. The suites of all clients read the same table. */
 export interface Scenario {
   readonly name: string;
   readonly agents: readonly string[];
@@ -33,12 +33,12 @@ const file = JSON.parse(readFileSync(new URL('scenarios.json', import.meta.url),
 
 /** Every scenario of the example agents. */
 export const SCENARIOS = file.scenarios;
-/** What no error answer may contain. */
+/** Texts that must not be in an error answer. */
 export const LEAKS = file.leaks.map((pattern) => new RegExp(pattern));
 
 /**
- * Where a value differs from a pattern. Objects may have members that the pattern does not name, arrays must be as long;
- * `null` means absent, a text that begins with `re:` is a regular expression.
+ * The differences of a value from a pattern. Objects may have further members, arrays must have the same length. `null`
+ * means absent. A text that begins with `re:` is a regular expression.
  */
 export function mismatches(pattern: Json, value: Json, path = ''): string[] {
   const differs = () => [`${path || 'value'}: expected ${JSON.stringify(pattern)}, got ${JSON.stringify(value)}`];

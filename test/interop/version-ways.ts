@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Body, Frame, Wire, WireRequest } from './wire.js';
 
-/** Where the root agent of the example server takes calls. */
+/** Addresses of the root agent of the example server. */
 const RPC = '/a2a/jsonrpc';
 const REST = '/a2a/rest';
 
-/** What a caller can do with a task, in one version over one binding; states come back in the words of 1.0. */
+/** The operations of a caller on a task, in one version over one binding. States are those of 1.0. */
 export interface Way {
   readonly name: string;
   send(wire: Wire, message: OutgoingMessage): Promise<Body>;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** How a stream is asked for over a binding, and where its events are. */
+/** The request for a stream and the place of its events, for each binding. */
 const BINDINGS = {
   'HTTP+JSON': {
     stream: (message: object) => wire.frames('/spec/message:stream', { body: message }),

@@ -19,7 +19,7 @@ export interface Frame {
   readonly data: Body;
 }
 
-/** What a raw request may differ in. */
+/** Differences of a raw request. */
 export interface WireRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;

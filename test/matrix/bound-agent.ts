@@ -14,7 +14,7 @@ import { RecordingHandler } from './recording-handler.js';
 /** The base path of the HTTP+JSON interface in these tests. */
 export const REST_BASE = '/agent';
 
-/** What differs from an agent that can do everything, in version 1.0. */
+/** Differences from an agent with all capabilities in version 1.0. */
 export interface BoundAgentOptions {
   readonly capabilities?: AgentCapabilities;
   readonly codecs?: readonly WireCodec[];

@@ -10,7 +10,7 @@ export interface RecordedCall {
   readonly context: ServerCallContext;
 }
 
-/** What the handler does instead of its default answer. */
+/** Replaces the default answer of the handler. */
 export type Behaviour = (request: unknown, context: ServerCallContext) => unknown;
 
 /** A task as the handler answers it. */

@@ -24,7 +24,7 @@ export interface WireStream {
   readonly events: number;
 }
 
-/** What may be looked at while a stream goes on. */
+/** Checks during a stream. */
 export interface StreamSights {
   readonly task?: (id: string) => void;
   readonly heartbeat?: () => void;

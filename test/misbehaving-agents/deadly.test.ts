@@ -34,7 +34,10 @@ describe('an agent that takes its process with it', () => {
     }
   }
 
-  /** As a supervisor does: starts the server again until it stays. The deaths, and what became of the task begun with a text. */
+  /**
+   * Restarts the server until it stays up, like a supervisor. Returns the number of deaths, and the task that began
+   * with a text.
+   */
   async function untilItStays(agent: string, text: string) {
     await new Caller(await server.address, agent).send(text).catch(() => {});
     for (let deaths = 1; ; deaths += 1) {

@@ -17,7 +17,7 @@ it('nothing of a task stays when an agent has misbehaved: no memory, no listener
   const server = await ServerProcess.start(folder.url);
   try {
     const caller = new Caller(await server.address, 'bad');
-    // What is large by itself says nothing about what is left of it.
+    // Large events would hide leaks.
     const names = Object.keys({ ...garbage, ...failures, ...afterwards, ...endings }).filter(
       (name) => !/larger|bytes/.test(name),
     );

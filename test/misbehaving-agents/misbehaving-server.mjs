@@ -1,5 +1,5 @@
-// A real server with an agent that misbehaves as its message says, and one that behaves. Usage: misbehaving-server.mjs DATABASE_URL [OPTIONS]
-// Commands come over the IPC channel; log lines go to it as well.
+// A real server with an agent that misbehaves as its message says, and one that behaves. Usage: misbehaving-server.mjs
+// DATABASE_URL [OPTIONS] Commands and log lines use the IPC channel.
 import { createA2AHost } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { behaviours } from './agents/all.mjs';

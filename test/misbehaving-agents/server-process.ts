@@ -12,7 +12,7 @@ export interface LogLine {
   readonly hasError: boolean;
 }
 
-/** What a server process takes up. */
+/** Resources of a server process. */
 export interface Footprint {
   readonly rss: number;
   /** The most it ever was. */
@@ -59,11 +59,11 @@ export class ServerProcess {
   /** Resolves when the server accepts connections. */
   static async start(database: string, options: object = {}): Promise<ServerProcess> {
     const stdio = ['ignore', 'inherit', 'pipe', 'ipc'] as const;
-    // What it writes to its error output is looked at: no warnings about the colours of the terminal.
+    // Tests read the error output, so Node.js must not print warnings about terminal colours.
     const { NO_COLOR: _no, FORCE_COLOR: _force, ...env } = process.env;
     const process_ = new ServerProcess(
       spawn(process.execPath, ['--expose-gc', SERVER, database, JSON.stringify(options)], {
-        // What a process that aborts may leave goes with the folder.
+        // Core dumps go with the folder.
         ...(database.startsWith('sqlite:') && { cwd: dirname(database.slice('sqlite:'.length)) }),
         stdio: [...stdio],
         env,
@@ -78,7 +78,7 @@ export class ServerProcess {
     return this.#address;
   }
 
-  /** What it wrote to its error output. */
+  /** Its error output. */
   get stderr(): string {
     return this.#stderr;
   }

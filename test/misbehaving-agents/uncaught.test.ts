@@ -25,7 +25,7 @@ const program = (own: string) => `
   ${own}
 `;
 
-/** What became of the process. */
+/** The exit code and the output of the process. */
 function run(own: string): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, ['--input-type=module', '-e', program(own)], { cwd: HERE }, (error, stdout, stderr) =>

@@ -1,6 +1,6 @@
-// Judges the description of the example server from outside, with tools from PyPI: both documents are validated, and schemathesis calls
-// what they describe. `node test/openapi/run.mjs`; the last line is `N passed, N failed`. In the long form all agents are called, with
-// another seed each time.
+// Judges the description of the example server with tools from PyPI. Validators check both documents, and schemathesis
+// calls the described operations. Usage: `node test/openapi/run.mjs`. The last line is `N passed, N failed`. The long
+// form calls all agents, with another seed each time.
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,9 @@ import { startExampleServer } from '../support/example-server.mjs';
 const folder = join(root, 'test/openapi');
 const long = process.env.TEST_LONG !== undefined;
 const seed = long ? Date.now() % 1_000_000 : 1;
-/** The compliance agent thinks about every message for a while; the other agents answer at once and in the same languages. */
+/**
+ * The compliance agent works on every message for a while. The other agents answer at once and speak the same versions.
+ */
 const SLOW = ['--exclude-path-regex', '^/(a2a/|tck(/|$)|$)'];
 const CASES = long ? ['--max-examples', '50'] : ['--max-examples', '2', '--max-time', '45', ...SLOW];
 
@@ -45,7 +47,7 @@ async function schemathesis({ python, url, report }) {
   const args = [
     ...['--config-file', join(folder, 'schemathesis.toml'), 'run', `${url}/openapi.json`, '--url', url, '--no-color'],
     ...['--seed', String(seed), '--phases', 'coverage,fuzzing', '--continue-on-failure'],
-    // What the example server takes for its extended card; without it only refusals would be seen.
+    // The credential for the extended card. Without it all answers would be refusals.
     ...['--header', 'Authorization: Bearer acceptance-token'],
     ...['--report', 'junit', '--report-junit-path', report, ...CASES],
   ];

@@ -1,8 +1,8 @@
-// Whether something stays as it was, said so that a machine with other work to do does not change the answer.
+// Checks for growth that do not depend on the load of the machine.
 
 const MB = 1024 * 1024;
 
-/** What a series of `{at, value}` in bytes has grown by over its second half, by the median of all slopes (Theil–Sen). */
+/** Growth of a series of `{at, value}` in bytes over its second half, by the median of all slopes (Theil–Sen). */
 export function growth(series) {
   const half = series.slice(Math.floor(series.length / 2));
   const slopes = half.flatMap((a, index) => half.slice(index + 1).map((b) => (b.value - a.value) / (b.at - a.at)));
@@ -19,8 +19,8 @@ export function flat(name, series, { allowedMb, part }) {
 }
 
 /**
- * Times of answers, `{at, ms}`, in the last third against the first: of all seconds of a third the quieter ones, because what
- * else a machine does comes and goes. `lags` are those of the clients' own event loop, which say how much that was.
+ * Compares times of answers, `{at, ms}`, of the last third with the first. Uses the quieter seconds of each third,
+ * because other load comes and goes. `lags` are delays of the clients' own event loop and measure that load.
  */
 export function steady(part, { times, lags, factor, allowedMs }) {
   const bySecond = Map.groupBy(times, ({ at }) => Math.floor(at / 1000));

@@ -8,7 +8,7 @@ export class Unexpected extends Error {}
 export class Client {
   #agent = new Agent({ keepAlive: true });
   #url;
-  /** Requests that were made again, as the server was just ending the idle connection they were sent on (RFC 9110 §9.2.2). */
+  /** Requests that were repeated, because the server was ending their idle connection (RFC 9110 §9.2.2). */
   repeated = 0;
 
   constructor(url) {
@@ -24,7 +24,7 @@ export class Client {
     return { status: response.statusCode, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** The frames of a stream, each `{id, data}`; whoever leaves the loop cuts the connection. */
+  /** The frames of a stream, each `{id, data}`. Leaving the loop cuts the connection. */
   async *stream(method, path, body, headers) {
     const response = await this.#open({ method, path, body, headers: { accept: 'text/event-stream', ...headers } });
     response.setEncoding('utf8');

@@ -1,4 +1,4 @@
-// What holds for every task in a storage that nobody uses any more.
+// Invariants of every task in a storage that is no longer in use.
 import assert from 'node:assert/strict';
 import { isTerminal } from 'parley-a2a';
 import { TaskBuilder } from 'parley-a2a/storage';

@@ -1,6 +1,6 @@
-// The soak: a real server on SQLite under mixed traffic at half of the rate it can take, for a minute; for half an hour in the long
-// form (TEST_LONG=1), or for SOAK_SECONDS. Memory and times have to stay what they were, every answer has to be right, and at the
-// end every task in the file is looked at. SOAK_PLANTED gives the server a fault that the checks have to find: see
+// The soak: a real server on SQLite under mixed traffic at half of its maximum rate. It takes a minute, half an hour in
+// the long form (TEST_LONG=1), or SOAK_SECONDS. Memory and times must stay constant, and every answer must be correct.
+// At the end every task in the file is checked. SOAK_PLANTED gives the server a fault that the checks must find: see
 // soak-server.mjs. The last line is `N passed, N failed`.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,10 @@ import { Client, jsonRpc } from './client.mjs';
 import { checkTasks } from './invariants.mjs';
 import { TIMED, Traffic } from './traffic.mjs';
 
-/** V8 enlarges its nursery once, at any time: about 50 MB of RSS that are no leak. This one has its size from the start. */
+/**
+ * V8 enlarges its young generation once, at any time: about 50 MB of RSS that are no leak. Here it has its full size
+ * from the start.
+ */
 const FULL_NURSERY = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
 const seconds = Number(process.env.SOAK_SECONDS ?? (process.env.TEST_LONG ? 1800 : 60));
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);

@@ -1,6 +1,6 @@
-// The server of the soak: two agents on SQLite at its default durability, with a short retention so that sweeps are part of
-// the run. Usage: node --expose-gc soak-server.mjs DATABASE_URL FINISHED_MS EVENT_LOG_MS. Its parent asks for figures over IPC.
-// SOAK_PLANTED names a fault to have, so that the checks can be seen to fail: heap, socket, slow, wrong, stuck.
+// The server of the soak: two agents on SQLite at its default durability, with a short retention so that sweeps are
+// part of the run. Usage: node --expose-gc soak-server.mjs DATABASE_URL FINISHED_MS EVENT_LOG_MS. Its parent asks for
+// figures over IPC. SOAK_PLANTED names a fault that the checks must find: heap, socket, slow, wrong, stuck.
 import { connect } from 'node:net';
 import { createA2AHost } from 'parley-a2a/node';
 import { agent } from 'parley-a2a/server';

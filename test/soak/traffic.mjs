@@ -1,7 +1,7 @@
-// What callers do, each an operation that throws when anything is not as it has to be.
+// Operations of callers. Each throws on a wrong result.
 import { httpJson, jsonRpc, Unexpected } from './client.mjs';
 
-/** How often each happens, in a hundred. */
+/** Share of each operation, in percent. */
 const MIX = {
   call: 20,
   task: 20,
@@ -36,7 +36,7 @@ export class Traffic {
     this.#recentMs = recentMs;
   }
 
-  /** Does one thing, by chance; resolves to what it was. */
+  /** Runs one random operation. Resolves to its name. */
   async one() {
     const kind = this.#pick(WHEEL);
     const binding = this.#pick(this.#bindings);
@@ -172,7 +172,7 @@ export class Traffic {
   }
 }
 
-/** What a stream has shown so far: every event once, in order, none after the end. */
+/** The events of a stream so far: each once, in order, none after the end. */
 class Seen {
   taskId;
   state;

@@ -55,7 +55,7 @@ export class StartedServer {
     return this.#child.exitCode;
   }
 
-  /** Whether any process of the group is left. */
+  /** True if a process of the group is alive. */
   get alive(): boolean {
     try {
       process.kill(-(this.#child.pid ?? 0), 0);

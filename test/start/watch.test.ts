@@ -42,7 +42,7 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
   expect(await (await fetch(second)).text()).toContain('Agent3Agent');
   expect(await (await fetch(`${second}/hello/tasks/${id}`, { headers })).json()).toMatchObject({ id });
 
-  // What does not compile is told, and the server goes on as it was.
+  // A compile error is printed, and the server goes on.
   tree.edit(HELLO, 'await events.working();', 'await events.working(;');
   expect(await start.prints(/hello-agent\.ts[^\n]*error TS\d+: ([^\n]*)/)).toContain('expected');
   await start.prints(/The sources do not compile\. The server goes on as it was; waiting for a change/);

@@ -1,5 +1,5 @@
-// A server whose storage the tests break. Usage: fault-server.mjs DATABASE_URL. It prints its addresses as one line of JSON; SIGUSR2 ends
-// the threads of its storage.
+// A server whose storage the tests break. Usage: fault-server.mjs DATABASE_URL. It prints its addresses as one line of
+// JSON. SIGUSR2 ends the threads of its storage.
 import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';
 

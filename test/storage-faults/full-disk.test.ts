@@ -41,7 +41,7 @@ describe.skipIf(SmallDisk.missing)('a disk that is full', () => {
     expect(rpc).toMatchObject({ status: 200, retryAfter: '1', body: { error: { code: -32603 } } });
     expect(JSON.stringify(rpc.body)).toContain('google.rpc.RetryInfo');
     expect((await caller.send('answer', asked.id)).body).toHaveProperty('error');
-    // What is there can be read, and nothing half-written is.
+    // Stored tasks are readable, and nothing is half-written.
     expect(taskOf(await caller.task(early.id)).status.state).toBe('TASK_STATE_COMPLETED');
     expect(taskOf(await caller.task(asked.id)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const listed = await caller.call('ListTasks', { status: 'TASK_STATE_INPUT_REQUIRED' });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const SERVER = fileURLToPath(new URL('fault-server.mjs', import.meta.url));
 
-/** Where a server can be reached in each binding. */
+/** Addresses of a server by binding. */
 export interface Addresses {
   readonly jsonRpc: string;
   readonly rest: string;
@@ -25,8 +25,8 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /**
-   * Starts a server on a SQLite file, or on `memory:`, and waits until it listens; it may be killed after a while, or
-   * have a small heap. Rejects with what it says when it ends.
+   * Starts a server on a SQLite file, or on `memory:`, and waits until it listens. It can be killed after a while, or
+   * have a small heap. Rejects with its output if it ends.
    */
   static async start(
     path: string,

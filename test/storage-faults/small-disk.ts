@@ -45,7 +45,7 @@ export class SmallDisk implements Disposable {
     unlinkSync(join(this.path, 'filler'));
   }
 
-  /** Nobody may have a file open for writing. */
+  /** No process may have a file open for writing. */
   remount(mode: 'ro' | 'rw'): void {
     execFileSync('mount', ['-o', `remount,${mode}`, this.path], { stdio: 'pipe' });
   }
@@ -57,7 +57,7 @@ export class SmallDisk implements Disposable {
   }
 }
 
-/** What stands in the way of something, in one line. */
+/** The obstacle of an attempt, in one line. */
 export function reasonFor(attempt: () => void): string | undefined {
   try {
     attempt();

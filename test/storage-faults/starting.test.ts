@@ -154,7 +154,7 @@ describe.skipIf(SmallDisk.missing)('a server does not start when its disk', () =
     await server.kill();
     disk.fill();
     expect(await refused(path)).toEqual(oneLine(path, 'there is no space left on its disk: make room'));
-    // What was in the log of the database may have found its place meanwhile.
+    // The log of the database may have been copied into the file meanwhile.
     disk.fill();
     const fresh = join(disk.path, 'new', 'tasks.db');
     expect(await refused(fresh)).toEqual(oneLine(fresh, 'there is no space left on its disk: make room'));

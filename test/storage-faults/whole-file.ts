@@ -17,8 +17,8 @@ export async function openFile(path: string): Promise<TaskStorage> {
 }
 
 /**
- * What SQLite says of a file is checked, then every task in it: its log has no gap, and what is stored is the fold of it.
- * Gives the states by id.
+ * Checks the file with SQLite, then every task in it: its log has no gap, and the stored task is the fold of its log.
+ * Returns the states by id.
  */
 export async function checkWhole(path: string): Promise<ReadonlyMap<string, string>> {
   const db = new DatabaseSync(path);

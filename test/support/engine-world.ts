@@ -190,7 +190,8 @@ export class World {
   }
 
   async #run(context: RequestContext, events: EventQueue): Promise<void> {
-    // An agent that ignores its signal may still be about when the next turn begins; one that was not told to stop may not.
+    // An agent that ignores its signal may still run when the next turn begins. An agent that was not told to stop may
+    // not.
     const before = this.executing.get(context.taskId);
     if (before && !before.signal.aborted) this.overlaps += 1;
     this.executing.set(context.taskId, context);

@@ -1,6 +1,6 @@
 import type { WakeupListener, Wakeups } from '../../packages/parley/src/store/wakeups.js';
 
-/** What becomes of a wake-up. `hold`: it arrives when the test says so. */
+/** The fate of a wake-up. `hold`: it arrives when the test says so. */
 export type WakeupFate = 'deliver' | 'lose' | 'repeat' | 'hold';
 
 /** Wake-ups as a process receives them: some are lost, late, or come twice. */

@@ -60,7 +60,7 @@ describe.each(
 function isAccepted(type: ReturnType<typeof requestOf>, value: unknown): boolean {
   try {
     const { message } = decodeType(type, value) as { message?: { role: string } };
-    // What comes from a caller is a user's, whatever the version would allow.
+    // Messages of callers always have the role of the user.
     return message === undefined || message.role === 'ROLE_USER';
   } catch (error) {
     if (error instanceof InvalidParamsError) return false;

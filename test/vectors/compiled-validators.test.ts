@@ -7,7 +7,7 @@ import { VALIDATORS } from '../../packages/parley/src/model/validators.generated
 
 const source = join(import.meta.dirname, '../../packages/parley/src');
 
-/** What a module needs when it runs: every file it reaches, and every package it names. */
+/** The files and packages that a module needs at run time. */
 async function neededBy(...modules: readonly string[]) {
   const { metafile } = await build({
     stdin: { contents: modules.map((path) => `import './${path}';`).join('\n'), resolveDir: source, loader: 'ts' },

@@ -20,8 +20,8 @@ const ajv = new Ajv2020({
 ajv.addSchema({ $id: 'model', ...JSON_SCHEMA });
 
 /**
- * Whether a value is of a type, judged by the published JSON Schema in the validator library itself, and by what JSON Schema
- * cannot say: that it is JSON with well-formed texts. Shares nothing with the compiled validators but the schemas.
+ * True if a value is of a type, by the published JSON Schema in the original validator library, and by well-formed
+ * texts. Shares only the schemas with the compiled validators.
  */
 export function oracle(type: string, value: unknown): boolean {
   const validate = ajv.getSchema(`model#/$defs/${type}`);
@@ -29,7 +29,7 @@ export function oracle(type: string, value: unknown): boolean {
   return validate(value) === true && isHoldable(value);
 }
 
-/** Whether a value is JSON with well-formed texts, which JSON Schema cannot say. */
+/** True if a value is JSON with well-formed texts. JSON Schema cannot express that. */
 export function isHoldable(value: unknown): boolean {
   if (typeof value === 'string') return !/\p{Surrogate}/u.test(value);
   if (typeof value === 'number') return Number.isFinite(value);

@@ -31,7 +31,7 @@ export function definitionOf(name: string): Schema {
   return schema;
 }
 
-/** Whether the values of a schema are free, so that nobody may rename or drop anything inside. */
+/** True if the values of a schema are free, so that no code may rename or drop their members. */
 export function isFree({ type, properties, additionalProperties, enum: names }: Schema): boolean {
   return (
     (type === undefined && names === undefined) ||

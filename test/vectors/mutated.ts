@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { arbitraryJson } from './arbitrary-model.js';
 
-/** What a mutation does at one place, and how to get there: at each level, which member to go into. */
+/** A mutation of one place, and the path to it: one member per level. */
 const arbitraryMutation = fc.record({
   path: fc.array(fc.nat({ max: 20 }), { maxLength: 7 }),
   kind: fc.constantFrom('replace', 'remove', 'add', 'rename', 'repeat'),

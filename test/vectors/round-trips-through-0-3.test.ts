@@ -15,7 +15,7 @@ interface Pair {
   readonly name: string;
   readonly server: WireCodec;
   readonly client: ClientCodec;
-  /** Whether messages keep the tasks that they refer to. */
+  /** True if messages keep the tasks that they refer to. */
   readonly references: boolean;
 }
 
@@ -33,7 +33,9 @@ const over = (value: unknown): never => JSON.parse(JSON.stringify(value)) as nev
 /** The marker is ours: a value that has it by itself is not told from one that was marked. */
 const unmarked = (value: unknown): boolean => !JSON.stringify(value).includes('data_part_compat');
 
-/** What a journey through 0.3 leaves of a value (docs/versions.md): everything but these members, wherever parts and messages are. */
+/**
+ * The value after a conversion to 0.3 and back (docs/versions.md). These members are lost, in all parts and messages.
+ */
 function kept(value: unknown, references: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => kept(item, references));
   if (!isObject(value)) return value;

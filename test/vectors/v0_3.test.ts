@@ -17,9 +17,9 @@ import { BoundAgent } from '../matrix/bound-agent.js';
 import { jsonOf } from '../support/exchange-request.js';
 
 /**
- * One line of a vector file. Requests: `input` as it comes and what it means (`accept`) or which fields are at fault (`refuse`), or `request`
- * of the model and its `wire`. Everything else: a value of the model (named by its type), its `wire`, and `back` where reading that again
- * gives another value.
+ * One line of a vector file. Requests: `input` with its meaning (`accept`) or its faulty fields (`refuse`), or
+ * `request` of the model with its `wire`. Other values: a value of the model, named by its type, its `wire`, and `back`
+ * if reading it again gives another value.
  */
 interface Vector {
   readonly name: string;

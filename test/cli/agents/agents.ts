@@ -10,7 +10,7 @@ export interface LiveAgent extends AsyncDisposable {
   readonly url: string;
 }
 
-/** How such an agent is started, and what it is called in reports. */
+/** The start of such an agent, and its name in reports. */
 export interface AgentKind {
   readonly name: string;
   readonly start: () => Promise<LiveAgent>;

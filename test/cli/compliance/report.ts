@@ -7,7 +7,7 @@ export interface ProvedBy {
   readonly passed: boolean;
 }
 
-/** What a report is made of. */
+/** The input of a report. */
 export interface ReportInput {
   readonly tests: readonly ProvedBy[];
   readonly version: string;

@@ -1,5 +1,6 @@
-// Runs the tests of the command line and writes docs/cli-compliance.yaml and .md from what they show. The agent of the official Python
-// SDK takes part where Python and its package index are there: its environment is made under .cache/ the first time.
+// Runs the tests of the command line and writes docs/cli-compliance.yaml and .md from their results. The agent of the
+// official Python SDK takes part if Python and its packages are available. Its environment is created under .cache/ the
+// first time.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -45,7 +45,7 @@ export const PLAIN_SABOTAGES: Sabotages = {
   'the extended card is refused if the card offers none': { breaks: breaksOver(calls('GetExtendedAgentCard')) },
 };
 
-/** What more is checked of any agent beside the kit. */
+/** Further checks of any agent, beside the kit. */
 export const WIRE_SABOTAGES: Sabotages = {
   'a version that the interface does not offer is VersionNotSupported': { 'takes any': { version: '1.0' } },
   'a message without parts is refused': {

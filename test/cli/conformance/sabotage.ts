@@ -4,10 +4,10 @@ type Json = Readonly<Record<string, unknown>>;
 type Change = (value: Json) => Json;
 type Which = (call: TamperedCall, result?: Json) => boolean;
 
-/** What is wrong with agents, by the requirement that they do not meet and in words. */
+/** Faults of agents by violated requirement, with a description. */
 export type Sabotages = Readonly<Record<string, Readonly<Record<string, Sabotage>>>>;
 
-/** What is said instead of an answer that is due. */
+/** Replaces an expected answer. */
 export const BROKEN: Said = {};
 
 /** A change of one member, named by its path; undefined removes it. */
@@ -61,7 +61,7 @@ export const events = (which: Which, path: string, to: unknown): Sabotage =>
 export const without = (which: Which, kind: 'task' | 'artifactUpdate' | 'end'): Sabotage =>
   streams(which, (event) => (kind in event || (kind === 'end' && has(event, 'COMPLETED')) ? [] : [event]));
 
-/** Whether a text stands anywhere in a value. */
+/** True if a text occurs anywhere in a value. */
 export const has = (value: unknown, text: string): boolean => JSON.stringify(value ?? '').includes(text);
 
 /** Calls of an operation, with no other members than these where any are named. */
@@ -76,7 +76,7 @@ export const asksFor =
   ({ params }) =>
     String(params[name]) === value;
 
-/** Whether the id of a message is that of a scenario. */
+/** True if the id of a message belongs to a scenario. */
 export const isOf = ({ messageId }: TamperedCall, prefix: string): boolean =>
   new RegExp(`^${prefix}-[0-9a-f]{8}-`).test(messageId);
 

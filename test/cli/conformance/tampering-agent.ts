@@ -19,7 +19,7 @@ export interface TamperedCall {
   readonly envelope: Json;
 }
 
-/** What an agent says to a call, or an event of a stream; `{}` becomes an internal error. */
+/** The answer of an agent to a call, or an event of a stream. `{}` becomes an internal error. */
 export interface Said {
   readonly result?: Json;
   readonly error?: Json;
@@ -29,7 +29,7 @@ export interface Said {
   readonly id?: unknown;
 }
 
-/** What is done to an agent to make it a bad one. Each hook gives back what it was given where it has nothing to do. */
+/** Changes an agent into a faulty one. A hook that changes nothing returns its argument. */
 export interface Sabotage {
   readonly card?: (card: Json) => Json;
   readonly version?: string;
@@ -37,9 +37,9 @@ export interface Sabotage {
   readonly answer?: (call: TamperedCall, said: Said) => Said;
   /** Made for each stream: what becomes of each of its events. */
   readonly events?: (call: TamperedCall) => (said: Said) => readonly Said[];
-  /** Whether this call is spoiled at all; default: all are. */
+  /** True if this call is changed. Default: all are. */
   readonly tampersWith?: (call: TamperedCall) => boolean;
-  /** Whether streams are never closed. */
+  /** True if streams are never closed. */
   readonly holds?: boolean;
 }
 

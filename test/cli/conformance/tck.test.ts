@@ -56,7 +56,7 @@ const ALL_SABOTAGES: Sabotages = {
   ...PLAIN_SABOTAGES,
 };
 
-/** What the official SDK does not refuse, or not by the right code. */
+/** Requests that the official SDK accepts, or refuses with a wrong code. */
 const SDK_FAULTS = {
   JSONRPC: ['a message without parts is refused', 'another version of JSON-RPC is InvalidRequest'],
   'HTTP+JSON': ['a message without parts is refused'],

@@ -1,14 +1,14 @@
-// What the servers on the JavaScript SDK share, whatever its line.
+// Shared by the servers on all versions of the JavaScript SDK.
 import { createServer } from 'node:http';
 import express from 'express';
 import { play } from './play.mjs';
 
 const { PORT } = process.env;
 
-/** Where the server is found. */
+/** Address of the server. */
 export const url = `http://127.0.0.1:${PORT}`;
 
-/** What the cards of all lines say alike. */
+/** Members that all cards share. */
 export const DESCRIBED = {
   version: '1.0.0',
   defaultInputModes: ['text/plain'],
@@ -17,8 +17,8 @@ export const DESCRIBED = {
 };
 
 /**
- * Serves an agent that plays, with the classes of one line (`sdk`, `hosting`) and what the parts of the play are in its words:
- * `stageOf` a context and a bus.
+ * Serves an agent that plays scenarios. `sdk` and `hosting` are the classes of one version of the SDK. `stageOf` makes
+ * the stage of a scenario from a context and a bus.
  */
 export function serve({ card, stageOf, sdk, hosting, buses }) {
   const pushStore = new sdk.InMemoryPushNotificationStore();

@@ -27,7 +27,7 @@ const messageOf = (text, ids) => ({
   ...ids,
 });
 
-/** What the parts of the play are in the words of this SDK. */
+/** The stage of a scenario in terms of this SDK. */
 function stageOf({ taskId, contextId, userMessage, task }, bus) {
   const statusOf = (state, text) => ({
     state,

@@ -27,7 +27,7 @@ const messageOf = ({ taskId, contextId }, text, isOfTask = true) => ({
   referenceTaskIds: [],
 });
 
-/** What the parts of the play are in the words of this SDK. */
+/** The stage of a scenario in terms of this SDK. */
 function stageOf(context, bus) {
   const { taskId, contextId, userMessage } = context;
   const statusOf = (state, text) => ({

@@ -1,4 +1,4 @@
-// What every peer's agent does, whatever the SDK: told by the first word of the message.
+// The agent of every peer. The first word of a message selects its behaviour.
 const gates = new Map();
 
 function gateOf(name) {
@@ -22,7 +22,7 @@ export async function play(stage, canceled) {
       stage.artifact(words.join(' '), { last: true });
       return stage.status('COMPLETED');
     case 'chunks': {
-      // Each chunk but the first waits until somebody has said that the one before was seen.
+      // Each chunk after the first waits until the test has seen the previous one.
       const [gate, count] = words;
       stage.begin();
       stage.status('WORKING');

@@ -3,7 +3,7 @@ import type { Acceptance } from '../../../packages/parley/src/store/task-storage
 import { ALICE, acceptance, accepted, claimed, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** What accepting a message does and refuses. */
+/** The contract of accepting a message. */
 export function acceptingContract(open: OpenStorage): void {
   describe('accepting a message', () => {
     const tested = useStorage(open);

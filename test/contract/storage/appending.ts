@@ -3,7 +3,7 @@ import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** What appending does, and who may. */
+/** The contract of appends and of their permission. */
 export function appendingContract(open: OpenStorage): void {
   describe('appending', () => {
     const tested = useStorage(open);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** What becomes of a request to cancel. */
+/** The contract of cancel requests. */
 export function cancelingContract(open: OpenStorage): void {
   describe('a request to cancel', () => {
     const tested = useStorage(open);

@@ -3,7 +3,7 @@ import { StorageError } from '../../../packages/parley/src/errors/storage-error.
 import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** What holds for looking whether a storage works. */
+/** The contract of health checks. */
 export function checkingContract(open: OpenStorage): void {
   describe('looking whether it works', () => {
     const tested = useStorage(open);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ALICE, acceptance, claimed, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** How turns are claimed, kept, given up and taken over. */
+/** The contract of claims, heartbeats, releases and takeovers of turns. */
 export function claimingContract(open: OpenStorage): void {
   describe('claiming', () => {
     const tested = useStorage(open);

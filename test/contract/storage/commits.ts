@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** What holds when many calls are under way at once, and at the end. */
+/** The contract of concurrent calls, and of closing. */
 export function commitsContract(open: OpenStorage): void {
   describe('calls at the same time', () => {
     const tested = useStorage(open);

@@ -3,7 +3,7 @@ import type { Retention, Scope } from '../../../packages/parley/src/store/task-s
 import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** What is removed when, and what a task that waits too long is. */
+/** The contract of retention, and of tasks that wait too long. */
 export function keepingContract(open: OpenStorage): void {
   describe('a sweep', () => {
     const tested = useStorage(open);

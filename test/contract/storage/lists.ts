@@ -13,7 +13,7 @@ const list = ({ storage }: Tested, asked: Asked = {}): Promise<TaskPage> =>
   storage.tasks({ scope: ALICE, orderBy: 'status', limit: 10_000, artifacts: false, history: false, ...asked });
 const idsOf = ({ tasks }: TaskPage): string[] => tasks.map(({ task }) => task.id);
 
-/** What the list should be, said in the plainest way. */
+/** The expected list, in the simplest code. */
 function expected(all: readonly { task: Task; createdAt: number }[], asked: Asked): { ids: string[]; total: number } {
   const {
     contextId,
@@ -40,7 +40,7 @@ function expected(all: readonly { task: Task; createdAt: number }[], asked: Aske
   return { ids: behind.slice(offset, offset + limit).map(({ task }) => task.id), total: matching.length };
 }
 
-/** What lists show, in which order, and how one goes on. */
+/** The contract of lists: content, order and pages. */
 export function listsContract(open: OpenStorage): void {
   describe('a list', () => {
     const tested = useStorage(open);

@@ -14,7 +14,7 @@ function wakeupsOf({ storage }: Tested): string[] {
   return seen;
 }
 
-/** What a storage gives processes that work on it side by side. */
+/** The contract of a storage for several processes. */
 export function processesContract(open: OpenStorage): void {
   describe('the heads of tasks', () => {
     const tested = useStorage(open);

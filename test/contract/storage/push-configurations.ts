@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ALICE, newTask } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
-/** How the push configurations of a task are kept. */
+/** The contract of push configurations. */
 export function pushConfigurationsContract(open: OpenStorage): void {
   describe('push configurations', () => {
     const tested = useStorage(open);

@@ -76,7 +76,7 @@ export function only<T>(list: readonly T[]): T {
   return first;
 }
 
-/** What to write: an event, or a state. */
+/** A step to write: an event or a state. */
 export type Step = TaskEvent | TaskState | { readonly event: TaskEvent; readonly extras: LogRecordExtras };
 
 /** Writes a task's log the way its owner does. */
@@ -120,7 +120,7 @@ export class TaskPlay {
     return this.#builder.view();
   }
 
-  /** What an append of these steps would be. Nothing of this writer changes. */
+  /** The append of these steps. Does not change this writer. */
   draft(steps: readonly Step[], more: Partial<Append> = {}): Append {
     const builder = TaskBuilder.from(this.#builder.view());
     const records = steps.map((step, index) => this.#record(step, this.seq + 1 + index));

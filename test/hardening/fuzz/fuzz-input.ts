@@ -6,15 +6,18 @@ import { BINDINGS, callBytes } from '../calls.js';
 import { fullRequest } from '../wrong-values.js';
 import { chunked, mutatedBytes, mutatedHeaders, mutatedTarget, mutatedValue } from './mutations.js';
 
-/** What is sent on one connection, in the pieces in which it is written. */
+/** The bytes for one connection, in pieces. */
 export type FuzzInput = readonly Buffer[];
 
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS', 'TRACE', 'PATCH'];
-/** What a server has beside its agents. */
+/** Endpoints of a server beside its agents. */
 const ORIGIN = ['/', '/healthz', '/readyz', '/metrics'];
 const TEXTS = ['hello', 'ask', 'chunks 5', 'large 100000', ''];
 
-/** The input that a seed stands for: one to three requests of any operation over any binding in 1.0 or 0.3, most of them not quite right. */
+/**
+ * The input of a seed: one to three requests of any operation, over any binding, in 1.0 or 0.3. Most of them have a
+ * fault.
+ */
 export function fuzzInput(seed: number, taskIds: readonly string[]): FuzzInput {
   const random = new Random(seed);
   if (random.oneIn(30)) return [random.bytes(random.below(400))];
@@ -35,7 +38,7 @@ function fuzzRequest(random: Random, taskIds: readonly string[]): Buffer {
   while (random.oneIn(2)) request = mutatedMembers(random, request);
   const call = split(callBytes(operation, binding, request, codec));
   if (random.oneIn(5)) call.body = mutatedBytes(random, call.body);
-  // What was changed in the body changes its length, too; a wrong length is one of the mutations.
+  // A changed body has a new length. A wrong length is a mutation of its own.
   call.headers = call.headers.map((line) => line.replace(/^(content-length: ).*/, `$1${call.body.length}`));
   if (random.oneIn(4)) call.target = mutatedTarget(random, call.target);
   if (random.oneIn(20)) call.target = random.pick(ORIGIN);

@@ -8,7 +8,7 @@ import { type FuzzInput, fuzzInput, reduced } from './fuzz-input.js';
 
 /** FUZZ_SEED and FUZZ_SECONDS repeat or prolong a run; FUZZ_INPUT plays one input of it alone. */
 const { FUZZ_SEED, FUZZ_SECONDS, FUZZ_INPUT, TEST_LONG } = process.env;
-/** What every change has to pass is the same each time; the long form looks for what nobody has seen yet. */
+/** Every change is tested with the same seed. The long form uses new ones. */
 const SEED = Number(FUZZ_SEED ?? (TEST_LONG === undefined ? 1 : Date.now() % 1_000_000_007));
 const STORAGES = ['sqlite', 'memory'] as const;
 const MS = (Number(FUZZ_SECONDS ?? (TEST_LONG === undefined ? 60 : 1_800)) * 1000) / STORAGES.length;
@@ -16,7 +16,7 @@ const AT_ONCE = FUZZ_INPUT === undefined ? 8 : 1;
 /** Longest time for a normal call meanwhile, on a busy machine. */
 const CANARY_MS = 10_000;
 const END_MS = 30_000;
-/** What a stored task may take in the memory of a server that keeps tasks there. */
+/** Memory of a stored task in a server with tasks in memory. */
 const TASK_BYTES = 150_000;
 const TIMES = { headersMs: 2_000, requestMs: 2_000, keepAliveMs: 1_000 };
 const ALLOWED = [200, 204, 400, 404, 405, 408, 413, 421, 429, 431, 501, 505];

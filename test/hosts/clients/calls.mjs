@@ -1,8 +1,8 @@
 import { connect } from 'parley-a2a/client';
 
 /**
- * What a client has to do on every runtime, told as JSON: calls, streams through whatever breaks them, errors, time limits, addresses where
- * nobody listens.
+ * The calls of a client on every runtime, with options as JSON: calls, broken streams, errors, time limits, unreachable
+ * addresses.
  */
 export async function calls({ base, card, nowhere, luck }) {
   const told = {};

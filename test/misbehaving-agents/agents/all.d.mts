@@ -1,4 +1,4 @@
-/** How an agent misbehaves, and what becomes of its task. */
+/** A kind of misbehaviour, and the expected task. */
 export interface Misbehaviour {
   /** Without its prefix. */
   readonly state: string;

@@ -7,7 +7,7 @@ const trap = () => {
   throw new Error('secret of a trap');
 };
 
-/** What is started and then canceled: however the agent takes it, its task is CANCELED after the grace. */
+/** Agents that are canceled. Their task is CANCELED after the grace. */
 export const stubborn = {
   'never settles': { run: () => NEVER },
   'never settles, says it works': { run: (_context, events) => events.working().then(() => NEVER) },
@@ -67,7 +67,7 @@ const silent = 'The agent ended without a result.';
 const failed = 'The agent failed to process the message.';
 const invalid = 'The agent gave an invalid response.';
 
-/** What ends by itself: how its task ends. */
+/** Agents that end by themselves, with the expected state. */
 export const endings = {
   'returns at once': { run: () => {}, state: 'FAILED', says: silent },
   'returns at work': { run: (_context, events) => events.working('busy'), state: 'FAILED', says: silent },

@@ -1,4 +1,4 @@
-// Agents that throw, at once and later, where the engine waits for it and where nobody does; and agents that return what is no promise.
+// Agents that throw, at once and later, with and without a handler. And agents that return no promise.
 import { EventEmitter } from 'node:events';
 
 const NEVER = new Promise(() => {});

@@ -18,7 +18,7 @@ function circle() {
   return loop;
 }
 
-/** Two ways back to itself: whoever follows every path up to some depth never comes to an end. */
+/** Two references back to itself. Code that follows every path up to some depth never ends. */
 function manyCircles() {
   const loop = { list: [] };
   loop.self = loop;
@@ -193,7 +193,7 @@ const proto = JSON.parse(
   '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x"}',
 );
 
-/** What looks odd and is valid: what callers see of it. */
+/** Odd but valid events, with the view of callers. */
 export const odd = {
   'a class instance': { data: () => new Point(), shown: { x: 1 } },
   'a date': { data: () => ({ at: new Date(0) }), shown: { at: '1970-01-01T00:00:00.000Z' } },
