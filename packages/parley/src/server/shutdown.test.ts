@@ -91,6 +91,8 @@ describe('limits of time and shutdown', () => {
   });
 });
 
+const SCOPED = { scope: { agent: 'test', tenant: '', owner: null } };
+
 describe('what is on its way into the storage when the server closes', () => {
   function stage(execute: Execute, replies: 'task' | 'either' = 'task') {
     const memory = new MemoryStorage({ clock: new ManualClock() });
@@ -103,7 +105,8 @@ describe('what is on its way into the storage when the server closes', () => {
         return execute(context, events);
       },
     };
-    const world = engine(executor, { storage: storage.view({ dead: false }) });
+    const user = { dead: false, closed: false };
+    const world = engine(executor, { storage: storage.view(user) });
     const drain = async () => {
       await world.clock.settle();
       while (storage.pending > 0) {
@@ -112,7 +115,7 @@ describe('what is on its way into the storage when the server closes', () => {
       }
     };
     const claims = () => memory.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
-    return { ...world, storage, drain, claims, begun: () => begun };
+    return { ...world, memory, storage, user, drain, claims, begun: () => begun };
   }
 
   it.each([
@@ -194,6 +197,25 @@ describe('what is on its way into the storage when the server closes', () => {
     await Promise.all([starting, closing]);
     expect(begun()).toBe(0);
     expect(await claims()).toMatchObject([{ turn: 1, began: false }]);
+  });
+
+  it('a turn that arrives after the close goes back, also if a cancel waits for it', async () => {
+    const { handler, clock, memory, storage, user, drain } = stage(completes);
+    send(handler);
+    await clock.settle();
+    await storage.pick(0, 'late');
+    const { tasks } = await memory.tasks({ ...SCOPED, orderBy: 'created', limit: 1, artifacts: false, history: false });
+    const canceled = new Sent(handler.cancelTask({ id: tasks[0]?.task.id ?? '' }, call()));
+    const closing = handler.close();
+    await clock.advance(6_000);
+    await closing;
+    user.closed = true;
+    storage.settle(user);
+    await drain();
+    await clock.advance(20_000);
+    expect(canceled.settled).toBe(true);
+    expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('a stream that is opened after it has closed ends after its snapshot', async () => {

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { turnDiagram } from '../../../../../test/support/turn-diagram.js';
 import { TurnWorld } from '../../../../../test/support/turn-world.js';
 import { acceptsEvents, step, type TurnInput, type TurnState } from './turn-state.js';
 import { TRANSITIONS } from './turn-transitions.js';
@@ -91,6 +93,11 @@ describe('the states of a turn', () => {
       'asking',
       'canceling',
     ]);
+  });
+
+  it('are drawn in ARCHITECTURE.md', async () => {
+    const text = await readFile(new URL('../../../../../ARCHITECTURE.md', import.meta.url), 'utf8');
+    expect(/```mermaid\n(stateDiagram[^`]*)\n```/.exec(text)?.[1]).toBe(turnDiagram());
   });
 
   it('cost nothing for a chunk: the same step each time', () => {

@@ -1,0 +1,48 @@
+import type { TurnInput, TurnState } from '../../packages/parley/src/server/execution/turn-state.js';
+import { TRANSITIONS } from '../../packages/parley/src/server/execution/turn-transitions.js';
+
+const STORING = /^storing /;
+
+/** The transitions of a turn as a Mermaid diagram. All states in which the task is being stored are drawn as one. */
+export function turnDiagram(): string {
+  const arrows = new Map<string, Set<string>>();
+  for (const [state, row] of Object.entries(TRANSITIONS) as [TurnState, (typeof TRANSITIONS)[TurnState]][]) {
+    for (const [input, cell] of Object.entries(row) as [TurnInput, (typeof row)[TurnInput]][]) {
+      if (cell === 'impossible' || cell.state === state || isWithinStoring(state, cell.state)) continue;
+      const arrow = `${drawn(state)} --> ${drawn(cell.state)}`;
+      arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(input));
+    }
+  }
+  return [
+    'stateDiagram-v2',
+    '    state "handing over" as handing_over',
+    '    state "handed over" as handed_over',
+    '    [*] --> claimed',
+    '    [*] --> drafted',
+    ...Array.from(arrows, ([arrow, inputs]) => `    ${arrow}: ${labelOf(inputs)}`),
+    '    ended --> [*]',
+    '    handed_over --> [*]',
+    '    lost --> [*]',
+  ].join('\n');
+}
+
+/** Inputs that differ in their text alone are drawn as one. */
+function labelOf(inputs: ReadonlySet<string>): string {
+  const label = Array.from(inputs).join(', ');
+  return label
+    .replace('threw, threw A2AError, threw elsewhere', 'threw')
+    .replace('threw, threw A2AError', 'threw')
+    .replace('invalid, too fast, too large', 'invalid')
+    .replace('rejected, terminal, message', 'terminal')
+    .replace('chunk, announced, working, login, question, rejected, terminal, invalid', 'any event but a message');
+}
+
+/** While a task is being stored, its turn goes on as it would afterwards. */
+function isWithinStoring(from: TurnState, to: TurnState): boolean {
+  return STORING.test(from) && STORING.test(to);
+}
+
+function drawn(state: TurnState): string {
+  if (STORING.test(state)) return 'storing';
+  return state.replaceAll(' ', '_');
+}
