@@ -50,7 +50,7 @@ export type NeededCapability = 'streaming' | 'pushNotifications' | 'extendedAgen
 type SchemaOf<Type> = { [Name in ModelTypeName]: ModelTypes[Name] extends Type ? Name : never }[ModelTypeName];
 
 /** One row of `OPERATIONS`. */
-export interface Operation<Name extends OperationName = OperationName> {
+export interface OperationRow<Name extends OperationName = OperationName> {
   /** The schema of the request on the wire of version 1.0. */
   readonly request: SchemaOf<OperationTypes[Name]['request']>;
   /** The schema of the response, or of one event of a stream; undefined: the response is empty. */
@@ -143,7 +143,7 @@ export const OPERATIONS = {
     capability: 'extendedAgentCard',
     summary: 'Read the agent card for those who have authenticated',
   },
-} as const satisfies { readonly [Name in OperationName]: Operation<Name> };
+} as const satisfies { readonly [Name in OperationName]: OperationRow<Name> };
 
 /** The names of all operations, in the order of the table. */
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];

@@ -51,15 +51,15 @@ export function httpJsonPaths(agent: DescribedAgent): Paths {
   return paths;
 }
 
-interface RouteParts {
+interface RouteOptions {
   readonly agent: DescribedAgent;
   readonly language: WireLanguage;
   readonly route: WireRoute;
   readonly versions: readonly string[];
 }
 
-function routeOperation(parts: RouteParts): DescribedOperation {
-  const { agent, language, route } = parts;
+function routeOperation(options: RouteOptions): DescribedOperation {
+  const { agent, language, route } = options;
   const { operation, method, body } = route;
   const { version } = language.codec;
   // A second route of an operation is told apart by what it is.
@@ -69,20 +69,20 @@ function routeOperation(parts: RouteParts): DescribedOperation {
     operationId: operationId(agent.name, ...name),
     tags: [agent.tag],
     summary: `${OPERATIONS[operation].summary} (HTTP+JSON${isLegacy(version) ? ` ${version}` : ''})`,
-    parameters: parameters(parts),
+    parameters: parameters(options),
     ...(body !== 'none' && {
       requestBody: {
         required: body === 'required',
         content: inJson(version, language.schemas.body(route, agent.components, schemaLimits(agent.endpoint))),
       },
     }),
-    responses: { 200: success(parts), ...failures(parts) },
+    responses: { 200: success(options), ...failures(options) },
     ...securityOf(agent, operation),
   };
 }
 
-function parameters(parts: RouteParts): readonly Parameter[] {
-  const { agent, language, route, versions } = parts;
+function parameters(options: RouteOptions): readonly Parameter[] {
+  const { agent, language, route, versions } = options;
   const { endpoint } = agent;
   const limits = schemaLimits(endpoint);
   const inPath = route.path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
@@ -97,14 +97,14 @@ function parameters(parts: RouteParts): readonly Parameter[] {
         schema,
       }),
     ),
-    versionParameter(versions, !mayBeAbsent(parts)),
+    versionParameter(versions, !mayBeAbsent(options)),
     ...extensionParameters(endpoint),
     ...(isStreaming(route.operation) ? [LAST_EVENT_ID] : []),
   ];
 }
 
 /** Whether a call that names no version is taken as one of those the route has. */
-function mayBeAbsent({ agent, versions }: RouteParts): boolean {
+function mayBeAbsent({ agent, versions }: RouteOptions): boolean {
   const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
   try {
     return versions.includes(chooseVersion(undefined, offered, agent.endpoint.versionWhenAbsent).version);
@@ -135,7 +135,7 @@ function inJson(version: string, schema: Schema): Content {
   return { ...(!isLegacy(version) && { [A2A_JSON_TYPE]: { schema } }), [JSON_TYPE]: { schema } };
 }
 
-function success({ agent, language, route }: RouteParts): DescribedAnswer {
+function success({ agent, language, route }: RouteOptions): DescribedAnswer {
   const { version } = language.codec;
   const schema = language.schemas.response(route.operation, agent.components);
   const headers = extensionHeaders(agent.endpoint, version);
@@ -153,7 +153,7 @@ const RETRY_AFTER: Header = {
 const CHALLENGE: Header = { description: 'How to authenticate.', schema: { type: 'string' } };
 
 /** An answer for every status that an error of such a call can have. */
-function failures({ agent, language, route }: RouteParts): Readonly<Record<string, DescribedAnswer>> {
+function failures({ agent, language, route }: RouteOptions): Readonly<Record<string, DescribedAnswer>> {
   const { components, endpoint } = agent;
   const { version } = language.codec;
   const answers: Record<string, DescribedAnswer> = {};

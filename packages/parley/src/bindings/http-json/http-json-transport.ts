@@ -14,7 +14,6 @@ import { openedStream } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 import { errorOf } from './received-errors.js';
-import { routed } from './routed-request.js';
 
 /** What a transport stands on. */
 export interface HttpJsonTransportOptions {
@@ -102,4 +101,34 @@ function contentOf(response: Response, text: string): unknown {
 function failureOf(response: Response, text: string): A2AError {
   const value = tryJson(text);
   return isObject(value) ? errorOf(response, value) : strangeAnswer(response, text);
+}
+
+/** A request as its route carries it. */
+interface RoutedRequest {
+  /** Below the interface url, begins with `/`. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** Distributes the members of a request over path, query and body. */
+function routed({ path, body }: Route, value: Readonly<Record<string, unknown>>): RoutedRequest {
+  const rest: Record<string, unknown> = { ...value };
+  const segments = path.map((segment) =>
+    segment.replace(/\{(\w+)\}/, (_, name: string) => {
+      const member = String(rest[name] ?? '');
+      delete rest[name];
+      return encodeURIComponent(member);
+    }),
+  );
+  // A tenant with a slash has no path form (Spec §11.5); it stays a member.
+  if (typeof rest.tenant === 'string' && rest.tenant !== '' && !rest.tenant.includes('/')) {
+    segments.unshift(encodeURIComponent(rest.tenant));
+    delete rest.tenant;
+  }
+  const whole = `/${segments.join('/')}`;
+  if (body !== 'none') return { path: whole, query: {}, body: JSON.stringify(rest) };
+  const query: Record<string, string> = {};
+  for (const [name, member] of Object.entries(rest)) if (member !== undefined) query[name] = String(member);
+  return { path: whole, query, body: undefined };
 }

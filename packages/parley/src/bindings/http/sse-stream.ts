@@ -47,7 +47,7 @@ export interface SseStreamOptions {
  * awaited.
  */
 export class SseStream implements AsyncIterableIterator<string> {
-  readonly #parts: SseStreamOptions;
+  readonly #options: SseStreamOptions;
   #source: AsyncIterator<StreamItem> | undefined;
   #ready = '';
   #items = 0;
@@ -58,19 +58,19 @@ export class SseStream implements AsyncIterableIterator<string> {
   #stopTimer: (() => void) | undefined;
   #spoke: number;
 
-  private constructor(parts: SseStreamOptions) {
-    this.#parts = parts;
-    this.#source = parts.items[Symbol.asyncIterator]();
-    this.#spoke = parts.clock.monotonic();
-    if (parts.openStreams !== undefined) parts.openStreams.count++;
+  private constructor(options: SseStreamOptions) {
+    this.#options = options;
+    this.#source = options.items[Symbol.asyncIterator]();
+    this.#spoke = options.clock.monotonic();
+    if (options.openStreams !== undefined) options.openStreams.count++;
   }
 
   /**
    * Resolves once the first item is there, or the source has been silent for so long that the peer must hear something.
    * Rejects with what the source throws before.
    */
-  static async open(parts: SseStreamOptions): Promise<SseStream> {
-    const stream = new SseStream(parts);
+  static async open(options: SseStreamOptions): Promise<SseStream> {
+    const stream = new SseStream(options);
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;
     stream.#watch();
@@ -129,8 +129,8 @@ export class SseStream implements AsyncIterableIterator<string> {
       this.#close();
     } else {
       try {
-        if (this.#items === 0) this.#parts.record?.answered(result.value.event);
-        this.#ready += this.#parts.frames.event(result.value);
+        if (this.#items === 0) this.#options.record?.answered(result.value.event);
+        this.#ready += this.#options.frames.event(result.value);
       } catch (error) {
         this.#failed(error);
         release(source);
@@ -153,7 +153,7 @@ export class SseStream implements AsyncIterableIterator<string> {
       opening.reject(error);
       return;
     }
-    this.#ready += this.#parts.frames.failure(error);
+    this.#ready += this.#options.frames.failure(error);
     this.#settle();
   };
 
@@ -194,12 +194,12 @@ export class SseStream implements AsyncIterableIterator<string> {
     if (this.#ready === '') return END;
     const value = this.#ready;
     this.#ready = '';
-    this.#spoke = this.#parts.clock.monotonic();
+    this.#spoke = this.#options.clock.monotonic();
     return { value, done: false };
   }
 
   #close(): void {
-    const { openStreams } = this.#parts;
+    const { openStreams } = this.#options;
     if (openStreams !== undefined && this.#source !== undefined) openStreams.count--;
     this.#source = undefined;
     this.#stopTimer?.();
@@ -209,7 +209,7 @@ export class SseStream implements AsyncIterableIterator<string> {
   /** One timer serves a stream for a whole interval, however many events pass. */
   #watch(): void {
     if (this.#stopTimer !== undefined) return;
-    const { clock, heartbeatMs } = this.#parts;
+    const { clock, heartbeatMs } = this.#options;
     const silent = clock.monotonic() - this.#spoke;
     this.#stopTimer = clock.after(Math.max(1, heartbeatMs - silent), () => {
       this.#stopTimer = undefined;

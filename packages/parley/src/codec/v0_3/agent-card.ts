@@ -2,7 +2,7 @@ import type { AgentCard, AgentSkill } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { majorMinor } from '../../operations/versions.js';
-import { listReader, type Members, objectReader } from './members.js';
+import { listReader, type Members, objectReader } from './members-reader.js';
 import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
 /**

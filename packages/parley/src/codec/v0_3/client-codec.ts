@@ -3,7 +3,7 @@ import type { ClientCodec } from '../client-codec.js';
 import { clientV1_0 } from '../v1_0/client-codec.js';
 import { readAgentCard } from './agent-card.js';
 import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';
-import { objectReader } from './members.js';
+import { objectReader } from './members-reader.js';
 import { type OldOperation, type OldOperations, operationOf, operations0_3 } from './operations.js';
 import { streamResponseReader } from './stream-response.js';
 

@@ -1,8 +1,8 @@
 import type { Message } from '../../model/message.js';
+import type { Role } from '../../model/role.js';
 import type { Dialect } from './dialect.js';
-import { listReader, type Members, membersReader } from './members.js';
+import { listReader, type Members, membersReader } from './members-reader.js';
 import { partReader, writePart } from './part.js';
-import { readRole, writeRole } from './role.js';
 
 /** References to other tasks are lost in ProtoJSON, which had no member for them. */
 export function writeMessage(dialect: Dialect, message: Message): object {
@@ -26,4 +26,15 @@ export function messageReader(dialect: Dialect): (message: Members) => object {
     ['extensions'],
     ['referenceTaskIds'],
   ]);
+}
+
+/** `user` in the one dialect, `ROLE_USER` in the other. */
+export function writeRole({ kinds }: Dialect, role: Role): string {
+  if (!kinds) return role;
+  return role === 'ROLE_AGENT' ? 'agent' : 'user';
+}
+
+/** A role in any spelling; what is none stays as it is, for the validator to refuse. */
+export function readRole(value: unknown): unknown {
+  return value === 'user' ? 'ROLE_USER' : value === 'agent' ? 'ROLE_AGENT' : value;
 }

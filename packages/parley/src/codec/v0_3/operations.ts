@@ -12,7 +12,7 @@ import type { OperationNames } from '../operation-names.js';
 import type { Route } from '../wire-codec.js';
 import { readAgentCard, writeAgentCard, writeProtoCard } from './agent-card.js';
 import type { Dialect } from './dialect.js';
-import { listReader, type Members, membersReader, objectReader, type Read } from './members.js';
+import { listReader, type Members, membersReader, objectReader, type Read } from './members-reader.js';
 import { messageReader, writeMessage } from './message.js';
 import {
   DEFAULT_CONFIG_ID,

@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.js';
 import type { DataPart, Part, RawPart, UrlPart } from '../../model/part.js';
 import type { Dialect } from './dialect.js';
-import { type Members, membersReader, readNonEmpty } from './members.js';
+import { type Members, membersReader, readNonEmpty } from './members-reader.js';
 
 /** Marks a data part whose value was no object, and so had to be put into one. */
 const WRAPPED = 'data_part_compat';

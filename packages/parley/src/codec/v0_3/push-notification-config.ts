@@ -1,7 +1,7 @@
 import { isObject } from '../../model/json.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Dialect } from './dialect.js';
-import { type Members, membersReader, objectReader, readNonEmpty } from './members.js';
+import { type Members, membersReader, objectReader, readNonEmpty } from './members-reader.js';
 
 /** The id of a configuration that is registered or asked for without one, as agents of that time do it. */
 export const DEFAULT_CONFIG_ID = 'default';

@@ -2,7 +2,7 @@ import type { FieldViolation } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import type { Dialect } from './dialect.js';
-import type { Members } from './members.js';
+import type { Members } from './members-reader.js';
 
 /** The fields of a request, where they differ from those of 1.0. */
 export interface RequestFields {

@@ -2,8 +2,8 @@ import { TASK_STATES } from '../../model/task-state.js';
 import type { Components } from '../../openapi/components.js';
 import type { Schema } from '../../openapi/document.js';
 import type { Dialect } from './dialect.js';
-import { writeRole } from './role.js';
-import { writeTaskState } from './task-state.js';
+import { writeRole } from './message.js';
+import { writeTaskState } from './task.js';
 
 const TEXT: Schema = { type: 'string' };
 const FREE: Schema = { type: 'object' };

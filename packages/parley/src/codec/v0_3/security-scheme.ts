@@ -1,6 +1,6 @@
 import { isObject } from '../../model/json.js';
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
-import { listReader, type Members } from './members.js';
+import { listReader, type Members } from './members-reader.js';
 
 /** A scheme with its kind in `type`; a device flow and the demand of PKCE are lost, `undefined` where nothing is left. */
 export function writeSecurityScheme(scheme: SecurityScheme): object | undefined {

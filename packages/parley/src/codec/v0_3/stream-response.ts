@@ -1,11 +1,10 @@
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../../model/stream-response.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import { artifactReader, writeArtifact } from './artifact.js';
 import type { Dialect } from './dialect.js';
-import { type Members, membersReader, objectReader } from './members.js';
+import { type Members, membersReader, objectReader } from './members-reader.js';
 import { messageReader, writeMessage } from './message.js';
-import { taskReader, taskStatusReader, writeTask, writeTaskStatus } from './task.js';
+import { artifactReader, taskReader, taskStatusReader, writeArtifact, writeTask, writeTaskStatus } from './task.js';
 
 /** An event or a direct answer: bare with its kind, or as the one member of an object. */
 export function writeStreamResponse(dialect: Dialect, { event, last = false }: StreamItem): object {

@@ -1,9 +1,10 @@
+import type { Artifact } from '../../model/artifact.js';
 import type { Task, TaskStatus } from '../../model/task.js';
-import { artifactReader, writeArtifact } from './artifact.js';
+import { TASK_STATES, type TaskState } from '../../model/task-state.js';
 import type { Dialect } from './dialect.js';
-import { listReader, type Members, membersReader, objectReader } from './members.js';
+import { listReader, type Members, membersReader, objectReader } from './members-reader.js';
 import { messageReader, writeMessage } from './message.js';
-import { readTaskState, writeTaskState } from './task-state.js';
+import { partReader, writePart } from './part.js';
 
 /** A task, which says so only in the dialect with kinds. */
 export function writeTask(dialect: Dialect, task: Task): object {
@@ -44,4 +45,47 @@ export function taskStatusReader(dialect: Dialect): (status: Members) => object 
     ['message', ['message', 'update'], objectReader(messageReader(dialect))],
     ['timestamp'],
   ]);
+}
+
+/** The same in both dialects but for its parts. */
+export function writeArtifact(dialect: Dialect, artifact: Artifact): object {
+  const { artifactId, name, description, metadata, extensions } = artifact;
+  const parts = artifact.parts.map((part) => writePart(dialect, part));
+  return { artifactId, name, description, parts, metadata, extensions };
+}
+
+/** Reads an artifact. */
+export function artifactReader(dialect: Dialect): (artifact: Members) => object {
+  return membersReader([
+    ['artifactId'],
+    ['name'],
+    ['description'],
+    ['parts', undefined, listReader(partReader(dialect))],
+    ['metadata'],
+    ['extensions'],
+  ]);
+}
+
+const PREFIX = 'TASK_STATE_';
+const names = new Map(
+  TASK_STATES.map((state, number) => {
+    const word = number === 0 ? 'unknown' : state.slice(PREFIX.length).toLowerCase().replace('_', '-');
+    return [state, { word, proto: state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state }];
+  }),
+);
+const states = new Map<unknown, TaskState>();
+for (const [number, state] of TASK_STATES.entries()) {
+  const { word, proto } = names.get(state) ?? {};
+  states.set(number, state).set(state, state).set(word, state).set(proto, state);
+}
+
+/** `input-required` in the one dialect, `TASK_STATE_INPUT_REQUIRED` in the other. */
+export function writeTaskState({ kinds }: Dialect, state: TaskState): string | undefined {
+  const name = names.get(state);
+  return kinds ? name?.word : name?.proto;
+}
+
+/** A state in any spelling; one that nobody knows is unspecified, and so not final. */
+export function readTaskState(value: unknown): TaskState {
+  return states.get(value) ?? 'TASK_STATE_UNSPECIFIED';
 }

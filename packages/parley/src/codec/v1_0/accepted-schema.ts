@@ -9,7 +9,7 @@ import { spellingsOf } from './member-names.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
 /** What accepted schemas are made with. */
-export interface SchemaParts {
+export interface SchemaOptions {
   readonly components: Components;
   readonly limits: SchemaLimits;
 }
@@ -23,14 +23,14 @@ export function isId(name: string): boolean {
 }
 
 /** A type in every form in which it is accepted as JSON, under a name of its own; the rules are those of `toClosedForm`. */
-export function acceptedType(type: TypeName, parts: SchemaParts): Reference {
-  return parts.components.add(`${type}Input`, acceptedObject(type, parts));
+export function acceptedType(type: TypeName, options: SchemaOptions): Reference {
+  return options.components.add(`${type}Input`, acceptedObject(type, options));
 }
 
 /** The same in place, without some of its members. */
-export function acceptedObject(type: TypeName, parts: SchemaParts, without: readonly string[] = []): Schema {
+export function acceptedObject(type: TypeName, options: SchemaOptions, without: readonly string[] = []): Schema {
   const { members, exactlyOne } = TYPE_TABLE[type];
-  const rows = members.filter(({ name }) => !without.includes(name)).map((row) => memberSchema(type, row, parts));
+  const rows = members.filter(({ name }) => !without.includes(name)).map((row) => memberSchema(type, row, options));
   const required = rows.filter(({ needed, spellings }) => needed && spellings.length === 1).map(({ name }) => name);
   const respelled = rows.filter(({ needed, spellings }) => needed && spellings.length > 1);
   const either = respelled.map(({ spellings, schema }) => ({
@@ -57,12 +57,12 @@ interface MemberSchema {
   readonly properties: readonly (readonly [string, Schema])[];
 }
 
-function memberSchema(type: TypeName, { name, required, form }: MemberRow, parts: SchemaParts): MemberSchema {
+function memberSchema(type: TypeName, { name, required, form }: MemberRow, options: SchemaOptions): MemberSchema {
   const needed = required && defaultOf(form) === undefined;
   const isRefused =
-    type === 'SendMessageConfiguration' && name === 'taskPushNotificationConfig' && !parts.limits.pushNotifications;
-  const any = isRefused ? NO_PUSH : valueSchema(form, needed, parts);
-  const schema = limited(type, name, any, parts.limits);
+    type === 'SendMessageConfiguration' && name === 'taskPushNotificationConfig' && !options.limits.pushNotifications;
+  const any = isRefused ? NO_PUSH : valueSchema(form, needed, options);
+  const schema = limited(type, name, any, options.limits);
   const spellings = spellingsOf(type, name);
   const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
   const description = `Another spelling of ${name}, which counts where both are there.`;
@@ -71,14 +71,14 @@ function memberSchema(type: TypeName, { name, required, form }: MemberRow, parts
   return { name, spellings, needed, schema, properties };
 }
 
-function valueSchema(form: ValueForm, needed: boolean, parts: SchemaParts): Schema {
+function valueSchema(form: ValueForm, needed: boolean, options: SchemaOptions): Schema {
   switch (form.is) {
     case 'object':
-      return { ...acceptedType(form.type, parts) };
+      return { ...acceptedType(form.type, options) };
     case 'list':
-      return { type: 'array', items: valueSchema(form.of, true, parts), ...(form.nonEmpty && { minItems: 1 }) };
+      return { type: 'array', items: valueSchema(form.of, true, options), ...(form.nonEmpty && { minItems: 1 }) };
     case 'map':
-      return { type: 'object', additionalProperties: valueSchema(form.of, true, parts) };
+      return { type: 'object', additionalProperties: valueSchema(form.of, true, options) };
     default:
       return scalarSchema(form, needed, 'json');
   }

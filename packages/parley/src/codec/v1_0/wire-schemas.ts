@@ -17,8 +17,8 @@ export const v1_0Schemas: WireSchemas = {
   body(route, components, limits) {
     const inPath = variablesOf(route);
     const type: TypeName = OPERATIONS[route.operation].request;
-    const parts = { components, limits };
-    const schema = inPath.length === 0 ? { ...acceptedType(type, parts) } : acceptedObject(type, parts, inPath);
+    const options = { components, limits };
+    const schema = inPath.length === 0 ? { ...acceptedType(type, options) } : acceptedObject(type, options, inPath);
     return route.body === 'optional' ? nullable(schema) : schema;
   },
   query(route, limits) {
