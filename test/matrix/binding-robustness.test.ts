@@ -243,7 +243,9 @@ describe('the check for internals', () => {
 
   it('lets an ordinary answer pass', () => {
     assertNoInternals(
-      '{"error":{"code":404,"status":"NOT_FOUND","message":"Task not found","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org","metadata":{"taskId":"0190a:b"}}]}}',
+      '{"error":{"code":404,"status":"NOT_FOUND","message":"Task not found","details":[' +
+        '{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND",' +
+        '"domain":"a2a-protocol.org","metadata":{"taskId":"0190a:b"}}]}}',
     );
   });
 });

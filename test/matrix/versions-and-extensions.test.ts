@@ -134,7 +134,7 @@ describe('version negotiation', () => {
     ]);
   });
 
-  it('answers a method or a path of a later version in that version, when the caller names none or an older one', async () => {
+  it('answers a method or a path of a later version in that version, for callers of none or an older one', async () => {
     const agent = new BoundAgent(both);
     for (const version of ['', '0.3']) await calls(agent, { 'a2a-version': version });
     expect(agent.handler.calls.map(({ context }) => context.version)).toEqual(['1.0', '1.0', '1.0', '1.0']);

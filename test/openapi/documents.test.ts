@@ -145,7 +145,8 @@ describe('/docs', () => {
     const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
     const digest = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(style))).toString('base64');
     expect(policy).toBe(
-      `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${digest}'; img-src data:`,
+      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+        `style-src 'sha256-${digest}'; img-src data:`,
     );
     expect(text).not.toMatch(/<script|<link|<img| on\w+=| style=|url\(|@import/);
   });

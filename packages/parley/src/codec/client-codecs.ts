@@ -3,17 +3,17 @@ import { isObject } from '../model/json.js';
 import type { ClientCodec } from './client-codec.js';
 import { clientV1_0 } from './v1_0/client-codec.js';
 
-/** The client's half of one version, which may write its JSON differently over each binding. */
+/** The client's half of one version. The JSON of a version may differ between the bindings. */
 export interface ClientVersion {
   readonly jsonRpc: ClientCodec;
   readonly httpJson: ClientCodec;
 }
 
-/** The versions that clients speak, by `Major.Minor`; old ones are loaded where an agent speaks nothing newer. */
+/** The versions that clients speak, by `Major.Minor`. Old versions are loaded on demand. */
 export const CLIENT_VERSIONS: ReadonlyMap<string, () => Promise<ClientVersion>> = new Map([
   ['1.0', async () => ({ jsonRpc: clientV1_0, httpJson: clientV1_0 })],
   ['0.3', version0_3],
-  // Some implementations call their build of 0.3 so.
+  // Some implementations give their build of 0.3 this number.
   ['0.4', version0_3],
   ['0.2', version0_2],
 ]);
@@ -29,9 +29,9 @@ async function version0_2(): Promise<ClientVersion> {
 }
 
 /**
- * A card of any version (spec §14.2.1). One that lists its interfaces as 1.0 does is of that version, although its schemes may be
- * written in the old way.
- * @throws InvalidAgentResponseError
+ * Decodes a card of any version (Spec §14.2.1). A card that lists its interfaces in the form of 1.0 is of that version,
+ * even if its security schemes have the old form.
+ * @throws InvalidAgentResponseError naming the fault.
  */
 export async function decodeAgentCard(card: unknown): Promise<AgentCard> {
   if (!isOldCard(card) && !hasOldSchemes(card)) return clientV1_0.decodeCard(card);
@@ -42,16 +42,16 @@ export async function decodeAgentCard(card: unknown): Promise<AgentCard> {
   return old.securitySchemes === undefined ? read : { ...read, securitySchemes: old.securitySchemes };
 }
 
-/** Members of a card that version 1.0 has not. */
+/** Members of a card that 1.0 does not have. */
 const OLD_MEMBERS = ['url', 'protocolVersion', 'preferredTransport', 'additionalInterfaces'];
 
-/** Whether a card is of a version before 1.0: it says where to call, but not in the way of 1.0. */
+/** True if a card is of a version before 1.0: it has an address, but not in the form of 1.0. */
 export function isOldCard(card: unknown): boolean {
   if (!isObject(card) || (Array.isArray(card.supportedInterfaces) && card.supportedInterfaces.length > 0)) return false;
   return OLD_MEMBERS.some((member) => member in card);
 }
 
-/** Where schemes are told apart by their `type` alone; those that are written in both ways are read in the new one. */
+/** True if a scheme has only the `type` of old versions. A scheme in both forms is read in the new one. */
 function hasOldSchemes(card: unknown): boolean {
   if (!isObject(card) || !isObject(card.securitySchemes)) return false;
   return Object.values(card.securitySchemes).some(

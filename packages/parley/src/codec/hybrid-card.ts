@@ -4,8 +4,8 @@ import { v1_0 } from './v1_0/wire-codec.js';
 import type { WireCodec } from './wire-codec.js';
 
 /**
- * One card for clients of both generations who do not say which they are: all members of 1.0 and all of the older version. What both
- * have under one name holds what either looks for.
+ * One card for clients of both generations, if the request does not name a version: all members of 1.0 and of the older
+ * version. A member that both versions have holds the members of both.
  */
 export function encodeHybridCard(card: AgentCard, older: WireCodec): string {
   return JSON.stringify(merged(JSON.parse(v1_0.encodeCard(card)), JSON.parse(older.encodeCard(card))));

@@ -5,7 +5,7 @@ import { oldSchemas } from './v0_3/wire-schemas.js';
 import { v1_0Schemas } from './v1_0/wire-schemas.js';
 import type { WireSchemas } from './wire-schemas.js';
 
-/** What a version reads and writes over each binding. */
+/** The schemas of one version over each binding. */
 export interface ProtocolSchemas {
   readonly jsonRpc: WireSchemas;
   readonly httpJson: WireSchemas;
@@ -13,7 +13,7 @@ export interface ProtocolSchemas {
 
 const kinds = oldSchemas(KINDS, 'v0.');
 
-/** The language of every version that can be served. */
+/** The schemas of all versions that a server can speak. */
 export const PROTOCOL_SCHEMAS: { readonly [Name in ProtocolVersionName]: ProtocolSchemas } = {
   '1.0': { jsonRpc: v1_0Schemas, httpJson: v1_0Schemas },
   '0.3': { jsonRpc: kinds, httpJson: oldSchemas(PROTO_JSON, 'v0.3.proto.') },

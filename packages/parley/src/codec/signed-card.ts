@@ -3,24 +3,28 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import { isOldCard } from './client-codecs.js';
 import { canonicalCard } from './v1_0/canonical-card.js';
 
-/** A received card as its signatures see it. */
+/** A received card in the forms that its signatures may cover. */
 export interface SignedCard {
   /**
-   * The payloads that signers in use make of it. First that of the specification; then the one of the official SDKs, which leave out every
-   * empty value; then the same with all but ASCII escaped, as early ones for Python sign it.
+   * The payloads of signers in use: that of the specification, then that of the official SDKs, which omit every empty
+   * value. Early SDKs for Python also escape all but ASCII in the latter.
    */
   readonly payloads: readonly string[];
-  /** The card without what its signatures do not cover: unknown members, and those of older versions beside the ones of 1.0. */
+  /**
+   * The card without members that its signatures do not cover: unknown members, and those of older versions beside the
+   * ones of 1.0.
+   */
   readonly covered: JsonObject;
-  /** Its member `signatures`, which nobody has looked at. */
+  /** The member `signatures`, unchecked. */
   readonly signatures: readonly unknown[];
 }
 
 /**
- * What the signatures of a card are over (spec §8.4). One that lists its interfaces as 1.0 does is signed as a card of that version. For
- * one of an older version no form was specified; there it is all members as they were received.
- * @param document the card as JSON; it is left alone.
- * @throws RangeError for what has no canonical form.
+ * The content that the signatures of a card cover (Spec §8.4). A card that lists its interfaces in the form of 1.0 is
+ * signed as a card of that version. No form was specified for older versions: such a card is signed with all its
+ * members as received.
+ * @param document The card as JSON; it is not changed.
+ * @throws RangeError if the card has no canonical form.
  */
 export function signedCard(document: object): SignedCard {
   const { signatures, ...received } = document as JsonObject;
@@ -35,7 +39,7 @@ export function signedCard(document: object): SignedCard {
   };
 }
 
-/** The value without anything that is empty; undefined where nothing is left. */
+/** The value without empty texts, lists and objects; undefined if nothing is left. */
 function filled(value: JsonValue): JsonValue | undefined {
   if (value === '' || value === null) return undefined;
   if (Array.isArray(value)) {
@@ -54,7 +58,7 @@ function escaped(text: string): string {
   return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A scheme that is written in the way of older versions alone is none here: nothing of it is signed. */
+/** Drops schemes that have only the form of older versions: no signature covers them. */
 function withKnownSchemes(card: JsonObject): JsonObject {
   const { securitySchemes } = card;
   if (!isObject(securitySchemes)) return card;

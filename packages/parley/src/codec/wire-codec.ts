@@ -7,11 +7,11 @@ import type { StreamItem } from '../task/stream-item.js';
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /**
-   * Path segments below the interface url; `{name}` takes one whole decoded segment into the request member `name`.
-   * A last segment may end in a literal verb: `{id}:cancel`.
+   * Path segments below the interface url. `{name}` takes one whole decoded segment into the request member `name`. A
+   * last segment may end in a literal verb: `{id}:cancel`.
    */
   readonly path: readonly string[];
-  /** Whether the request body carries the rest of the request. `optional`: an empty body is fine. */
+  /** The role of the body: it carries the members that the path does not. `optional`: the body may be empty. */
   readonly body: 'none' | 'optional' | 'required';
 }
 
@@ -20,19 +20,19 @@ export interface WireRoute extends Route {
   readonly operation: OperationName;
 }
 
-/** How a value arrived: `json` with its own types, `text` as strings of a path or a query. */
+/** The form of received values: `json` has types, `text` has only the strings of a path or a query. */
 export type WireForm = 'json' | 'text';
 
-/** What an error is called. */
+/** The reason and the message of an error in one version. */
 export interface ErrorWords {
-  /** Stable, for programs: the `reason` of an ErrorInfo. */
+  /** Stable, for programs: `reason` of an ErrorInfo. */
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * The model in the wire form of one protocol version: names, shapes and nothing else. Pure: same input, same output.
- * Bindings know versions only through this interface.
+ * The model on the wire of one version: names and shapes. Pure: same input, same output. Bindings know versions only
+ * through this interface.
  */
 export interface WireCodec {
   /** `Major.Minor`. */
@@ -41,7 +41,7 @@ export interface WireCodec {
   readonly methods: ReadonlyMap<string, OperationName>;
   readonly routes: readonly WireRoute[];
   /**
-   * Parses and validates the request of an operation. The value given is handed over: the codec may change it.
+   * Decodes and validates the request of an operation. The codec may change the given value.
    * @throws InvalidParamsError naming every field at fault.
    */
   decode<Name extends OperationName>(operation: Name, value: unknown, form?: WireForm): OperationTypes[Name]['request'];
@@ -52,10 +52,10 @@ export interface WireCodec {
   /** An agent card as JSON. */
   encodeCard(card: AgentCard): string;
   /**
-   * Clients of this version read the answer to a streaming call as an event stream only: an error before its first
-   * event is a frame of one.
+   * True if clients of this version read only an event stream as the answer to a streaming call. An error before the
+   * first event is then a frame.
    */
   readonly framesErrors?: boolean;
-  /** The words of an error in a version that has others; absent: those of the error itself. */
+  /** The words of an error, if the version has its own. Absent: those of the error. */
   wordsOf?(error: A2AError): ErrorWords;
 }

@@ -10,29 +10,31 @@ export interface QueryMember {
   readonly schema: Schema;
 }
 
-/** The parameters of a method, and whether they may be left out. */
+/** The parameters of a method. `optional`: a call may omit them. */
 export interface ParamsSchema {
   readonly schema: Schema;
   readonly optional: boolean;
 }
 
-/** What a request may have too much of, and what its agent has no use for. */
+/** The limits of an agent. */
 export interface SchemaLimits {
   /** Most characters of an id. */
   readonly idLength: number;
   /** Most parts of a message. */
   readonly parts: number;
-  /** Whether the agent sends push notifications; configurations are refused otherwise. */
+  /** True if the agent sends push notifications. Otherwise it refuses their configurations. */
   readonly pushNotifications: boolean;
 }
 
-/** What a version reads and writes as JSON Schema: exactly the language that its codec accepts, not only what it would like. */
+/**
+ * The JSON Schema of a version's messages: exactly the values that its codec accepts, and the values that it writes.
+ */
 export interface WireSchemas {
   /** The parameters of a JSON-RPC method. */
   params(operation: OperationName, components: Components, limits: SchemaLimits): ParamsSchema;
-  /** The body of a route, without what its path says. */
+  /** The body of a route, without the members that the path has. */
   body(route: WireRoute, components: Components, limits: SchemaLimits): Schema;
-  /** What a route without a body reads from the query, without what its path says. */
+  /** The query of a route without a body, without the members that the path has. */
   query(route: WireRoute, limits: SchemaLimits): readonly QueryMember[];
   /** The answer of a unary operation, or one event of a stream. */
   response(operation: OperationName, components: Components): Schema;

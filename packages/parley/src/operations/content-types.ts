@@ -2,15 +2,16 @@ import { ContentTypeNotSupportedError } from '../errors/spec-errors.js';
 import type { Part } from '../model/part.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 
-/** Media types that the author of an agent declares. Absent: all are accepted. */
+/** The media types that the author of an agent declares. Absent: the agent accepts all. */
 export interface ContentModes {
   readonly input?: readonly string[] | undefined;
   readonly output?: readonly string[] | undefined;
 }
 
 /**
- * Refuses a message with a part that the agent does not take, or for a caller who takes nothing that the agent gives
- * (Spec §3.1.1). A text without a media type is `text/plain`, data is `application/json`; a file without one is taken.
+ * Refuses a message with a part that the agent does not take. Refuses a message if the client accepts no media type
+ * that the agent gives (Spec §3.1.1). A text without a media type is `text/plain`, data is `application/json`. A file
+ * without a media type is taken.
  * @throws ContentTypeNotSupportedError naming the type.
  */
 export function requireContentTypes(request: SendMessageRequest, { input, output }: ContentModes): void {
@@ -22,7 +23,7 @@ export function requireContentTypes(request: SendMessageRequest, { input, output
       }
     }
   }
-  // An empty name is no type: a list of nothing else restricts nothing.
+  // Empty names are dropped. A list of nothing else restricts nothing.
   const wanted = (request.configuration?.acceptedOutputModes ?? []).filter((type) => type.trim() !== '');
   if (output === undefined || wanted.length === 0) return;
   if (!wanted.some((type) => output.some((mode) => overlap(mode, type)))) {

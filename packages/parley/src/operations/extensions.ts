@@ -4,7 +4,7 @@ import { answersCard, type OperationName } from './operations.js';
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** URIs of a comma-separated list, without blanks and doubles, in the order of the list (Spec §3.2.6). */
+/** The URIs of a comma-separated list, without blanks and duplicates, in the order of the list (Spec §3.2.6). */
 export function parseExtensions(list: string | undefined): readonly string[] {
   if (list === undefined || list === '') return NONE;
   const uris = new Set<string>();
@@ -15,15 +15,15 @@ export function parseExtensions(list: string | undefined): readonly string[] {
   return [...uris];
 }
 
-/** The extensions a call asks for that the card offers; unknown ones are ignored, never replaced (Spec §4.6.3). */
+/** The extensions that a call asks for and the card offers. Unknown ones are ignored (Spec §4.6.3). */
 export function activeExtensions(asked: readonly string[], offered: readonly AgentExtension[]): readonly string[] {
   if (asked.length === 0 || offered.length === 0) return NONE;
   return asked.filter((uri) => offered.some((extension) => extension.uri === uri));
 }
 
 /**
- * Refuses a call that does not declare an extension the card requires (spec §3.3.4). Asking for a card is free of it:
- * a client learns there what is required.
+ * Refuses a call that does not declare an extension which the card requires (Spec §3.3.4). A call that reads a card is
+ * exempt: the card is where a client learns of required extensions.
  * @throws ExtensionSupportRequiredError for the first one missing.
  */
 export function requireExtensions(

@@ -1,30 +1,33 @@
 import type { StreamResponse } from '../model/stream-response.js';
 import type { OperationName, OperationTypes, StreamingOperationName } from './operations.js';
 
-/** One call of an operation, on either side. */
+/** One call of an operation, in a client or in a server. */
 export interface InterceptedCall<Context, Name extends OperationName = OperationName> {
   readonly operation: Name;
   readonly request: OperationTypes[Name]['request'];
   readonly context: Context;
 }
 
-/** What a call comes to: a promise of the response, or the events of a stream. A server's events carry their number too. */
+/**
+ * The outcome of a call: a promise of the response, or the events of a stream. In a server, events have their number
+ * too.
+ */
 export type CallOutcome<
   Name extends OperationName = OperationName,
   Event = StreamResponse,
 > = Name extends StreamingOperationName ? AsyncIterable<Event> : Promise<OperationTypes[Name]['response']>;
 
 /**
- * Stands around every call. May look at it, change it (`next({ ...call, … })`), answer in its place, or watch what comes of it: the promise
- * or the events that `next` gives are to be given back, or others in their place. A client's context says what is sent along, a server's
- * who calls.
+ * Wraps every call. An interceptor may read the call, change it (`next({ ...call, … })`), or answer in its place. It
+ * returns the promise or the events of `next`, or others in their place. The context of a client names headers and
+ * options, that of a server names the caller.
  */
 export type Interceptor<Context, Event = StreamResponse> = (
   call: InterceptedCall<Context>,
   next: (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event>,
 ) => CallOutcome<OperationName, Event>;
 
-/** A call through all interceptors; the first of them is the outermost. */
+/** Passes a call through all interceptors. The first one is the outermost. */
 export function intercepted<Context, Event>(
   interceptors: readonly Interceptor<Context, Event>[],
   last: (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event>,

@@ -43,7 +43,7 @@ export interface OperationTypes {
 /** Any operation. */
 export type OperationName = keyof OperationTypes;
 
-/** The capability of the card without which an operation is refused (Spec §3.3.4). */
+/** The capability that the card must declare for an operation (Spec §3.3.4). */
 export type NeededCapability = 'streaming' | 'pushNotifications' | 'extendedAgentCard';
 
 /** The schemas in `model/` that describe a type. */
@@ -62,8 +62,8 @@ export interface OperationRow<Name extends OperationName = OperationName> {
 }
 
 /**
- * All operations of the protocol. Dispatch, routes, decoding, validation, descriptions and test matrices derive from these rows. The
- * names of an operation on the wire stand in `codec/‹version›/operations.ts`.
+ * All operations of the protocol. Dispatch, decoding, validation, OpenAPI and test matrices derive from these rows.
+ * Names on the wire stand in `codec/‹version›/operations.ts`.
  */
 export const OPERATIONS = {
   sendMessage: {

@@ -7,11 +7,11 @@ import { errorDetails, errorWords } from '../http/wire-error.js';
 
 interface ErrorStatus {
   readonly http: number;
-  /** The gRPC name of the status (spec §11.6). */
+  /** The name of the status in gRPC (Spec §11.6). */
   readonly name: string;
 }
 
-/** HTTP status of every error (spec §5.4, v1.0.1 values). */
+/** The HTTP status of every error (Spec §5.4, values of v1.0.1). */
 export const ERROR_STATUS: { readonly [Code in ErrorCode]: ErrorStatus } = {
   TASK_NOT_FOUND: { http: 404, name: 'NOT_FOUND' },
   TASK_NOT_CANCELABLE: { http: 400, name: 'FAILED_PRECONDITION' },
@@ -35,14 +35,14 @@ export const ERROR_STATUS: { readonly [Code in ErrorCode]: ErrorStatus } = {
   INTERNAL_ERROR: { http: 500, name: 'INTERNAL' },
 };
 
-/** The HTTP status an error is answered with. */
+/** The HTTP status of an error answer. */
 export function httpStatus(code: ErrorCode): number {
   return (ERROR_STATUS[code] ?? ERROR_STATUS.INTERNAL_ERROR).http;
 }
 
 /**
- * The body of an error answer (spec §11.6), in the words of the version that is spoken. Before 1.0 there was no word about it; clients
- * of that time look for number and message at the top.
+ * The body of an error answer (Spec §11.6), in the words of the version. The specification had no such body before 1.0:
+ * clients of that time look for number and message at the top.
  */
 export function errorBody(error: A2AError, codec: WireCodec | undefined): string {
   const { http, name } = ERROR_STATUS[error.code] ?? ERROR_STATUS.INTERNAL_ERROR;
@@ -55,7 +55,7 @@ export function errorBody(error: A2AError, codec: WireCodec | undefined): string
   );
 }
 
-/** An error as the last frame of a stream; before 1.0 the name of the event tells it from others. */
+/** An error as the last frame of a stream. Before 1.0 the name of the event marks an error. */
 export function errorFrame(error: A2AError, codec: WireCodec): string {
   const frame = eventFrame(errorBody(error, codec));
   return isLegacy(codec.version) ? `event: error\n${frame}` : frame;

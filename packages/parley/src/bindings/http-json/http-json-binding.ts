@@ -19,7 +19,7 @@ import { Routing } from './routing.js';
 /** An extended card may differ from caller to caller (Spec §13.3). */
 const OWN_CARD = { 'cache-control': 'private, no-cache' };
 
-/** The HTTP+JSON binding of an agent (Spec §11): every route below `basePath`, which is the path of the interface url. */
+/** The HTTP+JSON binding of an agent (Spec §11): all routes below `basePath`, the path of the interface url. */
 export function httpJsonBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[], basePath: string): Exchange {
   const offer = offerOf(endpoint, 'HTTP+JSON', codecs);
   const routing = new Routing(codecs, basePath);
@@ -79,7 +79,7 @@ function bare(json: string): string {
   return json;
 }
 
-/** Gives the error back: an unknown route and a broken body are reported before a wrong version. */
+/** Returns the error: an unknown route and a broken body are reported before a wrong version. */
 function tryVersion(request: ExchangeRequest, offer: Offer, whenAbsent: string): WireCodec | A2AError {
   try {
     return chooseVersion(askedVersion(request), offer.codecs, whenAbsent);

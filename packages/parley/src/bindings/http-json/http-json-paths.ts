@@ -34,7 +34,7 @@ import { offerOf } from '../http/offer.js';
 import { ERROR_STATUS } from './errors.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 
-/** The routes of an agent as paths of a document: what its card offers, in every version it offers. */
+/** The routes of an agent as paths of a document: the offers of its card, in every offered version. */
 export function httpJsonPaths(agent: DescribedAgent): Paths {
   const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
   const paths: Record<string, PathItem> = {};
@@ -62,7 +62,7 @@ function routeOperation(options: RouteOptions): DescribedOperation {
   const { agent, language, route } = options;
   const { operation, method, body } = route;
   const { version } = language.codec;
-  // A second route of an operation is told apart by what it is.
+  // The id of a second route has its method and path.
   const isFirst = language.codec.routes.find((one) => one.operation === operation) === route;
   const name = [operation, isLegacy(version) ? version : '', ...(isFirst ? [] : [method, ...route.path])];
   return {
@@ -103,7 +103,7 @@ function parameters(options: RouteOptions): readonly Parameter[] {
   ];
 }
 
-/** Whether a call that names no version is taken as one of those the route has. */
+/** True if a call of this route may name no version. */
 function mayBeAbsent({ agent, versions }: RouteOptions): boolean {
   const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
   try {
@@ -152,7 +152,7 @@ const RETRY_AFTER: Header = {
 };
 const CHALLENGE: Header = { description: 'How to authenticate.', schema: { type: 'string' } };
 
-/** An answer for every status that an error of such a call can have. */
+/** One answer per status of the errors that such a call may have. */
 function failures({ agent, language, route }: RouteOptions): Readonly<Record<string, DescribedAnswer>> {
   const { components, endpoint } = agent;
   const { version } = language.codec;
@@ -179,7 +179,7 @@ function codesByStatus(): ReadonlyMap<number, readonly string[]> {
   return byStatus;
 }
 
-/** An error as `errorBody` writes it before 1.0; what is refused before a version is chosen has the form of today. */
+/** An error before 1.0, as `errorBody` writes it. An error before the choice of a version has the form of 1.0. */
 function legacyErrorSchema(components: Components): Schema {
   const data = { type: 'array', items: errorDetailsSchema(components) };
   const properties = { code: { type: 'integer' }, message: { type: 'string' }, data };

@@ -15,19 +15,19 @@ import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 import { errorOf } from './received-errors.js';
 
-/** What a transport stands on. */
+/** The options of `HttpJsonTransport`. */
 export interface HttpJsonTransportOptions {
   readonly agentInterface: AgentInterface;
   readonly codec: ClientCodec;
   readonly caller: HttpCaller;
 }
 
-/** Calls an agent over HTTP+JSON (spec §11). */
+/** Calls an agent over HTTP+JSON (Spec §11). */
 export class HttpJsonTransport implements ClientTransport {
   readonly agentInterface: AgentInterface;
   readonly #codec: ClientCodec;
   readonly #caller: HttpCaller;
-  /** Routes that the server has refused by their verb. */
+  /** Routes whose method the server has refused. */
   readonly #refused = new Set<Route>();
 
   constructor({ agentInterface, codec, caller }: HttpJsonTransportOptions) {
@@ -53,11 +53,14 @@ export class HttpJsonTransport implements ClientTransport {
 
   async #value(response: Response, { operation, signal }: TransportCall): Promise<unknown> {
     const text = await readAnswer(response, { limit: answerLimit(this.#caller, operation), signal });
-    // Deleting may be answered with nothing at all.
+    // The answer to a deletion may be empty.
     return text === '' && operation === 'deleteTaskPushNotificationConfig' ? {} : contentOf(response, text);
   }
 
-  /** Tries the routes of the operation until one has the verb that the server knows (spec §5.3 and the prose differ). */
+  /**
+   * Tries the routes of the operation until the server accepts the method. Spec §5.3 and the prose name different
+   * methods.
+   */
   async #send(call: TransportCall, accept: string): Promise<Response> {
     const left = this.#codec.routesOf(call.operation).filter((route) => !this.#refused.has(route));
     for (const route of left) {
@@ -90,7 +93,7 @@ export class HttpJsonTransport implements ClientTransport {
   }
 }
 
-/** The value of a body or a frame; a frame may hold an error as well. */
+/** The value of a body or a frame, which may hold an error, too. */
 function contentOf(response: Response, text: string): unknown {
   const value = tryJson(text);
   if (!isObject(value)) throw strangeAnswer(response, text);
@@ -103,9 +106,9 @@ function failureOf(response: Response, text: string): A2AError {
   return isObject(value) ? errorOf(response, value) : strangeAnswer(response, text);
 }
 
-/** A request as its route carries it. */
+/** The parts of a request on its route. */
 interface RoutedRequest {
-  /** Below the interface url, begins with `/`. */
+  /** Below the interface url; begins with `/`. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -121,7 +124,7 @@ function routed({ path, body }: Route, value: Readonly<Record<string, unknown>>)
       return encodeURIComponent(member);
     }),
   );
-  // A tenant with a slash has no path form (Spec §11.5); it stays a member.
+  // A tenant with a slash cannot stand in a path (Spec §11.5): it stays a member.
   if (typeof rest.tenant === 'string' && rest.tenant !== '' && !rest.tenant.includes('/')) {
     segments.unshift(encodeURIComponent(rest.tenant));
     delete rest.tenant;

@@ -3,7 +3,7 @@ import { isObject } from '../../model/json.js';
 import { codeOfNumber, isErrorCode } from '../http/error-numbers.js';
 import { answeredError, COMMON_STATUSES, saidDetails } from '../http/received-answer.js';
 
-/** Statuses that say which error it is where no reason does, in this version of the protocol or an earlier one. */
+/** The errors of statuses that come without a reason, in this version of the protocol or an earlier one. */
 const BY_STATUS = new Map<number, ErrorCode>([
   ...COMMON_STATUSES,
   [400, 'INVALID_PARAMS'],
@@ -14,7 +14,7 @@ const BY_STATUS = new Map<number, ErrorCode>([
   [502, 'INVALID_AGENT_RESPONSE'],
 ]);
 
-/** The same by the gRPC name of the status. */
+/** The same, by the name of the status in gRPC. */
 const BY_NAME = new Map<unknown, ErrorCode>([
   ['NOT_FOUND', 'TASK_NOT_FOUND'],
   ['INVALID_ARGUMENT', 'INVALID_PARAMS'],
@@ -28,9 +28,8 @@ const BY_NAME = new Map<unknown, ErrorCode>([
 ]);
 
 /**
- * The body of a failed call as an error, recognised by its reason, then by its status (spec §11.6). Three shapes are in
- * use: the protocol's `{error: {…}}`, problem details, and a bare `{code, message}` with the number that JSON-RPC has
- * for it.
+ * The error of a failed call, found by its reason, then by its status (Spec §11.6). Three shapes are in use: the
+ * protocol's `{error: {…}}`, problem details, and `{code, message}` with the number of JSON-RPC.
  */
 export function errorOf(response: Response, body: Readonly<Record<string, unknown>>): A2AError {
   const error = isObject(body.error) ? body.error : body;
@@ -46,7 +45,7 @@ export function errorOf(response: Response, body: Readonly<Record<string, unknow
   return answeredError(response, { code, message: message ?? detail ?? title, details: said.details });
 }
 
-/** Problem types end in the name of the error: `…/task-not-found`. */
+/** The type of problem details ends in the name of the error: `…/task-not-found`. */
 function reasonOfType(type: unknown): ErrorCode | undefined {
   if (typeof type !== 'string') return undefined;
   const reason = type

@@ -2,12 +2,12 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 
-/** The members of a request before the codec has read it. */
+/** The members of a request before the codec decodes it. */
 export type RequestMembers = Record<string, unknown>;
 
 /**
- * The query as request members: a string each, or a list where a name is repeated. The protocol version is no member;
- * names nobody knows are left to the codec, which drops them.
+ * The query as request members: a text each, or a list if a name is repeated. The protocol version is no member. The
+ * codec drops unknown names.
  */
 export function queryMembers(query: string): RequestMembers {
   const members: RequestMembers = {};
@@ -24,7 +24,7 @@ export function queryMembers(query: string): RequestMembers {
 
 /**
  * A parsed body as request members.
- * @throws A2AError INVALID_PARAMS unless it is an object.
+ * @throws A2AError INVALID_PARAMS if it is no object.
  */
 export function bodyMembers(body: unknown): RequestMembers {
   if (isObject(body)) return body;
@@ -32,8 +32,8 @@ export function bodyMembers(body: unknown): RequestMembers {
 }
 
 /**
- * Sets what the url says; it wins over a missing or empty member.
- * @throws InvalidParamsError when the request says something else.
+ * Sets the members that the url holds. They replace a missing or empty member.
+ * @throws InvalidParamsError if the request has another value.
  */
 export function setMembers(members: RequestMembers, fromUrl: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(fromUrl)) {

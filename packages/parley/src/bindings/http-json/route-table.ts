@@ -1,14 +1,14 @@
 import type { WireCodec, WireRoute } from '../../codec/wire-codec.js';
 
-/** A route whose path fits, with what the path says. */
+/** A route that matches a path, and the values of its variables. */
 export interface RouteMatch {
   readonly codec: WireCodec;
   readonly route: WireRoute;
-  /** Path variables by name, `tenant` among them in the tenant form. */
+  /** Path variables by name; `tenant` if the path begins with one. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** One segment of a route: a literal, or a variable with the verb it must end in. */
+/** One segment of a route: a literal, or a variable with the verb after it. */
 interface Segment {
   readonly literal?: string;
   readonly variable?: string;
@@ -35,12 +35,12 @@ function compile(route: WireRoute): CompiledRoute {
 export class RouteTable {
   readonly #codec: WireCodec;
   readonly #byLength = new Map<number, CompiledRoute[]>();
-  /** First segments of the routes that are literal: no tenant can have such a name. */
+  /** The first segments of the routes, if they are literal: no tenant can have such a name. */
   readonly heads: readonly string[];
 
   constructor(codec: WireCodec) {
     this.#codec = codec;
-    // A verb belongs to the route that knows it, not to an id: those come first.
+    // Routes with a verb come first: otherwise the verb would be read as a part of an id.
     const compiled = codec.routes.map(compile).sort((a, b) => Number(b.hasVerb) - Number(a.hasVerb));
     for (const entry of compiled) {
       const same = this.#byLength.get(entry.segments.length);
@@ -50,7 +50,7 @@ export class RouteTable {
     this.heads = compiled.flatMap(({ segments }) => segments[0]?.literal ?? []);
   }
 
-  /** The routes of this path, whatever their method; `path` is decoded. None where an id would be empty. */
+  /** The routes of a decoded path, of any method. None if an id is empty. */
   match(path: readonly string[], tenant?: string): readonly RouteMatch[] {
     const matches: RouteMatch[] = [];
     let verb = false;

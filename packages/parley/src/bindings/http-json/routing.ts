@@ -5,7 +5,7 @@ import { isLater, isLegacy } from '../../operations/versions.js';
 import type { Offer } from '../http/offer.js';
 import { type RouteMatch, RouteTable } from './route-table.js';
 
-/** Finds the route of a path below an interface url (spec §5.3, §11.3). */
+/** Finds the route of a path below an interface url (Spec §5.3, §11.3). */
 export class Routing {
   readonly #base: string;
   readonly #tables: ReadonlyMap<WireCodec, RouteTable>;
@@ -18,10 +18,10 @@ export class Routing {
   }
 
   /**
-   * The routes of a path in the version asked for, or else in a later one offered: paths tell the versions apart. Where
-   * the version asked for is not offered, those of any version. Empty where there is no such path.
-   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for one of an older
-   * version only.
+   * The routes of a path in the requested version, or else in a later offered one: the path decides the version. If the
+   * requested version is not offered, routes of all versions count. Empty if there is no such path.
+   * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for a path of an older
+   * version.
    */
   find(path: string, offer: Offer, asked: WireCodec | undefined): readonly RouteMatch[] {
     if (!path.startsWith(`${this.#base}/`)) return [];
@@ -55,7 +55,7 @@ export class Routing {
   }
 }
 
-/** Decoded after the split, so that an encoded slash stays inside its segment. */
+/** Decodes after the split, so that an encoded slash stays inside its segment. */
 function decode(path: string): readonly string[] {
   const segments = path.split('/');
   if (!path.includes('%')) return segments;

@@ -1,19 +1,19 @@
-/** A form in which a body can travel. */
+/** A coding of a body. */
 export type ContentEncoding = 'br' | 'gzip';
 
 const MOST_KNOWN = 100;
 
-/** Chooses by `Accept-Encoding` among what is offered, the earlier one of equals (RFC 9110 §12.5.3). */
+/** Chooses an offered coding by `Accept-Encoding`. Of equal ones it takes the earlier (RFC 9110 §12.5.3). */
 export class EncodingChoice {
   readonly #offered: readonly ContentEncoding[];
-  /** Clients say the same again and again. */
+  /** The results by header, because clients repeat the same few. */
   readonly #known = new Map<string, ContentEncoding | undefined>();
 
   constructor(offered: readonly ContentEncoding[]) {
     this.#offered = offered;
   }
 
-  /** `undefined`: as it is. */
+  /** The coding for a header; `undefined`: none. */
   of(header: string | undefined): ContentEncoding | undefined {
     if (header === undefined || header === '') return undefined;
     if (this.#known.has(header)) return this.#known.get(header);
@@ -25,7 +25,7 @@ export class EncodingChoice {
 
   #choose(header: string): ContentEncoding | undefined {
     const qualities = qualitiesOf(header);
-    // Not named, it is the last resort.
+    // If it is not named, it is the last resort.
     let best = qualities.get('identity') ?? 0;
     let choice: ContentEncoding | undefined;
     for (const encoding of this.#offered) {

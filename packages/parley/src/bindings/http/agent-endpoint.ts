@@ -8,18 +8,18 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { Tally } from '../../telemetry/tally.js';
 import type { BodyBudget } from './body-budget.js';
 
-/** How much one request may bring. */
+/** The limits of one request. */
 export interface RequestLimits {
   readonly bodyBytes: number;
   /** Nesting of objects and arrays in a JSON body. */
   readonly jsonDepth: number;
   /** Parts of one message. */
   readonly parts: number;
-  /** Characters of an id: of a tenant, context, task, message, configuration, JSON-RPC request. */
+  /** Characters of an id of a tenant, context, task, message, configuration or JSON-RPC request. */
   readonly idLength: number;
 }
 
-/** The limits of an endpoint that says nothing else. */
+/** The default limits of an endpoint. */
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   bodyBytes: 10 * 1024 * 1024,
   jsonDepth: 100,
@@ -27,30 +27,30 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   idLength: 1024,
 };
 
-/** Silence on a stream after which a comment shows that it lives. */
+/** The time without an event after which a stream sends a comment to stay alive. */
 export const DEFAULT_HEARTBEAT_MS = 15_000;
 
-/** All that a binding needs of one agent. */
+/** An agent, as a binding needs it. */
 export interface AgentEndpoint {
   readonly handler: RequestHandler;
   /**
-   * The public card: capabilities, extensions, and per binding the versions offered. Give the same object for as long
-   * as nothing in it changes; what follows from it is worked out once per object.
+   * The public card: capabilities, extensions, and the offered versions of each binding. Return the same object until
+   * the card changes: bindings cache results per object.
    */
   card(): AgentCard;
-  /** The media types that its author declares; absent: none are refused. */
+  /** The media types that its author declares. Absent: the agent accepts all. */
   readonly modes?: ContentModes;
   /** Absent: every caller is anonymous. */
   readonly authenticator?: Authenticator;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RequestLimits;
-  /** Bounds the memory of large bodies; shared by all agents of a host. Absent: no bound. */
+  /** Bounds the memory of large bodies. All agents of a host share it. Absent: no bound. */
   readonly bodies?: BodyBudget;
   readonly heartbeatMs: number;
-  /** The version of a call that names none: `0.3` says the specification (Spec §3.6.2). */
+  /** The version of a call that names none. The specification says `0.3` (Spec §3.6.2). */
   readonly versionWhenAbsent: string;
-  /** Where the streams that are open are counted. */
+  /** Counts the open streams. */
   readonly openStreams?: Tally;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke?: (code: ErrorCode) => void;

@@ -81,7 +81,9 @@ type UnaryMethod = (
   context: ServerCallContext,
 ) => Promise<OperationTypes[UnaryOperationName]['response']>;
 
-/** Calls the handler and answers with its response or its stream. Rejects with what the handler throws before a stream begins. */
+/**
+ * Calls the handler, and answers with its response or its stream. Rejects if the handler throws before a stream begins.
+ */
 export async function answerCall(call: PreparedCall, form: AnswerForm): Promise<ExchangeResponse> {
   const { received, context } = call;
   const { endpoint, codec, operation, record, request } = received;
@@ -136,7 +138,7 @@ export interface FailedCall {
   readonly operation: string;
 }
 
-/** The error to answer with; logs a fault of the server, and gives the memory of the body back. */
+/** The error for the answer. Logs a fault of the server, and releases the memory of the body. */
 export function failureOf(thrown: unknown, { endpoint, request, record, operation }: FailedCall): A2AError {
   const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
   record.code = error.code;

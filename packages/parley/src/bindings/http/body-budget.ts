@@ -2,10 +2,10 @@ import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ExchangeRequest } from './exchange.js';
 
-/** Hears how much of a body has arrived. If it answers a promise, reading pauses until that resolves. */
+/** Called with the number of bytes that have arrived. If it returns a promise, reading pauses until that resolves. */
 export type BodyMeter = (total: number) => Promise<void> | undefined;
 
-/** Memory for the bodies of all requests in progress, unless the host says otherwise. */
+/** The default memory for the bodies of all requests in progress. */
 export const DEFAULT_BODY_MEMORY = 33_554_432;
 
 /** A body up to this size is not counted, so that small requests never wait for large ones. */
@@ -37,7 +37,7 @@ export class BodyBudget {
     this.#clock = clock;
   }
 
-  /** The meter for the body of a request; absent for a body that is announced as small. */
+  /** The meter for the body of a request; undefined if its length is announced and small. */
   meter(request: ExchangeRequest): BodyMeter | undefined {
     if (Number(request.header('content-length')) <= SMALL) return undefined;
     return (total) => (total <= SMALL ? undefined : this.#take(request, total));
@@ -48,7 +48,7 @@ export class BodyBudget {
     return this.#shares.size > 0 && this.#shares.has(request);
   }
 
-  /** The body of a request needs no memory any more. */
+  /** Releases the memory of a body. */
   release(request: ExchangeRequest): void {
     const share = this.#shares.size === 0 ? undefined : this.#shares.get(request);
     if (share === undefined) return;
@@ -103,7 +103,7 @@ export class BodyBudget {
     this.#used += bytes;
   }
 
-  /** The oldest request always goes on, so that large requests cannot keep each other waiting. */
+  /** The oldest request always goes on, so that large requests cannot block each other. */
   #mayHave(share: Share, bytes: number): boolean {
     return this.#used + bytes <= this.#maxBytes || this.#isFirst(share);
   }

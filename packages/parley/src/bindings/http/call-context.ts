@@ -9,10 +9,10 @@ import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
 const NONE: readonly string[] = Object.freeze([]);
-/** Of all parameters only this one concerns every binding; all that can be encoded in a version is its point. */
+/** Other parameters belong to a binding. Of the characters of a version only the dot can be percent-encoded. */
 const VERSION_PARAMETER = /(?:^|&)a2a-version=([^&]*)/i;
 
-/** The version a request asks for: the header, or the query parameter of the same name (Spec §3.6.1). */
+/** The version that a request names, in the header or in the query parameter of the same name (Spec §3.6.1). */
 export function askedVersion(request: ExchangeRequest): string | undefined {
   const header = request.header('a2a-version');
   if (header !== undefined && header !== '') return header;
@@ -21,7 +21,7 @@ export function askedVersion(request: ExchangeRequest): string | undefined {
   return value?.replaceAll(/%2e/gi, '.');
 }
 
-/** What a call context is made of. */
+/** The options of `httpCallContext`. */
 export interface CallContextOptions {
   readonly request: ExchangeRequest;
   readonly operation: OperationName;
@@ -33,8 +33,8 @@ export interface CallContextOptions {
 }
 
 /**
- * The context of a call that came over HTTP.
- * @throws ExtensionSupportRequiredError when the request does not declare what the card requires.
+ * The context of a call over HTTP.
+ * @throws ExtensionSupportRequiredError if the request does not declare an extension that the card requires.
  */
 export function httpCallContext({
   request,
@@ -90,8 +90,8 @@ class HttpCallContext implements ServerCallContext {
     this.version = version;
     this.extensions = extensions;
     this.#request = request;
-    // An accessor of its own, so that a copy made with `...context` keeps the signal; and one function for all of them, because
-    // V8 keeps a getter made for one object, and with it the request, until it collects all garbage.
+    // An own accessor, so that a copy made with `...context` keeps the signal. All contexts share one function: V8
+    // keeps a getter made for one object, and with it the request, until a full garbage collection.
     Object.defineProperty(this, 'signal', HttpCallContext.#signal);
   }
 }
@@ -102,10 +102,7 @@ function askedExtensions(request: ExchangeRequest): readonly string[] {
   return parseExtensions(legacy === undefined ? current : `${current ?? ''},${legacy}`);
 }
 
-/**
- * These headers of an answer and the one that names the activated extensions, in the spelling of the version (Spec
- * §4.6, §3.2.6).
- */
+/** Adds the header that names the activated extensions, in the spelling of the version (Spec §4.6, §3.2.6). */
 export function withExtensions(
   headers: Readonly<Record<string, string>>,
   { version, extensions }: ServerCallContext,

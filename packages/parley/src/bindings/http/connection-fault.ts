@@ -1,18 +1,18 @@
-/** What is known of a request that got no answer. */
+/** The fault of a request that got no answer. */
 export interface ConnectionFault {
   /** For people, without addresses. */
   readonly reason: string;
-  /** Whether some of the request may have been sent; false only where the host says that there was no connection. */
+  /** True if some of the request may have been sent. False only if the host says that there was no connection. */
   readonly sent: boolean;
 }
 
-/** By these the hosts say that no connection came about: Node.js, Deno, Bun. */
+/** Codes and messages of Node.js, Deno and Bun for a connection that was never made. */
 const NO_CONNECTION =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/;
 const NO_CONNECTION_TEXT = /client error \(Connect\)/;
 const CONNECTING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
-/** Reads what a `fetch` was rejected with. */
+/** Reads the fault from the error of a `fetch`. */
 export async function connectionFault(error: unknown): Promise<ConnectionFault> {
   let reason = 'the connection failed';
   let sent = true;
@@ -20,7 +20,7 @@ export async function connectionFault(error: unknown): Promise<ConnectionFault> 
   for (let at: unknown = error; at instanceof Error && depth < 8 && sent; at = innerOf(at), depth++) {
     const { code, syscall } = at as { code?: unknown; syscall?: unknown };
     if (at.message !== '') reason = at.message;
-    // Browsers have no codes, and never load what explains them.
+    // Browsers have no codes, and so never load the explanations.
     if (typeof code === 'string' || at.name === 'HTTPParserError')
       reason = (await import('./connection-reasons.js')).reasonOf(at);
     const unconnected = typeof code === 'string' && NO_CONNECTION.test(code);

@@ -2,7 +2,7 @@ const UNTRUSTED = 'no trusted authority has signed its certificate';
 const NO_TLS = 'TLS is not spoken there; use http instead of https';
 const SLOW = 'no connection came about in time';
 
-/** Codes of Node.js and undici that say little to people. */
+/** The meaning of codes of Node.js and undici. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
@@ -28,10 +28,10 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The beginning of a TLS alert, as an HTTP parser reports it. */
 const TLS_ALERT = '\x15\x03';
 
-/** Errors of a certificate, which only a server has that speaks TLS. */
+/** Codes of certificate errors, which mean that the server speaks TLS. */
 const OF_CERTIFICATE = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT)/;
 
-/** Why there was no answer, for people. The code stands behind it, unless it is one of undici's own. */
+/** The reason why there was no answer, for people, with the code unless it is one of undici. */
 export function reasonOf(error: Error): string {
   const { code, data } = error as { code?: unknown; data?: unknown };
   if (typeof data === 'string' && data.startsWith(TLS_ALERT)) return 'TLS is spoken there; use https instead of http';
@@ -42,8 +42,8 @@ export function reasonOf(error: Error): string {
 }
 
 /**
- * True if an http url that was answered by nothing is to be asked by https: the server closed the connection without a
- * byte, and speaks TLS at the same port. Sends nothing of the caller.
+ * True if an http url must be called by https. The server closed the connection without a byte, and speaks TLS at the
+ * same port. The check sends no data of the caller.
  */
 export async function wantsTls(url: string, { cause, request, signal }: UnansweredRequest): Promise<boolean> {
   const { socket } = (causeOf(cause) ?? {}) as { socket?: { bytesRead?: unknown } };
@@ -61,7 +61,7 @@ export async function wantsTls(url: string, { cause, request, signal }: Unanswer
 
 /** A request that failed. */
 export interface UnansweredRequest {
-  /** As the platform threw it. */
+  /** The error of the platform. */
   readonly cause: unknown;
   readonly signal: AbortSignal | undefined;
   readonly request: (url: string, init: RequestInit) => Promise<Response>;

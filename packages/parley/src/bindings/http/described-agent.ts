@@ -7,38 +7,38 @@ import { isLater, isLegacy } from '../../operations/versions.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
-/** A version as a description needs it. */
+/** A version, as a description needs it. */
 export interface WireLanguage {
   readonly codec: WireCodec;
   readonly schemas: WireSchemas;
 }
 
-/** An agent under one of its addresses, to be described. */
+/** An agent at one of its addresses, for a description. */
 export interface DescribedAgent {
   readonly endpoint: AgentEndpoint;
   readonly languages: readonly WireLanguage[];
   /** Path of the interface below the server. */
   readonly path: string;
-  /** Under which its operations are shown. */
+  /** The tag of its operations. */
   readonly tag: string;
-  /** What the names of its operations begin with; no other agent's do. */
+  /** The beginning of its operation ids, which no other agent has. */
   readonly name: string;
   readonly components: Components;
 }
 
-/** What an agent refuses although the version allows it. */
+/** The limits of an agent, for schemas. */
 export function schemaLimits({ card, limits }: AgentEndpoint): SchemaLimits {
   const { idLength, parts } = limits;
   return { idLength, parts, pushNotifications: card().capabilities.pushNotifications === true };
 }
 
-/** Whether an agent offers an operation at all (spec §3.3.4). */
+/** True if an agent offers an operation (Spec §3.3.4). */
 export function isOffered(operation: OperationName, { card }: AgentEndpoint): boolean {
   const { capability } = OPERATIONS[operation];
   return capability === undefined || card().capabilities[capability] === true;
 }
 
-/** The name of an operation in the document. */
+/** The id of an operation in the document. */
 export function operationId(...words: readonly string[]): string {
   return words
     .flatMap((word) => word.split(/[^A-Za-z0-9]+/))
@@ -46,7 +46,7 @@ export function operationId(...words: readonly string[]): string {
     .join('_');
 }
 
-/** The header that chooses the version, of those that are taken; whether a call must have it is for its binding to say. */
+/** The header that chooses one of these versions. `required`: a call without it is refused. */
 export function versionParameter(versions: readonly string[], required: boolean): Parameter {
   const names = versions.map((version) => version.replaceAll('.', '\\.')).join('|');
   const pattern = `^(?:${names})(?:\\.[0-9A-Za-z_.+-]*)?$`;
@@ -62,12 +62,12 @@ export function versionParameter(versions: readonly string[], required: boolean)
   };
 }
 
-/** Of the versions offered those that a call of this version may name: paths and methods tell the versions apart. */
+/** The offered versions that a call of this version may name, because the path or method decides the version. */
 export function versionsFor(codec: WireCodec, offered: Iterable<string>): readonly string[] {
   return [...offered].filter((version) => version === codec.version || isLater(codec.version, version));
 }
 
-/** The header that activates extensions, where there are any. */
+/** The header that activates extensions, if the agent has any. */
 export function extensionParameters({ card }: AgentEndpoint): readonly Parameter[] {
   const uris = (card().capabilities.extensions ?? []).flatMap(({ uri }) => uri ?? []);
   if (uris.length === 0) return [];
@@ -75,7 +75,7 @@ export function extensionParameters({ card }: AgentEndpoint): readonly Parameter
   return [{ name: 'A2A-Extensions', in: 'header', description, schema: { type: 'string', examples: [uris[0]] } }];
 }
 
-/** The header with which a stream goes on where it broke. */
+/** The header that resumes a stream. */
 export const LAST_EVENT_ID: Parameter = {
   name: 'Last-Event-ID',
   in: 'header',
@@ -84,14 +84,14 @@ export const LAST_EVENT_ID: Parameter = {
   schema: { type: 'string', examples: ['3'] },
 };
 
-/** The header of an answer that names the extensions it was made with. */
+/** The header that names the activated extensions. */
 export function extensionHeaders(agent: AgentEndpoint, version: string): Readonly<Record<string, Header>> {
   if (extensionParameters(agent).length === 0) return {};
   const description = 'The extensions that were activated, separated by commas.';
   return { [isLegacy(version) ? 'X-A2A-Extensions' : 'A2A-Extensions']: { description, schema: { type: 'string' } } };
 }
 
-/** One event of a stream whose data is JSON of a schema. */
+/** One event of a stream with data of a schema. */
 export function eventSchema(data: Schema): Schema {
   return {
     type: 'object',
@@ -104,12 +104,15 @@ export function eventSchema(data: Schema): Schema {
   };
 }
 
-/** The answer that is a stream of such events. */
+/** The content of an answer that streams such events. */
 export function streamContent(data: Schema): NonNullable<DescribedAnswer['content']> {
   return { [EVENT_STREAM_TYPE]: { schema: eventSchema(data) } };
 }
 
-/** Who may call: everybody where nothing is asked for, and callers who have authenticated in any case. */
+/**
+ * The security of an operation. Calls without credentials are allowed, too, but for the extended card: the agent
+ * decides.
+ */
 export function securityOf(agent: DescribedAgent, operation?: OperationName): Pick<DescribedOperation, 'security'> {
   const schemes = Object.keys(agent.endpoint.card().securitySchemes ?? {});
   if (agent.endpoint.authenticator === undefined || schemes.length === 0) return {};

@@ -7,8 +7,8 @@ import { CARD_BYTES, discard, type HttpCaller, type HttpRequest, readAnswer, sen
 const MOST_REDIRECTS = 3;
 
 /**
- * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only. The headers of a
- * request go to the origin of its url, and not where that redirects to.
+ * Fetches documents of at most 1 MiB, over at most three redirects, from http and https urls only. The headers go to
+ * the origin of the url, and not to the target of a redirect.
  */
 export function documentSource(caller: HttpCaller): DocumentSource {
   return async ({ url, headers, signal }) => {
@@ -30,7 +30,7 @@ export function documentSource(caller: HttpCaller): DocumentSource {
   };
 }
 
-/** The same error, or one that says that the port speaks TLS: the scheme is what people get wrong first. */
+/** The same error, or one that says that the port speaks TLS: a wrong scheme is the most common mistake. */
 async function told(error: unknown, { request }: HttpCaller, { url, signal }: HttpRequest): Promise<never> {
   if (error instanceof ConnectionError && error.cause instanceof Error && error.cause.cause !== undefined) {
     const { sent, cause } = error;

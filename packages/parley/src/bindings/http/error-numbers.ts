@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors/a2a-error.js';
 
-/** The number of every error (spec §5.4, §9.5): the code of JSON-RPC, and before 1.0 that of HTTP+JSON too. */
+/** The number of every error (Spec §5.4, §9.5): the code of JSON-RPC, and before 1.0 that of HTTP+JSON, too. */
 export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
   TASK_NOT_FOUND: -32001,
   TASK_NOT_CANCELABLE: -32002,
@@ -24,12 +24,12 @@ export const ERROR_NUMBERS: { readonly [Code in ErrorCode]: number } = {
   INTERNAL_ERROR: -32603,
 };
 
-/** The number of an error; that of an internal one for a code that is none of ours. */
+/** The number of an error; that of an internal error for an unknown code. */
 export function errorNumber(code: ErrorCode): number {
   return ERROR_NUMBERS[code] ?? ERROR_NUMBERS.INTERNAL_ERROR;
 }
 
-/** Of the codes that share a number, the one that says least; what broke is the last to be thought of. */
+/** Codes by number. Of codes that share a number, the internal error wins, then the first. */
 const BY_NUMBER = new Map<unknown, ErrorCode>();
 for (const [name, number] of Object.entries(ERROR_NUMBERS)) {
   const code = name as ErrorCode;
@@ -41,7 +41,7 @@ export function isErrorCode(reason: unknown): reason is ErrorCode {
   return typeof reason === 'string' && Object.hasOwn(ERROR_NUMBERS, reason);
 }
 
-/** The code that a received number stands for. */
+/** The code of a received number. */
 export function codeOfNumber(number: unknown): ErrorCode | undefined {
   return BY_NUMBER.get(number);
 }

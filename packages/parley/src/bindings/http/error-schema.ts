@@ -1,7 +1,7 @@
 import type { Components } from '../../openapi/components.js';
 import type { Reference, Schema } from '../../openapi/document.js';
 
-/** What tells errors apart, in the form of `errorDetails`. */
+/** The details of an error, in the form of `errorDetails`. */
 export function errorDetailsSchema(components: Components): Reference {
   const detail = {
     type: 'object',
@@ -26,7 +26,7 @@ export function errorDetailsSchema(components: Components): Reference {
   return components.add('ErrorDetail', detail);
 }
 
-/** The body of every error outside of JSON-RPC: a google.rpc.Status as JSON (spec §11.6). */
+/** The body of every error outside of JSON-RPC: a google.rpc.Status as JSON (Spec §11.6). */
 export function errorBodySchema(components: Components): Schema {
   const error = {
     type: 'object',

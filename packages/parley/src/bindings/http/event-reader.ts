@@ -4,23 +4,25 @@ import { ConnectionError } from '../../errors/connection-error.js';
 import { connectionFault } from './connection-fault.js';
 import { tryJson } from './received-answer.js';
 
-/** What an event stream is read from. */
+/** The options of `EventReader`. */
 export interface EventReaderOptions<Event> {
   readonly body: ReadableStream<Uint8Array>;
   /** The longest event, in characters. */
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
-  /** What a frame holds; undefined for one to be skipped. What it throws is thrown once the events before it have been read. */
+  /**
+   * Decodes a frame; undefined: the frame is skipped. Its error is thrown after the events before it have been read.
+   */
   readonly decode: (frame: EventSourceMessage) => Event | undefined;
 }
 
 const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 
 /**
- * The events of an event stream, those of one chunk in one list; a chunk without a whole frame, such as a comment,
- * gives an empty one, as a sign of life. Reads the next chunk only when it is asked for more, and is asked for one at a
- * time. A last frame whose empty line is missing counts if it holds JSON. `next` throws ConnectionError where the
- * stream breaks off, A2AError where an event is too long, or the reason of the signal.
+ * Reads the events of an event stream. Events of one chunk come in one list. A chunk without a whole frame, such as a
+ * comment, gives an empty list as a sign of life. Reads the next chunk only on demand, and serves one reader at a time.
+ * A last frame without its empty line counts if it holds JSON. `next` throws ConnectionError if the stream breaks off,
+ * A2AError if an event is too long, or the reason of the signal.
  */
 export class EventReader<Event> implements AsyncIterator<readonly Event[], undefined> {
   readonly #options: EventReaderOptions<Event>;
@@ -48,7 +50,7 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     try {
       const { done, value } = await this.#reader.read();
       this.#isOver = done;
-      // Some servers leave the last empty line out; what was cut short is no JSON.
+      // Some servers omit the last empty line. A frame that was cut off is no JSON.
       this.#parser.feed(done ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(value, { stream: true }));
     } catch (cause) {
       this.#end();
@@ -81,7 +83,7 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     }
   }
 
-  /** What comes after the last event: what was thrown in its place, once. */
+  /** The end after the last event, or once the error in its place. */
   #ending(): IteratorReturnResult<undefined> {
     const fault = this.#fault;
     this.#fault = undefined;

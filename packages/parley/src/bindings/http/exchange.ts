@@ -1,47 +1,47 @@
 import type { BodyMeter } from './body-budget.js';
 import type { CallRecord } from './call-record.js';
 
-/** A request as any host can give it: the universal half between a host's adapter and the bindings. */
+/** A request in the form that all hosts give: the half between a host's adapter and the bindings. */
 export interface ExchangeRequest {
   /** Upper case. */
   readonly method: string;
-  /** Path as sent, still percent-encoded, without query. Begins with `/`. */
+  /** The path as sent, percent-encoded, without query; begins with `/`. */
   readonly path: string;
-  /** Query as sent, without `?`; "" if there is none. */
+  /** The query as sent, without `?`; "" if there is none. */
   readonly query: string;
-  /** A header by lower-case name; several lines joined by `, `. */
+  /** A header by its lower-case name; several lines are joined by `, `. */
   header(name: string): string | undefined;
   /**
-   * The whole body. The meter, if given, hears of each piece that arrives.
+   * The whole body. The meter is called for each chunk.
    * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
    */
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>;
-  /** Aborted when the peer goes away before the answer is complete. Made when first looked at. */
+  /** Aborted when the peer disconnects before the answer is complete. Made at its first use. */
   readonly signal: AbortSignal;
-  /** Address of the peer, where the host knows it. */
+  /** The address of the peer, if the host knows it. */
   readonly peer?: string | undefined;
-  /** Scheme, address and port at which the request arrived, where the host knows it; never what the request claims. */
+  /** Scheme, address and port at which the request arrived, if the host knows them; never taken from the request. */
   readonly local?: string | undefined;
-  /** The path under which the host has put the exchange, as sent; `path` is what follows it. Absent at the root. */
+  /** The path at which the host has mounted the exchange, as sent; `path` follows it. Absent at the root. */
   readonly mount?: string | undefined;
-  /** What the log calls it, from the moment on that somebody has named it. */
+  /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
 }
 
-/** An answer as any host can send it. Header names are lower case. */
+/** An answer in the form that all hosts send. Header names are lower case. */
 export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * A stream is pulled one string at a time and no faster than the peer reads; its iterator's `return` is called when
-   * the peer has gone. Each string is a whole number of frames.
+   * A stream is pulled one string at a time, and no faster than the peer reads. If the peer disconnects, its iterator's
+   * `return` is called. Each string holds whole frames.
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
-  /** Goes out as it is and is never compressed: gateways rewrite agent cards. */
+  /** Sent as it is and never compressed, because gateways rewrite agent cards. */
   readonly verbatim?: true;
-  /** The call that it answers, if it answers one. */
+  /** The call that it answers, if any. */
   readonly call?: CallRecord;
 }
 
-/** Answers a request. Never rejects: what goes wrong is an answer too. */
+/** Answers a request. Never rejects: a failure is an answer, too. */
 export type Exchange = (request: ExchangeRequest) => Promise<ExchangeResponse>;

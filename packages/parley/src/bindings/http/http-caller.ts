@@ -4,22 +4,22 @@ import type { OperationName } from '../../operations/operations.js';
 import { connectionFault } from './connection-fault.js';
 import { joined } from './read-chunks.js';
 
-/** The web's `fetch`, as far as clients need it. */
+/** The part of `fetch` that clients need. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** How clients speak HTTP. */
+/** The HTTP client and its limits. */
 export interface HttpCaller {
   readonly request: Fetch;
-  /** The longest answer that is read, in bytes. */
+  /** The longest answer, in bytes. */
   readonly answerBytes: number;
   /** The longest event of a stream, in characters. */
   readonly eventBytes: number;
 }
 
-/** The longest card that is read, in bytes of its text. */
+/** The longest card, in bytes. */
 export const CARD_BYTES = 1024 * 1024;
 
-/** The longest answer to an operation that is read, in bytes. */
+/** The longest answer to an operation, in bytes. */
 export function answerLimit({ answerBytes }: HttpCaller, operation: OperationName): number {
   return operation === 'getExtendedAgentCard' ? Math.min(answerBytes, CARD_BYTES) : answerBytes;
 }
@@ -31,17 +31,17 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Whether an answer that redirects is wanted as any other; an error without. */
+  /** `wanted`: an answer that redirects is returned like any other. Absent: it is an error. */
   readonly redirects?: 'wanted';
 }
 
-/** A character that no value of a header has (RFC 9110 §5.5). */
+/** A character that no header value can have (RFC 9110 §5.5). */
 const UNSENDABLE = /[^\t -~\x80-\xff]/;
 
 /**
- * Sends a request and resolves once the head of the answer is there, whatever it says. Of calls, redirects are not
- * followed: an agent's address is what its card says, and credentials go nowhere else.
- * @throws ConnectionError, the reason of the signal, or A2AError for a redirect that is not wanted.
+ * Sends a request and resolves once the head of the answer arrives, of any status. Redirects of calls are not followed:
+ * the card names the address of an agent, and credentials go to no other.
+ * @throws ConnectionError, the reason of the signal, or A2AError for an unwanted redirect.
  */
 export async function sendRequest(caller: HttpCaller, request: HttpRequest): Promise<Response> {
   const { url, method, headers, body = null, signal = null } = request;
@@ -54,7 +54,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
     signal?.throwIfAborted();
-    // Platforms show a value that they refuse, which may be a credential.
+    // The messages of platforms show the refused value, which may be a credential.
     if (Object.values(headers).some((value) => UNSENDABLE.test(value)))
       throw new ConnectionError(`${placeOf(url)} is not called: a header cannot be sent`, {
         sent: false,
@@ -75,9 +75,9 @@ function redirected(response: Response, url: string): A2AError {
 const UTF_8 = new TextDecoder();
 
 /**
- * The whole body of an answer as text. Reading it by its chunks costs less than `text()`, and needs no header to keep
- * to the limit.
- * @throws ConnectionError where it breaks off, A2AError where it is too long, or the reason of the signal.
+ * The whole body of an answer as text. Reading by chunks costs less than `text()`, and keeps the limit without a
+ * header.
+ * @throws ConnectionError if the answer breaks off, A2AError if it is too long, or the reason of the signal.
  */
 export async function readAnswer(
   { body }: Response,
@@ -104,12 +104,12 @@ export async function readAnswer(
   throw new A2AError('INVALID_AGENT_RESPONSE', `The answer is longer than ${limit} bytes`);
 }
 
-/** Lets go of an answer that nobody reads. */
+/** Cancels the body of an answer. */
 export function discard(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
-/** A url as it may be told: without query, credentials and fragment. */
+/** A url without query, credentials and fragment, for messages. */
 function placeOf(url: string): string {
   try {
     const { origin, pathname } = new URL(url);

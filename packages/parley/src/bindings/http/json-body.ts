@@ -9,9 +9,9 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * The body as text.
- * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR for bytes that are not UTF-8, INVALID_REQUEST for a body cut off,
- * CONTENT_TYPE_NOT_SUPPORTED for one that is compressed, RESOURCE_EXHAUSTED while too many large ones are in progress.
+ * Reads the body as text.
+ * @throws A2AError PAYLOAD_TOO_LARGE, PARSE_ERROR (not UTF-8), INVALID_REQUEST (cut off), CONTENT_TYPE_NOT_SUPPORTED
+ * (compressed), RESOURCE_EXHAUSTED (too many large ones in progress).
  */
 export function readText(
   request: ExchangeRequest,
@@ -38,8 +38,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * The JSON value of a body.
- * @throws A2AError PARSE_ERROR for what is not JSON, INVALID_REQUEST for what is nested too deeply.
+ * Parses the JSON of a body.
+ * @throws A2AError PARSE_ERROR if it is no JSON, INVALID_REQUEST if it nests too deeply.
  */
 export function parseJson(text: string, limits: RequestLimits): unknown {
   if (nestsDeeper(text, limits.jsonDepth)) {
@@ -52,7 +52,10 @@ export function parseJson(text: string, limits: RequestLimits): unknown {
   }
 }
 
-/** Whether objects and arrays nest deeper than `depth`. Bodies too small for it, or with too few brackets, are not scanned. */
+/**
+ * True if objects and arrays nest deeper than `depth`. Bodies that are too short for that, or have too few brackets,
+ * are not scanned.
+ */
 export function nestsDeeper(text: string, depth: number): boolean {
   if (text.length <= depth || !opensMore(text, depth)) return false;
   let open = 0;
@@ -74,7 +77,7 @@ export function nestsDeeper(text: string, depth: number): boolean {
   return false;
 }
 
-/** Native search from bracket to bracket costs far less than looking at every character. */
+/** A native search from bracket to bracket costs far less than a look at every character. */
 function opensMore(text: string, count: number): boolean {
   let left = count;
   for (const bracket of ['{', '[']) {
@@ -85,7 +88,7 @@ function opensMore(text: string, count: number): boolean {
   return false;
 }
 
-/** Where the string that begins at `start` ends: the place of its closing quote. */
+/** The index of the closing quote of the string that begins at `start`. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1) {

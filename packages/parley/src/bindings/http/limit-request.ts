@@ -4,9 +4,8 @@ import type { OperationName, OperationTypes } from '../../operations/operations.
 import type { RequestLimits } from './agent-endpoint.js';
 
 /**
- * What a valid request may still have too much of. Ids come back with every event, so that a long one would cost far more than its
- * request did.
- * @throws InvalidParamsError naming the first such field.
+ * Checks the limits of a valid request. Every event repeats ids, so that a long id costs far more than its request.
+ * @throws InvalidParamsError naming the first field beyond its limit.
  */
 export function limitRequest(request: OperationTypes[OperationName]['request'], limits: RequestLimits): void {
   const { parts, idLength } = limits;

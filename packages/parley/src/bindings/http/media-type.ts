@@ -1,7 +1,7 @@
-/** The ranges of an `Accept` header that are read; browsers send fewer than ten. */
+/** The most ranges of an `Accept` header that are read; browsers send fewer than ten. */
 const MOST_RANGES = 100;
 
-/** JSON of no particular kind. */
+/** Plain JSON. */
 export const JSON_TYPE = 'application/json';
 /** Server-sent events. */
 export const EVENT_STREAM_TYPE = 'text/event-stream';
@@ -14,7 +14,7 @@ export function essence(contentType: string | undefined): string {
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
-/** Whether an `Accept` header names the media type itself; wildcards do not count, nor does a quality of zero. */
+/** True if an `Accept` header names the media type itself, without a wildcard or a quality of zero. */
 export function names(accept: string | undefined, mediaType: string): boolean {
   if (accept === undefined) return false;
   if (accept === mediaType) return true;
@@ -23,7 +23,7 @@ export function names(accept: string | undefined, mediaType: string): boolean {
     .some((range) => essence(range) === mediaType && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range));
 }
 
-/** The one of the offered media types that an `Accept` header prefers, the earlier one of equals; `undefined` for none. */
+/** The offered media type that an `Accept` header prefers, the earlier of equal ones; `undefined` for none. */
 export function accepted<T extends string>(accept: string | undefined, offered: readonly T[]): T | undefined {
   if (accept === undefined || accept.trim() === '') return offered[0];
   const ranges = accept.split(',', MOST_RANGES).map(rangeOf);

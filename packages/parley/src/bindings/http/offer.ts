@@ -3,17 +3,17 @@ import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/a
 import { majorMinor } from '../../operations/versions.js';
 import type { AgentEndpoint } from './agent-endpoint.js';
 
-/** What a card offers over one binding. */
+/** The offer of a card over one binding. */
 export interface Offer {
   readonly capabilities: AgentCapabilities;
   readonly extensions: readonly AgentExtension[];
-  /** By version, in the order the codecs were given. */
+  /** By version, in the order of the codecs. */
   readonly codecs: ReadonlyMap<string, WireCodec>;
 }
 
 /**
- * Reads the offer of an endpoint's card, once per card object. Offered are the versions that the card declares for the binding
- * and a codec speaks; a card that says nothing about a binding which is mounted all the same leaves it to the codecs.
+ * Reads the offer of an endpoint's card, once per card object. A version is offered if the card declares it for the
+ * binding and a codec speaks it. If the card does not name the binding, all codecs are offered.
  */
 export function offerOf(endpoint: AgentEndpoint, binding: string, codecs: readonly WireCodec[]): () => Offer {
   let seen: AgentCard | undefined;

@@ -2,7 +2,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import type { BodyMeter } from './body-budget.js';
 
 /**
- * A body that comes in pieces, as a whole.
+ * Reads a body of several chunks.
  * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
  */
 export async function readChunks(
@@ -23,12 +23,12 @@ export async function readChunks(
   return joined(read, size);
 }
 
-/** The refusal of a body of more than `limit` bytes. */
+/** The error of a body beyond `limit` bytes. */
 export function payloadTooLarge(limit: number): A2AError {
   return new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${limit} bytes`);
 }
 
-/** Chunks of `size` bytes together as one; a single one is given as it is. */
+/** Joins chunks of `size` bytes together. A single chunk is returned as it is. */
 export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = chunks;
   if (only !== undefined && chunks.length === 1) return only;

@@ -5,14 +5,14 @@ import { isObject } from '../../model/json.js';
 import { isErrorCode } from './error-numbers.js';
 import { essence } from './media-type.js';
 
-/** What an error body says in the details that all bindings share (spec §3.3.2). */
+/** The details of an error body, which all bindings share (Spec §3.3.2). */
 export interface SaidDetails {
-  /** The reason, where it is one of the protocol's. */
+  /** The reason, if it is a code of the protocol. */
   readonly code?: ErrorCode;
   readonly details: ErrorDetails;
 }
 
-/** Reads a list of details: ErrorInfo, BadRequest, RetryInfo; anything else says nothing. */
+/** Reads a list of details: ErrorInfo, BadRequest, RetryInfo. Others are ignored. */
 export function saidDetails(list: unknown): SaidDetails {
   let code: ErrorCode | undefined;
   let details: ErrorDetails = {};
@@ -29,7 +29,7 @@ export function saidDetails(list: unknown): SaidDetails {
   return code === undefined ? { details } : { code, details };
 }
 
-/** An error of the agent together with what its HTTP answer says about trying again and authenticating. */
+/** The error of an answer, with the waiting time and the challenges of its HTTP headers. */
 export function answeredError(
   response: Response,
   { code, message, details }: { readonly code: ErrorCode; readonly message: unknown; readonly details: ErrorDetails },
@@ -43,7 +43,7 @@ export function answeredError(
   });
 }
 
-/** The error of an answer that is none of the protocol: from a gateway, a proxy, a page for people. */
+/** The error of an answer that is none of the protocol, but comes from a gateway or a proxy. */
 export function strangeAnswer(response: Response, text: string): A2AError {
   const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
   const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${titleOf(text)}`;
@@ -51,7 +51,7 @@ export function strangeAnswer(response: Response, text: string): A2AError {
   return answeredError(response, { code: codeOfStatus(response.status), message, details: {} });
 }
 
-/** Statuses that mean the same to every binding. */
+/** Statuses with the same meaning in every binding. */
 export const COMMON_STATUSES: readonly (readonly [status: number, code: ErrorCode])[] = [
   [401, 'UNAUTHENTICATED'],
   [403, 'PERMISSION_DENIED'],
@@ -72,13 +72,13 @@ const BY_STATUS = new Map<number, ErrorCode>([
   [502, 'UNAVAILABLE'],
 ]);
 
-/** The code of a status that stands alone. */
+/** The code of a status without a body. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status < 400) return 'INVALID_AGENT_RESPONSE';
   return BY_STATUS.get(status) ?? (status < 500 ? 'INVALID_REQUEST' : 'INTERNAL_ERROR');
 }
 
-/** What JSON a text is; undefined for none. */
+/** The JSON value of a text; undefined if it is no JSON. */
 export function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -96,12 +96,12 @@ function titleOf(text: string): string {
   return title === undefined || title === '' ? '' : ` (${title})`;
 }
 
-/** In seconds or as a date, which is taken by the clock of the server that sent it. */
+/** The wait in milliseconds. A date is compared with the clock of the server that sent it. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return asked(Number(value) * 1000);
-  // JavaScript also reads a date in `-5`.
+  // JavaScript takes `-5` for a date, too.
   if (!/^[a-z]/i.test(value)) return undefined;
   return asked(Math.max(0, Date.parse(value) - Date.parse(headers.get('date') ?? '')));
 }
@@ -109,7 +109,7 @@ function retryAfter(headers: Headers): number | undefined {
 /** The longest time of a timer on every platform: 24.8 days. Longer timers fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** A wait that an agent asks for, within what can be waited for; undefined for what is none. */
+/** A wait up to the longest timer; undefined for a negative or unreadable one. */
 function asked(ms: number): number | undefined {
   return ms >= 0 ? Math.min(ms, LONGEST_MS) : undefined;
 }

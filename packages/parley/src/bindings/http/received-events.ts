@@ -4,14 +4,14 @@ import { EventReader } from './event-reader.js';
 import { type HttpCaller, readAnswer } from './http-caller.js';
 import { EVENT_STREAM_TYPE, essence } from './media-type.js';
 
-/** A stream as it comes over HTTP. */
+/** The answer to a streaming call, and its reader. */
 export interface ReceivedStream {
   readonly response: Response;
   readonly caller: HttpCaller;
   readonly signal: AbortSignal | undefined;
-  /** Told that the stream has begun. */
+  /** Called when the stream begins. */
   readonly opened: (() => void) | undefined;
-  /** The event that a frame or a whole body holds; undefined for one to be skipped. Throws what an error frame says. */
+  /** Decodes a frame or a whole body; undefined: it is skipped. Throws the error of an error frame. */
   decode(text: string): StreamResponse | undefined;
 }
 
@@ -19,8 +19,8 @@ const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: und
 const ended: OpenedStream['events'] = { next: () => Promise.resolve(NOTHING_MORE) };
 
 /**
- * The answer to a streaming call, once its first events are there; one that is no event stream holds a single event. Throws what the
- * agent says in their place.
+ * Opens the answer to a streaming call, and resolves with its first events. An answer that is no event stream holds a
+ * single event. Throws the error that the agent sends in their place.
  */
 export async function openedStream({
   response,

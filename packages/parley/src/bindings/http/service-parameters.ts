@@ -2,8 +2,8 @@ import type { TransportCall } from '../../client/client-transport.js';
 import { isLegacy } from '../../operations/versions.js';
 
 /**
- * The headers of a call in a version: the version itself, the extensions in its spelling (Spec §3.2.6), what the caller
- * adds.
+ * The headers of a call in a version: the version, the extensions in its spelling (Spec §3.2.6), and those of the
+ * caller.
  */
 export function serviceHeaders(
   version: string,

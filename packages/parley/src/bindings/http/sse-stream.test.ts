@@ -191,7 +191,7 @@ describe('the start of an event stream', () => {
     expect(await allOf(await open(source.end()))).toEqual([]);
   });
 
-  it('comes by itself when the source is silent for the length of a heartbeat; errors then are part of the stream', async () => {
+  it('opens after a heartbeat of silence; later errors are part of the stream', async () => {
     const { source, open, clock } = setUp();
     const opening = open();
     await clock.advance(15_000);

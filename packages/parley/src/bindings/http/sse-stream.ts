@@ -11,7 +11,7 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = Object.fre
   'x-accel-buffering': 'no',
 });
 
-/** One frame; `json` has no line breaks, as JSON never has. */
+/** One frame. JSON has no line breaks. */
 export function eventFrame(json: string, seq?: number): string {
   return seq === undefined ? `data: ${json}\n\n` : `id: ${seq}\ndata: ${json}\n\n`;
 }
@@ -21,30 +21,29 @@ const HEARTBEAT = ': keep-alive\n\n';
 const JOIN_LENGTH = 16 * 1024;
 const END: IteratorResult<string> = Object.freeze({ value: undefined, done: true });
 
-/** How a binding writes a stream. */
+/** The frames of one binding. */
 export interface EventFrames {
   /** One event as whole frames. */
   event(item: StreamItem): string;
-  /** Whatever broke the stream after its start, as the last frame (Spec §3.5.2). */
+  /** The last frame, for an error after the start of the stream (Spec §3.5.2). */
   failure(error: unknown): string;
 }
 
-/** What an event stream is made of. */
+/** The options of `SseStream`. */
 export interface SseStreamOptions {
   readonly items: AsyncIterable<StreamItem>;
   readonly frames: EventFrames;
   readonly clock: Clock;
   readonly heartbeatMs: number;
-  /** Where it is counted while it is open. */
+  /** Counts the stream while it is open. */
   readonly openStreams?: Tally | undefined;
-  /** Learns what the stream is about from its first event. */
+  /** Records the task of the first event. */
   readonly record?: CallRecord | undefined;
 }
 
 /**
- * The body of a stream: pulls its items only while it is pulled itself, hands out what is ready in one string, and
- * shows by comments that it lives while nothing happens. `return` reaches the source at once, even while an item is
- * awaited.
+ * The body of a stream. It pulls its items only on demand, joins ready frames to one string, and sends a comment after
+ * a time of silence. `return` reaches the source at once, even if an item is awaited.
  */
 export class SseStream implements AsyncIterableIterator<string> {
   readonly #options: SseStreamOptions;
@@ -66,8 +65,8 @@ export class SseStream implements AsyncIterableIterator<string> {
   }
 
   /**
-   * Resolves once the first item is there, or the source has been silent for so long that the peer must hear something.
-   * Rejects with what the source throws before.
+   * Resolves once the first item arrives, or after a time of silence, when the peer needs a comment. Rejects with the
+   * error of the source before its first item.
    */
   static async open(options: SseStreamOptions): Promise<SseStream> {
     const stream = new SseStream(options);
@@ -164,7 +163,7 @@ export class SseStream implements AsyncIterableIterator<string> {
     return opening !== undefined;
   }
 
-  /** Pulls on as long as the source answers within the same turn, then hands out what came. */
+  /** Pulls on while the source answers within the same turn of the event loop, then returns the frames. */
   #gather(): void {
     if (this.#waiting === undefined) return;
     if (!this.#pulling && this.#ready.length < JOIN_LENGTH) this.#pull();
@@ -206,7 +205,7 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#stopTimer = undefined;
   }
 
-  /** One timer serves a stream for a whole interval, however many events pass. */
+  /** One timer serves a stream for a whole interval, for any number of events. */
   #watch(): void {
     if (this.#stopTimer !== undefined) return;
     const { clock, heartbeatMs } = this.#options;
@@ -224,11 +223,11 @@ export class SseStream implements AsyncIterableIterator<string> {
   }
 }
 
-/** The source may still be busy with an item; what its clean-up throws concerns nobody any more. */
+/** Closes the source, which may still be busy with an item. Errors of its clean-up are ignored. */
 function release(source: AsyncIterator<StreamItem>): void {
   try {
     source.return?.().then(undefined, () => {});
   } catch {
-    // See above.
+    // Ignored, like a rejection.
   }
 }

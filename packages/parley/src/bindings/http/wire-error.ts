@@ -6,10 +6,10 @@ import { StorageFullError } from '../../errors/storage-full-error.js';
 import type { JsonObject } from '../../model/json.js';
 import type { LogFields, Logger } from '../../telemetry/logger.js';
 
-/** Errors that are not the caller's doing: what is behind them must not get lost. */
+/** Errors that the caller did not cause. Their causes are logged. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
 
-/** True if an error is the server's doing, not the caller's. */
+/** True if the server caused an error, and not the caller. */
 export function isFault(code: ErrorCode): boolean {
   return FAULTS.has(code);
 }
@@ -18,8 +18,8 @@ const RETRY_STORAGE_MS = 1000;
 const TYPE = 'type.googleapis.com/google.rpc.';
 
 /**
- * The error as the caller may know it. Anything but an `A2AError` goes to the log, with these fields, and becomes one
- * without a trace of itself.
+ * The error that the caller sees. An error that is no `A2AError` is logged with these fields, and becomes an internal
+ * error without details.
  */
 export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A2AError {
   if (error instanceof A2AError) {
@@ -35,12 +35,12 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
   return new InternalError({ cause: error });
 }
 
-/** The words of an error in the version that is spoken, as far as that is known. */
+/** The words of an error in the version of the call, if that is known. */
 export function errorWords(error: A2AError, codec: WireCodec | undefined): ErrorWords {
   return codec?.wordsOf?.(error) ?? { reason: error.code, message: error.message };
 }
 
-/** The details of an error in their JSON form: ErrorInfo always, BadRequest and RetryInfo where they apply (spec §3.3.2). */
+/** The details of an error as JSON: ErrorInfo always, BadRequest and RetryInfo if they apply (Spec §3.3.2). */
 export function errorDetails({ details: told }: A2AError, reason: string): readonly JsonObject[] {
   const { metadata, violations, retryAfterMs } = told;
   const details: JsonObject[] = [
@@ -56,7 +56,7 @@ export function errorDetails({ details: told }: A2AError, reason: string): reado
   return details;
 }
 
-/** The header telling when to try again, in whole seconds. */
+/** The header with the time to wait, in whole seconds. */
 export function retryHeaders(error: A2AError): Readonly<Record<string, string>> {
   const { retryAfterMs } = error.details;
   return retryAfterMs === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };

@@ -3,10 +3,10 @@ import type { ExchangeRequest } from '../http/exchange.js';
 import { EVENT_STREAM_TYPE, names } from '../http/media-type.js';
 
 /**
- * True if an error before the first event of a stream is an event stream with one error frame for this client. The rule
- * is a plain JSON answer: the official JavaScript client makes typed errors of nothing else, and the official
- * compatibility kit refuses an event stream. Two kinds of clients show nothing of a plain answer: that of the Go SDK,
- * and the official ones of versions before 1.0, which ask for an event stream in `Accept`.
+ * True if this client needs an error before the first event as an event stream with one error frame. The rule is a
+ * plain JSON answer. The official JavaScript client makes typed errors of nothing else, and the official compatibility
+ * kit refuses an event stream. Two kinds of clients show no plain answer: that of the Go SDK, and the official ones of
+ * versions before 1.0. The latter ask for an event stream in `Accept`.
  */
 export function readsOnlyStreams(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
   if (isGoClient(request)) return true;
@@ -14,8 +14,8 @@ export function readsOnlyStreams(request: ExchangeRequest, codec: WireCodec | un
 }
 
 /**
- * True if the `data` of an error is an object for this client, with the details as its member. The client of the Go SDK
- * for versions before 1.0 drops an error whose `data` is an array.
+ * True if this client needs the `data` of an error as an object that holds the details. The client of the Go SDK for
+ * versions before 1.0 drops an error whose `data` is an array.
  */
 export function readsObjectData(request: ExchangeRequest, codec: WireCodec | undefined): boolean {
   return codec?.framesErrors === true && isGoClient(request);

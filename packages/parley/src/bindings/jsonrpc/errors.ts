@@ -4,8 +4,8 @@ import { errorNumber } from '../http/error-numbers.js';
 import { errorDetails, errorWords } from '../http/wire-error.js';
 
 /**
- * The HTTP status of a call that failed: 200, because the call was answered, except where HTTP itself has a say before
- * JSON-RPC does.
+ * The HTTP status of a failed call: 200, because JSON-RPC answered the call. Errors of HTTP itself have their own
+ * status.
  */
 export function httpStatus(code: ErrorCode): number {
   switch (code) {
@@ -22,17 +22,17 @@ export function httpStatus(code: ErrorCode): number {
   }
 }
 
-/** What an error response says beside the error. */
+/** The options of an error response. */
 export interface ErrorResponseOptions {
-  /** Speaks for the call; absent until it is known which one does. */
+  /** The codec of the call; absent until it is known. */
   readonly codec?: WireCodec | undefined;
-  /** What goes with the error; default: the details of the specification. */
+  /** The data of the error. Default: the details of the specification. */
   readonly data?: unknown;
-  /** The details are a member of an object. Default: they are an array. */
+  /** True if the details are a member of an object. Default: they are an array. */
   readonly isObject?: boolean;
 }
 
-/** The error response to the request with this id, which is given as JSON, in the words of the version that is spoken. */
+/** The error response in the words of the version. `id` is JSON. */
 export function errorResponse(id: string, error: A2AError, { codec, data, isObject }: ErrorResponseOptions): string {
   const { reason, message } = errorWords(error, codec);
   const details = errorDetails(error, reason);

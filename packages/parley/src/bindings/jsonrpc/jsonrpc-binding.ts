@@ -44,7 +44,7 @@ class JsonRpcCall implements AnswerForm {
   /** As JSON. */
   #id = 'null';
   #method = '';
-  /** The codec that speaks for the call, once it is known. */
+  /** The codec of the call, once it is known. */
   #codec: WireCodec | undefined;
 
   constructor(options: JsonRpcCallOptions) {
@@ -135,9 +135,9 @@ function limitedId(id: string, limit: number): string {
 }
 
 /**
- * The operation of a method in the requested version. If the client names an older version than that of the method, or none, the method
- * decides the version: samples of the specification mix them (Spec §9.2).
- * @throws VersionNotSupportedError for a method of an older version than the client names.
+ * The operation of a method in the requested version. The method decides the version for a client that names none, or
+ * an older one: samples of the specification mix them (Spec §9.2).
+ * @throws VersionNotSupportedError if the method is older than the version that the client names.
  */
 function findMethod(
   method: string,

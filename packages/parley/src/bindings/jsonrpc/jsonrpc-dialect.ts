@@ -3,19 +3,19 @@ import { askedVersion } from '../http/call-context.js';
 import type { ExchangeRequest } from '../http/exchange.js';
 import { httpStatus } from './errors.js';
 
-/** What an interface that is older than the specification has otherwise. */
+/** The differences of an interface that is older than the specification. */
 export interface JsonRpcDialect {
-  /** The version that a request names; `undefined` where it names none, or is not asked. */
+  /** The version that a request names; `undefined` if it names none, or if the interface has only one. */
   askedVersion(request: ExchangeRequest): string | undefined;
-  /** What a caller is told who uses a method that is not served here. */
+  /** The message for a method that the interface does not serve. */
   methodNotFound(method: string): string;
-  /** The HTTP status of a call that failed. */
+  /** The HTTP status of a failed call. */
   httpStatus(code: ErrorCode): number;
-  /** What goes with an error about a task, where one is known; absent: the details of the specification. */
+  /** The data of an error about a task, if one is known. Absent: the details of the specification. */
   errorData?(error: A2AError, taskId: string | undefined): unknown;
 }
 
-/** The binding as the specification has it. */
+/** The binding of the specification. */
 export const SPECIFIED: JsonRpcDialect = {
   askedVersion,
   methodNotFound: () => 'Method not found',

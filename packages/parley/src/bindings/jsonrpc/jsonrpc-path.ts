@@ -25,15 +25,15 @@ interface Method {
   readonly language: WireLanguage;
 }
 
-/** What an interface older than the specification answers otherwise, for a document. */
+/** The differences of an interface that is older than the specification, for a document. */
 export interface DescribedDialect {
-  /** The `data` of an error. The schemas of such an interface have names of their own: `JSONRPCRequest` and so on. */
+  /** The `data` of an error. Schemas of such an interface have their own names: `JSONRPCRequest` and so on. */
   readonly errorData: Schema;
   /** The headers of every answer. */
   readonly headers: Readonly<Record<string, Header>>;
 }
 
-/** The JSON-RPC endpoint of an agent as one operation with a request for every method that its card offers. */
+/** The JSON-RPC endpoint of an agent as one operation, with a request for every method of its card. */
 export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): PathItem {
   const { endpoint, languages } = agent;
   const codecs = languages.map(({ codec }) => codec);

@@ -5,13 +5,13 @@ import { endOfString } from '../http/json-body.js';
 /** A JSON-RPC request. */
 export interface JsonRpcRequest {
   readonly method: string;
-  /** An object; `{}` where the request has none. */
+  /** An object; `{}` if the request has none. */
   readonly params: object;
-  /** True if the request has no `id`, so that it asks for no answer. */
+  /** True if the request has no `id`, and so expects no answer. */
   readonly isNotification: boolean;
 }
 
-/** The id of a request as JSON, to be echoed; `null` where none can be read. */
+/** The id of a request as JSON, for the answer; `null` if it is not readable. */
 export function idOf(value: unknown, text: string): string {
   if (!isObject(value) || !Object.hasOwn(value, 'id')) return 'null';
   const { id } = value;
@@ -21,7 +21,7 @@ export function idOf(value: unknown, text: string): string {
 }
 
 /**
- * Checks the envelope (spec §9).
+ * Checks the envelope (Spec §9).
  * @throws A2AError INVALID_REQUEST; batches are not part of A2A.
  */
 export function readRequest(value: unknown): JsonRpcRequest {
@@ -41,7 +41,7 @@ export function readRequest(value: unknown): JsonRpcRequest {
 }
 
 /**
- * Refuses a request without an `id`, which the caller does once nothing else is wrong with it.
+ * Refuses a request without an `id`. Call it last, so that other errors come first.
  * @throws A2AError INVALID_REQUEST
  */
 export function refuseNotification({ isNotification }: JsonRpcRequest): void {
@@ -54,7 +54,10 @@ function invalid(message: string): A2AError {
 
 const NUMBER_MEMBER = /\s*:\s*(-?\d[\d.eE+-]*)/y;
 
-/** Integers beyond 2^53 lose digits as JavaScript numbers, so such an id is echoed as it was written: in valid JSON, the last there is. */
+/**
+ * An id as it was written: integers beyond 2^53 lose digits as JavaScript numbers. Of several members `id` the last
+ * counts.
+ */
 function literalId(text: string): string {
   let literal = 'null';
   let depth = 0;

@@ -16,14 +16,14 @@ import { openedStream } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { errorOf } from './received-errors.js';
 
-/** What a transport stands on. */
+/** The options of `JsonRpcTransport`. */
 export interface JsonRpcTransportOptions {
   readonly agentInterface: AgentInterface;
   readonly codec: ClientCodec;
   readonly caller: HttpCaller;
 }
 
-/** Calls an agent over JSON-RPC (spec §9). */
+/** Calls an agent over JSON-RPC (Spec §9). */
 export class JsonRpcTransport implements ClientTransport {
   readonly agentInterface: AgentInterface;
   readonly #codec: ClientCodec;
@@ -79,7 +79,7 @@ export class JsonRpcTransport implements ClientTransport {
   }
 }
 
-/** The result of a response; an error is thrown. Deleting may be answered without any result. */
+/** The result of a response; throws its error. The answer to a deletion may have no result. */
 function resultOf(response: Response, text: string): unknown {
   const envelope = tryJson(text);
   if (!isObject(envelope) || (envelope.jsonrpc === undefined && envelope.error === undefined)) {

@@ -3,13 +3,13 @@ import { isObject } from '../../model/json.js';
 import { codeOfNumber } from '../http/error-numbers.js';
 import { answeredError, codeOfStatus, saidDetails } from '../http/received-answer.js';
 
-/** The member `error` of a response as an error: recognised by its reason, then by its number (spec §9.5), then by the status. */
+/** The error of a response, found by its reason, then by its number (Spec §9.5), then by the status. */
 export function errorOf(response: Response, error: unknown): A2AError {
   const { code: number, message, data } = isObject(error) ? error : {};
   const said = saidDetails(data);
   const known = said.code ?? codeOfNumber(number);
   if (known !== undefined) return answeredError(response, { code: known, message, details: said.details });
-  // What stands before the agent answers in its own way: its status says what it means.
+  // A gateway before the agent answers in its own form: its status decides.
   if (!response.ok)
     return answeredError(response, { code: codeOfStatus(response.status), message, details: said.details });
   const metadata = { ...said.details.metadata, jsonRpcCode: String(number) };

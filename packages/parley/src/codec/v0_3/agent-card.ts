@@ -6,8 +6,8 @@ import { listReader, type Members, objectReader } from './members-reader.js';
 import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
 /**
- * A card as clients of a version before 1.0 read it, with the addresses of that version. `protocolVersion` is written
- * with its patch number, as was the custom. Signatures are left out: they are over the card of 1.0.
+ * Writes a card for clients of a version before 1.0, with the addresses of that version. `protocolVersion` has its
+ * patch number, as usual at that time. Signatures are left out, because they cover the card of 1.0.
  */
 export function writeAgentCard(protocolVersion: string, card: AgentCard): object {
   const { capabilities, securitySchemes = {} } = card;
@@ -52,7 +52,7 @@ function writeSkill({ securityRequirements, ...skill }: AgentSkill): object {
   return { ...skill, security: writeSecurity(securityRequirements) };
 }
 
-/** The members of a card in ProtoJSON: as in 1.0, but for the names that 1.0 changed. */
+/** Writes a card in ProtoJSON: as in 1.0, but for the names that 1.0 changed. */
 export function writeProtoCard(protocolVersion: string, card: AgentCard): object {
   const written = writeAgentCard(protocolVersion, card) as Readonly<Record<string, unknown>>;
   const { streaming, pushNotifications, extensions } = card.capabilities;
@@ -67,14 +67,14 @@ export function writeProtoCard(protocolVersion: string, card: AgentCard): object
 }
 
 /**
- * Reads a card of a version before 1.0: the main address first, then the others, each once. Signatures are dropped:
- * they are over the form that was read.
+ * Reads a card of a version before 1.0: the main address first, then the others, each once. Signatures are dropped,
+ * because they cover the form before it was read.
  */
 export function readAgentCard(value: Members): object {
   const { protocolVersion, url, preferredTransport, additionalInterfaces, security, signatures: _, ...card } = value;
   const { supportsAuthenticatedExtendedCard, securitySchemes, ...rest } = card;
   const said = typeof protocolVersion === 'string' ? majorMinor(protocolVersion) : '0.3';
-  // Some implementations call their build of 0.3 so.
+  // Some implementations give their build of 0.3 this number.
   const version = said === '0.4' ? '0.3' : said;
   const others = Array.isArray(additionalInterfaces) ? additionalInterfaces.filter(isObject) : [];
   const addresses = new Map<string, object>();

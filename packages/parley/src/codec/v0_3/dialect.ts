@@ -1,9 +1,10 @@
 /**
- * Version 0.3 writes the same objects in two ways: JSON-RPC tells them apart by a member `kind`, HTTP+JSON speaks ProtoJSON of the
- * protobuf definition of that time, with other member names (and others again in 0.2.5, which had no JSON names of its own).
+ * Version 0.3 writes the same objects in two ways. JSON-RPC marks objects with a member `kind`. HTTP+JSON uses
+ * ProtoJSON of the protobuf definition of that time, which has other member names. In 0.2.5 that definition had no JSON
+ * names.
  */
 export interface Dialect {
-  /** Whether objects say by `kind` what they are. */
+  /** True if objects have a member `kind`. */
   readonly kinds: boolean;
   /** The member of a request that holds its message. */
   readonly request: 'message' | 'request';

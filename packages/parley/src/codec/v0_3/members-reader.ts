@@ -1,17 +1,20 @@
 import { isObject } from '../../model/json.js';
 
-/** A value of the wire that is an object, before anybody has looked at its members. */
+/** A received object before its members are checked. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Makes a value of the model of one of the wire. What it cannot convert it gives back, for the validator to refuse. */
+/**
+ * Converts a received value to one of the model. A value that cannot be converted stays as it is; the validator refuses
+ * it.
+ */
 export type Read = (value: unknown) => unknown;
 
-/** A member: its name in the model, its names on the wire where they are others, how its value is read where it is not the same. */
+/** A member: its name in the model, its names on the wire if they differ, and a conversion if the value differs. */
 export type MemberRow = readonly [name: string, spellings?: readonly string[] | undefined, read?: Read];
 
 /**
- * Reads the objects of a type: takes over the members that have a row, whether spelled so or in snake_case, and no others. `null` counts
- * as absent, and so does what is read as `undefined`.
+ * Reads the objects of a type: keeps the members that have a row, in camelCase or snake_case, and drops all others.
+ * `null` and values that are read as `undefined` count as absent.
  */
 export function membersReader(rows: readonly MemberRow[]): (value: Members) => Record<string, unknown> {
   const bySpelling = new Map<string, { readonly name: string; readonly read: Read | undefined }>();
@@ -37,16 +40,16 @@ export function membersReader(rows: readonly MemberRow[]): (value: Members) => R
   };
 }
 
-/** Applies to objects; anything else stays as it is. */
+/** Reads objects; any other value stays as it is. */
 export function objectReader(read: (value: Members) => unknown): Read {
   return (value) => (isObject(value) ? read(value) : value);
 }
 
-/** Reads the items of lists that are objects; anything else stays as it is. */
+/** Reads the items of lists that are objects; any other value stays as it is. */
 export function listReader(read: (value: Members) => unknown): Read {
   const item = objectReader(read);
   return (value) => (Array.isArray(value) ? value.map(item) : value);
 }
 
-/** Protobuf writes an empty text where there is none. */
+/** Reads an empty text as absent: protobuf has no other form for that. */
 export const readNonEmpty: Read = (value) => (value === '' ? undefined : value);

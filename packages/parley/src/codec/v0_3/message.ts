@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.js';
 import { listReader, type Members, membersReader } from './members-reader.js';
 import { partReader, writePart } from './part.js';
 
-/** References to other tasks are lost in ProtoJSON, which had no member for them. */
+/** Writes a message. ProtoJSON has no member for references to other tasks: they are lost. */
 export function writeMessage(dialect: Dialect, message: Message): object {
   const { messageId, contextId, taskId, metadata, extensions, referenceTaskIds } = message;
   const role = writeRole(dialect, message.role);
@@ -28,13 +28,13 @@ export function messageReader(dialect: Dialect): (message: Members) => object {
   ]);
 }
 
-/** `user` in the one dialect, `ROLE_USER` in the other. */
+/** Writes a role: `user` in the dialect with kinds, `ROLE_USER` in ProtoJSON. */
 export function writeRole({ kinds }: Dialect, role: Role): string {
   if (!kinds) return role;
   return role === 'ROLE_AGENT' ? 'agent' : 'user';
 }
 
-/** A role in any spelling; what is none stays as it is, for the validator to refuse. */
+/** Reads a role in any spelling. An unknown role stays as it is; the validator refuses it. */
 export function readRole(value: unknown): unknown {
   return value === 'user' ? 'ROLE_USER' : value === 'agent' ? 'ROLE_AGENT' : value;
 }

@@ -25,19 +25,19 @@ import { kindViolations, type RequestFields } from './request-violations.js';
 import { streamResponseReader, writeStreamResponse } from './stream-response.js';
 import { taskReader, writeTask } from './task.js';
 
-/** One operation on the wire of a version before 1.0: the model of 1.0, converted. */
+/** One operation on the wire of a version before 1.0, with the conversions from and to the model. */
 export interface OldOperation<Name extends OperationName> extends OperationNames, RequestFields {
-  /** Routes that JSON-RPC clients try where an agent lacks the method, relative to the folder of the interface url. */
+  /** Routes for JSON-RPC clients if an agent lacks the method, relative to the folder of the interface url. */
   readonly routesBesideMethods?: readonly Route[];
-  /** Reads a request; the validator of the model judges its members. */
+  /** Reads a request; the validator of the model checks its members. */
   readonly decode: (request: Members) => object;
-  /** Writes the request as JSON-RPC sends it; HTTP+JSON distributes its members over path, query and body. */
+  /** Writes the request for JSON-RPC. HTTP+JSON distributes its members over path, query and body. */
   readonly encodeRequest: (request: OperationTypes[Name]['request']) => Members;
-  /** Writes the response. Streams have none: the codec writes their events. */
+  /** Writes the response. A streaming operation has none: the codec writes its events. */
   readonly encode: Name extends StreamingOperationName
     ? undefined
     : (response: OperationTypes[Name]['response']) => unknown;
-  /** Reads the response into the form of 1.0, in which it is checked; of streams, undefined. */
+  /** Reads the response into the form of 1.0, in which the client checks it. */
   readonly read: Name extends StreamingOperationName ? undefined : Read;
 }
 
@@ -59,21 +59,21 @@ const CONFIGS = [...TASKS, '{id}', 'pushNotificationConfigs'];
 const CONFIG = [...CONFIGS, '{pushNotificationConfigId}'];
 const SUBSCRIBE = [...TASKS, '{id}:subscribe'];
 
-/** The place of the extended card in 0.2.5: over JSON-RPC, beside the url of the interface. */
+/** The place of the extended card in 0.2.5. Over JSON-RPC it is relative to the folder of the interface url. */
 const EXTENDED_CARD_0_2: Route = { method: 'GET', path: ['agent', 'authenticatedExtendedCard'], body: 'none' };
 
-/** A list without pages is asked for with the largest page. */
+/** Lists have no pages over JSON-RPC: the engine is asked for the largest page. */
 const WHOLE_LIST = 100;
 
-/** The path of a configuration's member, in a request that names the task `id`. */
+/** The paths of fields in requests that name the task `id`. */
 const CONFIG_FIELDS = [
   [/^id$/, 'pushNotificationConfigId'],
   [/^taskId$/, 'id'],
 ] as const;
 
 /**
- * The operations of 0.3 in one of its dialects. Paths begin with `/v1`, so that no tenant can have that name. Path variables are named
- * as the parameters of the JSON-RPC methods. `protocolVersion` is written into cards.
+ * The operations of 0.3 in one of its dialects. Paths begin with `/v1`, so that no tenant can have that name. Path
+ * variables have the names of the parameters of JSON-RPC. `protocolVersion` is written into cards.
  */
 export function operations0_3(dialect: Dialect, protocolVersion: string): OldOperations {
   const { kinds } = dialect;
@@ -186,7 +186,7 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
       read: readNothing,
     },
     getExtendedAgentCard: {
-      // The specification spells the method in both ways.
+      // The specification has both spellings.
       methods: ['agent/getAuthenticatedExtendedCard', 'agent/authenticatedExtendedCard'],
       routes: [{ method: 'GET', path: ['v1', 'card'], body: 'none' }, EXTENDED_CARD_0_2],
       routesBesideMethods: [EXTENDED_CARD_0_2],
@@ -200,7 +200,7 @@ export function operations0_3(dialect: Dialect, protocolVersion: string): OldOpe
 
 function readNothing(): undefined {}
 
-/** A call waits unless the client says otherwise: so did the agents of that time. */
+/** Reads the configuration of a message. If it does not say `blocking`, the call waits, as agents of that time did. */
 const readConfiguration = membersReader([
   ['acceptedOutputModes'],
   ['taskPushNotificationConfig', ['pushNotificationConfig', 'pushNotification'], objectReader(readWebhook)],
@@ -220,7 +220,7 @@ function writeMessageRequest(dialect: Dialect, { message, configuration, metadat
   };
 }
 
-/** `blocking` is always written: agents of that time differ in its default. */
+/** `blocking` is always written, because agents of that time differ in its default. */
 function writeConfiguration(dialect: Dialect, configuration: SendMessageConfiguration = {}): object {
   const { acceptedOutputModes = [], taskPushNotificationConfig, historyLength, returnImmediately } = configuration;
   const webhook = taskPushNotificationConfig && writePushNotificationConfig(taskPushNotificationConfig);
@@ -235,7 +235,7 @@ function writeConfiguration(dialect: Dialect, configuration: SendMessageConfigur
 function writeCreateRequest(dialect: Dialect, config: TaskPushNotificationConfig): Members {
   const { taskId, id: configId = DEFAULT_CONFIG_ID } = config;
   const written = writeTaskPushNotificationConfig(dialect, config);
-  // The protobuf definition has the configuration as body; the servers of that time read the whole request there.
+  // In the protobuf definition the body is the configuration. Servers of that time read the whole request there.
   return dialect.kinds ? { taskId, ...written } : { taskId, parent: `tasks/${taskId}`, configId, config: written };
 }
 
@@ -243,7 +243,7 @@ function writeConfigRequest({ taskId, id }: Partial<GetTaskPushNotificationConfi
   return { id: taskId, pushNotificationConfigId: id };
 }
 
-/** These versions have no tenants. */
+/** Tenants exist since 1.0. */
 function withoutTenant({ tenant: _, ...request }: { readonly tenant?: string }): Members {
   return request;
 }

@@ -3,10 +3,10 @@ import type { DataPart, Part, RawPart, UrlPart } from '../../model/part.js';
 import type { Dialect } from './dialect.js';
 import { type Members, membersReader, readNonEmpty } from './members-reader.js';
 
-/** Marks a data part whose value was no object, and so had to be put into one. */
+/** Marks a data part whose value was no object and was put into one. */
 const WRAPPED = 'data_part_compat';
 
-/** What a text or data part says of its file name and media type is lost: 0.3 has no place for it. */
+/** Writes a part. 0.3 has no place for the file name and media type of a text or data part: they are lost. */
 export function writePart(dialect: Dialect, part: Part): object {
   if ('text' in part) {
     const { text, metadata } = part;
@@ -39,7 +39,7 @@ const readFile = membersReader([
   ['mediaType', ['mimeType'], readNonEmpty],
 ]);
 
-/** Reads a part with every content it has: the validator refuses more than one, and none. `kind` may be missing. */
+/** Reads a part with all its contents: the validator refuses none, and more than one. `kind` may be missing. */
 export function partReader(dialect: Dialect): (part: Members) => object {
   const read = membersReader([['text'], ['data'], ['metadata']]);
   return (part) => {
@@ -53,12 +53,12 @@ export function partReader(dialect: Dialect): (part: Members) => object {
   };
 }
 
-/** ProtoJSON has a message around the object of a data part; some write the object itself. */
+/** True if the data are wrapped in a message, as ProtoJSON has it; some implementations write the object itself. */
 function isWrapper(data: unknown): data is { readonly data: unknown } {
   return isObject(data) && isObject(data.data) && Object.keys(data).length === 1;
 }
 
-/** A value that was no object, as it was before it was written. */
+/** Restores a value that `writePart` put into an object. */
 function unwrap(part: Record<string, unknown>): void {
   const { data, metadata } = part;
   if (!isObject(metadata) || metadata[WRAPPED] !== true || !isObject(data)) return;

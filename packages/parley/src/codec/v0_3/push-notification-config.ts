@@ -3,10 +3,10 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Dialect } from './dialect.js';
 import { type Members, membersReader, objectReader, readNonEmpty } from './members-reader.js';
 
-/** The id of a configuration that is registered or asked for without one, as agents of that time do it. */
+/** The id of a configuration that has none in the request, as agents of that time set it. */
 export const DEFAULT_CONFIG_ID = 'default';
 
-/** A webhook together with its task, which ProtoJSON has in a resource name. */
+/** Writes a webhook together with its task, which ProtoJSON puts into a resource name. */
 export function writeTaskPushNotificationConfig({ kinds }: Dialect, config: TaskPushNotificationConfig): object {
   const { taskId = '', id = DEFAULT_CONFIG_ID } = config;
   const pushNotificationConfig = writePushNotificationConfig(config);
@@ -26,7 +26,7 @@ const readAuthentication = membersReader([
   ['credentials', undefined, readNonEmpty],
 ]);
 
-/** Reads a webhook by itself. Of several ways to authenticate the first is taken. */
+/** Reads a webhook by itself. Of several ways to authenticate it takes the first. */
 export const readPushNotificationConfig = membersReader([
   ['id', undefined, readNonEmpty],
   ['url'],
@@ -44,8 +44,8 @@ const readAround = membersReader([
 ]);
 
 /**
- * Reads it in every form that is in use: the configuration with its task, the webhook by itself, or either of them inside of `config`
- * with its id beside it.
+ * Reads a webhook with its task in every form in use: the configuration with its task, or the webhook by itself. Either
+ * may stand in `config`, with its id beside it.
  */
 export function readTaskPushNotificationConfig(value: Members): object {
   const { config, configId, name, parent, taskId, ...direct } = readAround(value);

@@ -12,7 +12,7 @@ const TEXTS: Schema = { type: ['array', 'null'], items: { type: 'string' } };
 const COUNT = { is: 'integer', minimum: 0, maximum: 2147483647 } as const;
 /** The number of messages that a request asks for. */
 export const HISTORY_LENGTH: Schema = nullable(scalarSchema(COUNT, false, 'json'));
-/** The same in a query. */
+/** The same, in a query. */
 export const HISTORY_LENGTH_IN_QUERY: Schema = scalarSchema(COUNT, false, 'query');
 const BYTES = scalarSchema({ is: 'base64' }, false, 'json');
 

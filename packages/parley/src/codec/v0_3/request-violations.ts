@@ -4,11 +4,11 @@ import { isObject } from '../../model/json.js';
 import type { Dialect } from './dialect.js';
 import type { Members } from './members-reader.js';
 
-/** The fields of a request, where they differ from those of 1.0. */
+/** The checks and names of a request's fields that differ from 1.0. */
 export interface RequestFields {
-  /** Violations that the model cannot have. */
+  /** Finds violations that the model cannot show. */
   readonly violationsOf?: (request: unknown) => readonly FieldViolation[];
-  /** Paths of fields in 1.0, and their replacements. */
+  /** Patterns for the paths of fields in 1.0, and their replacements. */
   readonly renamedFields?: Renaming;
 }
 
@@ -30,7 +30,7 @@ const PROTO: Renaming = [
   [/\.file\.uri$/, '.file.fileWithUri'],
 ];
 
-/** The violations of a request in the names of these versions: the path of each field as the client wrote it. */
+/** The violations of a request in the names of these versions, so that each path is the one that the client wrote. */
 export function oldViolations(
   error: InvalidParamsError,
   { kinds }: Dialect,
@@ -48,8 +48,8 @@ export function oldViolations(
 const CONTENTS = ['text', 'file', 'data'];
 
 /**
- * Checks `kind` of a message and of its parts. Samples of 0.3 leave `kind` out, and versions before it call that of a part `type`. A
- * member that is there must be right.
+ * Checks `kind` of a message and of its parts. Samples of 0.3 leave `kind` out, and versions before it call that of a
+ * part `type`. A member that is present must be right.
  */
 export function kindViolations(request: unknown): readonly FieldViolation[] {
   if (!isObject(request)) return [];

@@ -139,7 +139,7 @@ export class ResponseSchemas {
     return this.#named('TaskPushNotificationConfig', closed({ ...task, pushNotificationConfig }));
   }
 
-  /** Bare in the dialect with kinds, else the one member of an object. */
+  /** Bare in the dialect with kinds, else the only member of an object. */
   #inside(name: string, schema: Schema): Schema {
     return this.#dialect.kinds ? schema : closed({ [name]: schema });
   }

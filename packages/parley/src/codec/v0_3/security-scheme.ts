@@ -2,7 +2,9 @@ import { isObject } from '../../model/json.js';
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
 import { listReader, type Members } from './members-reader.js';
 
-/** A scheme with its kind in `type`; a device flow and the demand of PKCE are lost, `undefined` where nothing is left. */
+/**
+ * Writes a scheme with its kind in `type`. Device flows and the flag for PKCE are lost; undefined if nothing is left.
+ */
 export function writeSecurityScheme(scheme: SecurityScheme): object | undefined {
   if ('apiKeySecurityScheme' in scheme) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;
@@ -23,14 +25,14 @@ function writeFlows(flows: OAuthFlows): object | undefined {
   return { authorizationCode: flow };
 }
 
-/** The requirements of a card or skill: name of the scheme → scopes. */
+/** Writes the requirements of a card or skill: name of the scheme → scopes. */
 export function writeSecurity(requirements: readonly SecurityRequirement[] | undefined): object[] | undefined {
   return requirements?.map(({ schemes = {} }) =>
     Object.fromEntries(Object.entries(schemes).map(([name, { list = [] }]) => [name, list])),
   );
 }
 
-/** Reads a scheme by its `type`, or one that is written as in 1.0; of several flows the safest is taken. */
+/** Reads a scheme by its `type`, or one in the form of 1.0. Of several flows it takes the safest. */
 export function readSecurityScheme({ type, ...scheme }: Members): unknown {
   switch (type) {
     case 'apiKey': {
@@ -58,7 +60,7 @@ function readFlows(flows: unknown): unknown {
   return flow === undefined ? flows : { [flow]: flows[flow] };
 }
 
-/** Reads requirements in the one form or the other. */
+/** Reads requirements in the form of these versions or of 1.0. */
 export const readSecurity = listReader((requirement) =>
   isObject(requirement.schemes)
     ? requirement

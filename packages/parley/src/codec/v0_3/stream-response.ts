@@ -6,7 +6,7 @@ import { type Members, membersReader, objectReader } from './members-reader.js';
 import { messageReader, writeMessage } from './message.js';
 import { artifactReader, taskReader, taskStatusReader, writeArtifact, writeTask, writeTaskStatus } from './task.js';
 
-/** An event or a direct answer: bare with its kind, or as the one member of an object. */
+/** Writes an event or a direct answer: bare with its kind, or as the only member of an object. */
 export function writeStreamResponse(dialect: Dialect, { event, last = false }: StreamItem): object {
   if ('artifactUpdate' in event) {
     const update = writeArtifactUpdate(dialect, event.artifactUpdate);
@@ -24,7 +24,7 @@ export function writeStreamResponse(dialect: Dialect, { event, last = false }: S
   return dialect.kinds ? message : { [dialect.reply]: message };
 }
 
-/** `final` says that the stream ends with this event: with the task, or with a turn that asks for input. */
+/** Writes a status event. `final` is true if the stream ends with this event. */
 function writeStatusUpdate(dialect: Dialect, event: TaskStatusUpdateEvent, last: boolean): object {
   const { taskId, contextId, metadata } = event;
   const status = writeTaskStatus(dialect, event.status);
@@ -42,7 +42,7 @@ function writeArtifactUpdate(dialect: Dialect, event: TaskArtifactUpdateEvent): 
     : { taskId, contextId, artifact, append, lastChunk, metadata };
 }
 
-/** Reads an event or a direct answer by its kind or by the one member it has. `final` has no place in the model and is dropped. */
+/** Reads an event or a direct answer by its kind, or by its only member. The model has no `final`: it is dropped. */
 export function streamResponseReader(dialect: Dialect): (value: Members) => object {
   const task = objectReader(taskReader(dialect));
   const message = objectReader(messageReader(dialect));

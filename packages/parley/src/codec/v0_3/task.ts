@@ -6,7 +6,7 @@ import { listReader, type Members, membersReader, objectReader } from './members
 import { messageReader, writeMessage } from './message.js';
 import { partReader, writePart } from './part.js';
 
-/** A task, which says so only in the dialect with kinds. */
+/** Writes a task; only the dialect with kinds marks it. */
 export function writeTask(dialect: Dialect, task: Task): object {
   const { id, contextId, metadata } = task;
   const content = {
@@ -32,7 +32,7 @@ export function taskReader(dialect: Dialect): (task: Members) => object {
   ]);
 }
 
-/** Of a task or of a status event. */
+/** Writes the status of a task or of a status event. */
 export function writeTaskStatus(dialect: Dialect, { state, message, timestamp }: TaskStatus): object {
   const note = message && writeMessage(dialect, message);
   return { state: writeTaskState(dialect, state), [dialect.note]: note, timestamp };
@@ -47,7 +47,7 @@ export function taskStatusReader(dialect: Dialect): (status: Members) => object 
   ]);
 }
 
-/** The same in both dialects but for its parts. */
+/** Writes an artifact, whose parts differ between the dialects. */
 export function writeArtifact(dialect: Dialect, artifact: Artifact): object {
   const { artifactId, name, description, metadata, extensions } = artifact;
   const parts = artifact.parts.map((part) => writePart(dialect, part));
@@ -79,13 +79,13 @@ for (const [number, state] of TASK_STATES.entries()) {
   states.set(number, state).set(state, state).set(word, state).set(proto, state);
 }
 
-/** `input-required` in the one dialect, `TASK_STATE_INPUT_REQUIRED` in the other. */
+/** Writes a state: `input-required` in the dialect with kinds, `TASK_STATE_INPUT_REQUIRED` in ProtoJSON. */
 export function writeTaskState({ kinds }: Dialect, state: TaskState): string | undefined {
   const name = names.get(state);
   return kinds ? name?.word : name?.proto;
 }
 
-/** A state in any spelling; one that nobody knows is unspecified, and so not final. */
+/** Reads a state in any spelling. An unknown state is unspecified, and so not final. */
 export function readTaskState(value: unknown): TaskState {
   return states.get(value) ?? 'TASK_STATE_UNSPECIFIED';
 }

@@ -13,7 +13,7 @@ import { writeStreamResponse } from './stream-response.js';
 
 /** The differences between the codecs of the versions before 1.0. */
 export interface OldVersion {
-  /** With its patch number, as the card shows it. */
+  /** With its patch number, as cards show it. */
   readonly protocolVersion: string;
   /** `Major.Minor`. */
   readonly version: string;
@@ -68,7 +68,7 @@ export function oldCodec({ protocolVersion, version, dialect, operations }: OldV
   }
 }
 
-/** One error had another name. */
+/** One error has another name in these versions. */
 function wordsOf({ code, message }: A2AError): ErrorWords {
   if (code !== 'EXTENDED_AGENT_CARD_NOT_CONFIGURED') return { reason: code, message };
   return {

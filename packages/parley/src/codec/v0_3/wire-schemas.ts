@@ -15,19 +15,19 @@ import {
 } from './request-schemas.js';
 import { ResponseSchemas } from './response-schemas.js';
 
-/** Request and response of one operation as JSON Schema. */
+/** The schemas of one operation. */
 interface OperationSchemas {
   readonly request: (options: RequestSchemaOptions) => Schema;
-  /** True if the parameters may be left out. */
+  /** True if a call may omit the parameters. */
   readonly optional?: true;
-  /** The body, if it has another form than the parameters of JSON-RPC. */
+  /** The body, if it differs from the parameters of JSON-RPC. */
   readonly body?: Schema;
-  /** The members that HTTP+JSON takes from the query. */
+  /** The members that HTTP+JSON reads from the query. */
   readonly query?: readonly QueryMember[];
   readonly response: (schemas: ResponseSchemas) => Schema;
 }
 
-/** The schemas of the operations of 0.3; `undefined` says that the version lacks the operation. */
+/** The schemas of all operations; `undefined` says that these versions lack the operation. */
 const OPERATION_SCHEMAS: { readonly [Name in OperationName]: OperationSchemas | undefined } = {
   sendMessage: { request: messageRequest, response: (schemas) => schemas.answer },
   sendStreamingMessage: { request: messageRequest, response: (schemas) => schemas.event },
@@ -101,7 +101,7 @@ function schemasOf(operation: OperationName): OperationSchemas {
   return schemas;
 }
 
-/** A request without the members that the path gives. */
+/** Removes the members that the path has. */
 function withoutPath({ required: _, properties, ...schema }: Schema, path: readonly string[]): Schema {
   const named = Object.entries(properties as Readonly<Record<string, Schema>>);
   const rest = named.filter(([name]) => !path.some((segment) => segment.startsWith(`{${name}}`)));

@@ -1,4 +1,4 @@
-/** An object of any JSON, as other implementations of 0.3 type it. */
+/** Any JSON object. */
 type FreeObject = { readonly [name: string]: unknown };
 
 /** The states of a task in 0.3. */
@@ -29,7 +29,7 @@ export interface FileWithBytes {
   readonly name?: string;
 }
 
-/** A file that stands elsewhere. */
+/** A file at a url. */
 export interface FileWithUri {
   readonly uri: string;
   readonly mimeType?: string;
@@ -50,7 +50,7 @@ export interface DataPart {
   readonly metadata?: FreeObject;
 }
 
-/** A piece of a message or an artifact. */
+/** A part of a message or an artifact. */
 export type Part = TextPart | FilePart | DataPart;
 
 /** A message of a user or an agent. */
@@ -76,7 +76,7 @@ export interface Artifact {
   readonly metadata?: FreeObject;
 }
 
-/** The state of a task since a time. */
+/** The state of a task, and the time of its last change. */
 export interface TaskStatus {
   readonly state: TaskState;
   readonly message?: Message;
@@ -105,7 +105,7 @@ export interface TaskStatusUpdateEvent {
   readonly metadata?: FreeObject;
 }
 
-/** An event of a stream: an artifact or a piece of one. */
+/** An event of a stream: an artifact or a chunk of one. */
 export interface TaskArtifactUpdateEvent {
   readonly kind: 'artifact-update';
   readonly taskId: string;
@@ -119,7 +119,7 @@ export interface TaskArtifactUpdateEvent {
 /** Any event of a stream. */
 export type StreamEvent = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent;
 
-/** The credentials that a server sends with its notifications. */
+/** The credentials for a webhook, which the server sends with each notification. */
 export interface AuthCredentials {
   readonly schemes: readonly string[];
   readonly credentials?: string;
@@ -139,7 +139,7 @@ export interface TaskPushNotificationConfig {
   readonly pushNotificationConfig: PushNotificationConfig;
 }
 
-/** The wishes of the sender of a message. */
+/** The options of a message. */
 export interface MessageSendConfiguration {
   readonly acceptedOutputModes?: readonly string[];
   readonly blocking?: boolean;

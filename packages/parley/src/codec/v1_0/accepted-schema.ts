@@ -8,7 +8,7 @@ import { defaultOf } from './lenient.js';
 import { spellingsOf } from './member-names.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
-/** What accepted schemas are made with. */
+/** The options of the schemas of requests. */
 export interface SchemaOptions {
   readonly components: Components;
   readonly limits: SchemaLimits;
@@ -17,17 +17,17 @@ export interface SchemaOptions {
 const NO_PUSH: Schema = { type: 'null', description: 'This agent sends no push notifications.' };
 const IDS: readonly string[] = ['tenant', 'id', 'taskId', 'contextId', 'messageId', 'referenceTaskIds'];
 
-/** Whether a member holds ids, whose length an agent limits. */
+/** True if a member holds ids, whose length an agent limits. */
 export function isId(name: string): boolean {
   return IDS.includes(name);
 }
 
-/** A type in every form in which it is accepted as JSON, under a name of its own; the rules are those of `toClosedForm`. */
+/** A type in every JSON form that a server accepts, as a component. The rules are those of `toClosedForm`. */
 export function acceptedType(type: TypeName, options: SchemaOptions): Reference {
   return options.components.add(`${type}Input`, acceptedObject(type, options));
 }
 
-/** The same in place, without some of its members. */
+/** The same as a schema in place, without some of its members. */
 export function acceptedObject(type: TypeName, options: SchemaOptions, without: readonly string[] = []): Schema {
   const { members, exactlyOne } = TYPE_TABLE[type];
   const rows = members.filter(({ name }) => !without.includes(name)).map((row) => memberSchema(type, row, options));
@@ -51,7 +51,7 @@ export function acceptedObject(type: TypeName, options: SchemaOptions, without: 
 interface MemberSchema {
   readonly name: string;
   readonly spellings: readonly string[];
-  /** Whether a value must be there that is not null. */
+  /** True if there must be a value that is not null. */
   readonly needed: boolean;
   readonly schema: Schema;
   readonly properties: readonly (readonly [string, Schema])[];
@@ -84,7 +84,7 @@ function valueSchema(form: ValueForm, needed: boolean, options: SchemaOptions): 
   }
 }
 
-/** What the agent refuses although the version allows it. */
+/** Adds the limits of the agent. */
 function limited(type: TypeName, name: string, schema: Schema, limits: SchemaLimits): Schema {
   if (isId(name)) {
     const bound = { maxLength: limits.idLength };
@@ -93,7 +93,7 @@ function limited(type: TypeName, name: string, schema: Schema, limits: SchemaLim
       : { ...schema, ...bound };
   }
   if (type === 'Message' && name === 'parts') return { ...schema, maxItems: limits.parts };
-  // Callers are users; as in the requests of ProtoJSON, the number stands beside the name.
+  // A client speaks as the user. The number stands beside the name, as in the requests of ProtoJSON.
   if (type === 'Message' && name === 'role') return { ...schema, enum: ['ROLE_USER', ROLES.indexOf('ROLE_USER')] };
   return schema;
 }

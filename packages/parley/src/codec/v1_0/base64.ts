@@ -1,19 +1,19 @@
 const URL_SAFE = /[-_]/;
 
-/** A text in the URL-safe alphabet or without padding as standard base64. Other texts stay as invalid as before. */
+/** Converts base64 in the URL-safe alphabet or without padding to standard base64. An invalid text stays invalid. */
 export function toStandardBase64(text: string): string {
   const standard = URL_SAFE.test(text) ? inStandardAlphabet(text) : text;
-  // With a remainder of one there are bits missing, and a text that has some padding must have all of it.
+  // With a remainder of 1 bits are missing. A text that has some padding must have all of it.
   const rest = standard.length % 4;
   return rest < 2 || standard.endsWith('=') ? standard : standard + '='.repeat(4 - rest);
 }
 
-/** Replaces four bytes at a time: `replaceAll` joins one piece per match, which takes seconds for 10 MB. */
+/** Replaces four bytes at a time. `replaceAll` joins one piece per match, which takes seconds for 10 MB. */
 function inStandardAlphabet(text: string): string {
   const words = new Uint32Array(Math.ceil(text.length / 4));
   const bytes = new Uint8Array(words.buffer, 0, text.length);
   const { read, written } = new TextEncoder().encodeInto(text, bytes);
-  // A text beyond ASCII is no base64 in any alphabet.
+  // A text with other characters than ASCII is no base64.
   if (read !== written || written !== text.length) return text;
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? 0;
@@ -25,7 +25,7 @@ function inStandardAlphabet(text: string): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** A word with 0x01 for each byte that is zero in the given one, and 0x00 for the others. */
+/** A word with 0x01 for each zero byte of the given word, and 0x00 for the others. */
 function onesWhere(word: number): number {
   return (~(((word & 0x7f7f7f7f) + 0x7f7f7f7f) | word) & 0x80808080) >>> 7;
 }

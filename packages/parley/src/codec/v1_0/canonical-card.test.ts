@@ -80,9 +80,9 @@ describe('the form of a card that is signed (§8.4.1)', () => {
       capabilities: { streaming: false, pushNotifications: false, extensions: [] },
       skills: [],
     });
-    expect(canonicalJson(card)).toMatch(
-      /^\{"capabilities":\{"pushNotifications":false,"streaming":false\},.*"description":"",.*"name":"Example Agent","skills":\[\],/,
-    );
+    const text = canonicalJson(card);
+    expect(text).toMatch(/^\{"capabilities":\{"pushNotifications":false,"streaming":false\},/);
+    expect(text).toMatch(/.*"description":"",.*"name":"Example Agent","skills":\[\],/);
   });
 
   it('of a card without anything has what is required, and nothing else', () => {
@@ -105,7 +105,7 @@ describe('the form of a card that is signed (§8.4.1)', () => {
     expect(canonicalCard({ ...FULL, signatures: [] })).toEqual(FULL);
   });
 
-  it('is known for every member of the types of cards: those that may be absent and are said to be there if they were set', () => {
+  it('is known for every optional member of the types of cards', () => {
     const rows = [...typesOfCards()].flatMap((type) =>
       TYPE_TABLE[type].members.map((member) => ({ ...member, path: `${type}.${member.name}` })),
     );

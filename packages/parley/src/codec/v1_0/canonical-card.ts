@@ -5,8 +5,8 @@ import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 import { toClosedForm } from './lenient.js';
 
 /**
- * Members that are there if they were set, even to what they would be otherwise (`optional` in the definition of the protocol). The
- * schemas do not tell them from the others that may be absent.
+ * Members that are signed if they are set, even to their default (`optional` in the protobuf definition). The schemas
+ * do not tell them from other optional members.
  */
 export const EXPLICIT_MEMBERS: ReadonlySet<string> = new Set([
   'AgentCard.documentationUrl',
@@ -17,9 +17,10 @@ export const EXPLICIT_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a signature of a card covers, as data (spec §8.4.1): the members that this version knows, without `signatures`; required ones
- * always, others unless they say no more than their absence. `canonicalJson` makes the payload of it. Servers sign it, clients verify it.
- * @param document the card as JSON, in any spelling that is accepted; it is left alone.
+ * The content of a card that a signature covers (Spec §8.4.1): the members of this version, without `signatures`.
+ * Required members are always covered, others unless they have their default. `canonicalJson` makes the payload from
+ * it. Servers sign that payload, clients verify it.
+ * @param document The card as JSON, in any accepted spelling; it is not changed.
  */
 export function canonicalCard(document: object): JsonObject {
   const { signatures: _, ...card } = presentMembers('AgentCard', toClosedForm('AgentCard', document, 'json'));
@@ -46,13 +47,13 @@ function presentValue(form: ValueForm, value: unknown): JsonValue {
   return value as JsonValue;
 }
 
-/** What a required member holds that is not there: the default of its protobuf type. */
+/** The value of a required member that is absent: the default of its protobuf type. */
 function defaultOf(form: ValueForm): JsonValue {
   if (form.is === 'object') return presentMembers(form.type, {});
   return form.is === 'list' ? [] : form.is === 'map' ? {} : '';
 }
 
-/** Whether a value says no more than its absence; an object that is there says something even when it is empty. */
+/** True if a value is the default, as if it were absent. An empty object differs from an absent one. */
 function isDefault(form: ValueForm, value: JsonValue): boolean {
   if (form.is === 'list') return Array.isArray(value) && value.length === 0;
   if (form.is === 'map') return isObject(value) && Object.keys(value).length === 0;

@@ -45,8 +45,8 @@ describe('decoding a request of version 1.0', () => {
   });
 
   test('pollutes no prototype, whatever the names', () => {
-    const text = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"message":{"messageId":"m","role":
-      "ROLE_USER","parts":[{"text":"hi","__proto__":{"polluted":1}}],"metadata":{"__proto__":{"polluted":1}}}}`;
+    const text = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"message":{
+      "messageId":"m","role":"ROLE_USER","parts":[{"text":"hi","__proto__":{"polluted":1}}],"metadata":{"__proto__":{"polluted":1}}}}`;
     const request = v1_0.decode('sendMessage', JSON.parse(text));
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
     expect(Object.keys(request)).toEqual(['message']);

@@ -5,9 +5,9 @@ import type { WireForm } from '../wire-codec.js';
 import { toClosedForm } from './lenient.js';
 
 /**
- * A value of the wire as a type of the model: taken as it is if it already has the closed form, converted if ProtoJSON allows the
- * form it has. An absent value counts as an empty object; a value that is no object is a violation of the field "".
- * @throws InvalidParamsError naming every field at fault.
+ * Decodes a received value as a type of the model. A value in the closed form is returned as it is. Other forms that
+ * ProtoJSON allows are converted. An absent value counts as an empty object.
+ * @throws InvalidParamsError naming every field at fault. The field of a value that is no object is "".
  */
 export function decodeType<Name extends ModelTypeName>(
   type: Name,
@@ -20,7 +20,7 @@ export function decodeType<Name extends ModelTypeName>(
   throw new InvalidParamsError(violationsOf(type, closed));
 }
 
-/** The request of an operation; see `decodeType`. */
+/** Decodes the request of an operation, as `decodeType` does. */
 export function decodeRequest<Name extends OperationName>(
   operation: Name,
   value: unknown,

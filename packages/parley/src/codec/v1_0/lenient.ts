@@ -8,9 +8,10 @@ import { membersOf } from './member-names.js';
 import { toUtc } from './timestamp.js';
 
 /**
- * The value of a type in the closed form of the model, as far as ProtoJSON allows other forms of it (spec §5.5–§5.7): other
- * spellings of names, enum numbers, integers as texts, URL-safe base64, offsets, `null` for absent, defaults left out, unknown
- * members. What cannot be converted stays as it is, for the validator to refuse. Free objects and `data` are taken over untouched.
+ * Converts a value to the closed form of the model, as far as ProtoJSON allows other forms (Spec §5.5–§5.7). These are
+ * other spellings of names, numbers of enums, integers as texts, URL-safe base64, time offsets, `null` for absent,
+ * omitted defaults and unknown members. A value that cannot be converted stays as it is; the validator refuses it. Free
+ * objects and `data` are not changed.
  */
 export function toClosedForm(type: TypeName, value: unknown, form: WireForm): unknown {
   if (!isObject(value)) return value;
@@ -23,7 +24,7 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
     if (converted === undefined) continue;
     const { name } = member;
     if (spelling === name || !(name in closed || isShadowed(value, name, member.form))) closed[name] = converted;
-    // What does not count must be valid all the same: it stays where the validator refuses it.
+    // A second spelling must be valid, too. An invalid one stays, so that the validator refuses it.
     else if (!hasForm(member.form, converted)) closed[spelling] = converted;
   }
   for (const { name, required, form } of TYPE_TABLE[type].members) {
@@ -34,7 +35,7 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
   return closed;
 }
 
-/** The protobuf default of a required member, which many serializers leave out; undefined if the model does not allow it. */
+/** The protobuf default of a required member, which many serializers omit; undefined if the model does not allow it. */
 export function defaultOf(form: ValueForm): unknown {
   switch (form.is) {
     case 'string':
@@ -52,13 +53,13 @@ export function defaultOf(form: ValueForm): unknown {
   }
 }
 
-/** Whether the member is there under its own name too, which then wins. */
+/** True if the member is present under its own name, too. That one wins. */
 function isShadowed(value: Readonly<Record<string, unknown>>, name: string, form: ValueForm): boolean {
   if (!Object.hasOwn(value, name)) return false;
   return form.is === 'json' || (value[name] !== null && value[name] !== undefined);
 }
 
-/** The value of a member; undefined if it is as good as absent. */
+/** The value of a member; undefined if it counts as absent. */
 function toMember({ form, required }: MemberRow, value: unknown, wire: WireForm): unknown {
   if (form.is === 'json') return value;
   if (value === null) return undefined;
@@ -66,7 +67,7 @@ function toMember({ form, required }: MemberRow, value: unknown, wire: WireForm)
   return !required && isDefault(form, converted) ? undefined : converted;
 }
 
-/** Whether a value says no more than its absence: a plain protobuf field at a default that the model does not allow. */
+/** True if a value is a protobuf default that the model does not allow, and so counts as absent. */
 function isDefault(form: ValueForm, value: unknown): boolean {
   if (form.is === 'string') return form.nonEmpty && value === '';
   return form.is === 'enum' && form.numbered && !form.zero && value === form.names[0];
@@ -96,7 +97,7 @@ function toValue(form: ValueForm, value: unknown, wire: WireForm): unknown {
 }
 
 function toMap(of: ValueForm, value: Readonly<Record<string, unknown>>, wire: WireForm): unknown {
-  // Entries are defined, not assigned, so that a name such as __proto__ is a name like any other.
+  // `Object.fromEntries` defines members: an assignment to `__proto__` would change the prototype.
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toValue(of, item, wire)]));
 }
 

@@ -1,14 +1,14 @@
 import type { MemberRow } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 
-/** Names that clients in use give to a member instead of its own. */
+/** Other names of members that clients in use send. */
 const ALIASES: { readonly [Type in TypeName]?: Readonly<Record<string, string>> } = {
   ListTasksRequest: { lastUpdatedAfter: 'statusTimestampAfter' },
 };
 
 const byType = new Map<TypeName, ReadonlyMap<string, MemberRow>>();
 
-/** The members of a type by every spelling that is accepted: camelCase, snake_case and aliases. */
+/** The members of a type by every accepted spelling: camelCase, snake_case and aliases. */
 export function membersOf(type: TypeName): ReadonlyMap<string, MemberRow> {
   let members = byType.get(type);
   if (members === undefined) {
@@ -18,7 +18,7 @@ export function membersOf(type: TypeName): ReadonlyMap<string, MemberRow> {
   return members;
 }
 
-/** Every spelling of one member, its own first. */
+/** All spellings of one member, its own name first. */
 export function spellingsOf(type: TypeName, name: string): readonly string[] {
   const others = [...membersOf(type)].filter(([spelling, row]) => row.name === name && spelling !== name);
   return [name, ...others.map(([spelling]) => spelling)];

@@ -17,20 +17,20 @@ const CONFIG = [...CONFIGS, '{id}'];
 
 /** One operation on the wire of version 1.0. */
 interface Operation1_0<Name extends OperationName> extends OperationNames {
-  /** The first is the name in gRPC, too (Spec §9.4). */
+  /** The first is also the name in gRPC (Spec §9.4). */
   readonly methods: readonly [Capitalize<Name>, ...string[]];
-  /** Without the tenant that may come before each path (Spec §5.3, §11.3). */
+  /** Each path may have the tenant before it (Spec §5.3, §11.3). */
   readonly routes: OperationNames['routes'];
   /**
-   * Checks the response that a client received, or one event of a stream; undefined: an unknown kind of event.
-   * @throws InvalidAgentResponseError
+   * Checks a received response, or one event of a stream; undefined: an unknown kind of event.
+   * @throws InvalidAgentResponseError naming the fault.
    */
   readonly read: (value: unknown) => OperationTypes[Name]['response'] | StreamResponse | undefined;
 }
 
 /**
- * The operations of version 1.0. The JSON of this version is the model, so that a server decodes and encodes by the schemas that
- * `OPERATIONS` names.
+ * All operations of version 1.0. The JSON of this version is the model: a server decodes and encodes by the schemas
+ * that `OPERATIONS` names.
  */
 export const OPERATIONS_1_0: { readonly [Name in OperationName]: Operation1_0<Name> } = {
   sendMessage: {

@@ -70,7 +70,7 @@ export function readEvent(value: unknown): StreamResponse | undefined {
   return event as unknown as StreamResponse;
 }
 
-/** Checks an agent card, adds the lists that the agent left out, and takes an interface without a version as one of 1.0. */
+/** Checks an agent card, and adds lists that the agent omitted. An interface without a version is one of 1.0. */
 export function readCard(value: unknown): AgentCard {
   const card = members(value, 'card');
   checkText(card, 'name', 'card');
@@ -116,21 +116,21 @@ function checkTask(value: unknown, path: string): void {
   checkList(task, 'history', path, checkMessage);
 }
 
-/** A status has a state, of whatever name. */
+/** Checks that a status has a state, of any name. */
 function checkStatus(value: unknown, path: string): void {
   const status = members(value, path);
   checkText(status, 'state', path);
   if (status.message !== undefined && status.message !== null) checkMessage(status.message, `${path}.message`);
 }
 
-/** A message has an id and parts. */
+/** Checks that a message has an id and parts. */
 function checkMessage(value: unknown, path: string): void {
   const message = members(value, path);
   checkText(message, 'messageId', path);
   checkParts(message, path);
 }
 
-/** An artifact has an id and parts. */
+/** Checks that an artifact has an id and parts. */
 function checkArtifact(value: unknown, path: string): void {
   const artifact = members(value, path);
   checkText(artifact, 'artifactId', path);
@@ -145,13 +145,15 @@ function checkList(owner: Members, name: string, path: string, check: (item: unk
   for (let at = 0; at < value.length; at++) check(value[at], `${path}.${name}[${at}]`);
 }
 
-/** Checks a member that is a text and not empty. The path is made for an error only, because this runs for every event. */
+/** Checks that a member is a text and not empty. Only an error needs the path: this runs for every event. */
 function checkText(owner: Members, name: string, path: string): void {
   const value = owner[name];
   if (typeof value !== 'string' || value === '') throw wrong(`${path}.${name}`, value, 'a text');
 }
 
-/** More than 2 kB, a scheme that holds content or names a file, or a character that parsers of urls drop. */
+/**
+ * No address: more than 2 kB, a scheme that holds content or names a file, or a character that parsers of urls drop.
+ */
 const NO_ADDRESS = /^.{2049}|^(data|file|blob):|[\0- ]/is;
 
 /** Checks the url of an interface, which may be a bare host for some bindings. */
@@ -159,7 +161,7 @@ function checkAddress({ url }: Members, path: string): void {
   if (NO_ADDRESS.test(String(url))) throw wrong(path, url, 'an address');
 }
 
-/** An absent list is empty: ProtoJSON leaves defaults out. */
+/** Checks the parts. ProtoJSON omits empty lists: an absent list is empty. */
 function checkParts(owner: Members, path: string): void {
   const { parts } = owner;
   if (Array.isArray(parts) && parts.every(isObject)) return;

@@ -1,19 +1,19 @@
 import type { ValueForm } from '../../model/type-row.js';
 import type { Schema } from '../../openapi/document.js';
 
-/** In the alphabet of RFC 4648 §4 or §5, with padding or without. */
+/** Base64 in the alphabet of RFC 4648 §4 or §5, with or without padding. */
 const BASE64 = '^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$';
-/** RFC 3339 as far as it is accepted; the format says which days there are. */
+/** The accepted form of RFC 3339. The format `date-time` also excludes days that do not exist. */
 const INSTANT =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$';
 
-/** Where a value is written: a JSON text holds a number, a query only what looks like one. */
+/** The place of a value: a JSON text has numbers, a query has texts only. */
 export type WrittenIn = 'json' | 'query';
 
-/** The simple forms of values; objects, lists and maps are made of them. */
+/** The forms of values that are neither objects nor lists nor maps. */
 export type ScalarForm = Exclude<ValueForm, { readonly is: 'object' | 'list' | 'map' }>;
 
-/** What is accepted for a value; `needed` where nothing can stand for its absence. */
+/** The schema of an accepted value. `needed` is true if nothing can replace an absent value. */
 export function scalarSchema(form: ScalarForm, needed: boolean, place: WrittenIn): Schema {
   switch (form.is) {
     case 'string':
@@ -43,7 +43,7 @@ export function scalarSchema(form: ScalarForm, needed: boolean, place: WrittenIn
   }
 }
 
-/** The same, or `null`. */
+/** The schema, or `null`. */
 export function nullable(schema: Schema): Schema {
   const { type, enum: values } = schema;
   if (type === undefined) return { anyOf: [schema, { type: 'null' }] };
@@ -52,7 +52,7 @@ export function nullable(schema: Schema): Schema {
   return { ...schema, type: [...types, 'null'], ...(Array.isArray(values) && { enum: [...values, null] }) };
 }
 
-/** The texts that are read as an integer of 0 or 1 to a maximum. */
+/** The pattern of texts that are read as an integer. */
 function decimalPattern({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): string {
   const digits = String(maximum);
   const alternatives = [

@@ -7,7 +7,7 @@ import type { QueryMember, SchemaLimits, WireSchemas } from '../wire-schemas.js'
 import { acceptedObject, acceptedType, isId } from './accepted-schema.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
-/** What version 1.0 reads and writes. */
+/** The schemas of version 1.0. */
 export const v1_0Schemas: WireSchemas = {
   params(operation, components, limits) {
     const type: TypeName = OPERATIONS[operation].request;
@@ -37,13 +37,13 @@ export const v1_0Schemas: WireSchemas = {
 };
 
 function queryMember({ name, required, form }: MemberRow, { idLength }: SchemaLimits): readonly QueryMember[] {
-  // Nested values have no form in a query (spec §11.5).
+  // A query has no form for nested values (Spec §11.5).
   if (form.is === 'object' || form.is === 'list' || form.is === 'map' || form.is === 'free') return [];
   const schema = scalarSchema(form, required, 'query');
   return [{ name, required, schema: isId(name) ? { ...schema, maxLength: idLength } : schema }];
 }
 
-/** The members of the request that the path gives. */
+/** The members of the request that the path holds. */
 function variablesOf({ path }: WireRoute): readonly string[] {
   return path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
 }
