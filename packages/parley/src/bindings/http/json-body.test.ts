@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_REQUEST_LIMITS } from './agent-endpoint.js';
 import { nestsDeeper, parseJson } from './json-body.js';
 
-/** How deep a parsed value nests, counted the plain way. */
+/** The depth of a parsed value, counted by recursion. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
