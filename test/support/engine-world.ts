@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import { DefaultRequestHandler } from '../../packages/parley/src/server/default-request-handler.js';
 import type { EventQueue } from '../../packages/parley/src/server/event-queue.js';
@@ -10,91 +9,11 @@ import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { CountingIds } from './counting-ids.js';
+import type { Command } from './engine-commands.js';
+import type { WakeupFate } from './faulty-wakeups.js';
 import { ManualClock } from './manual-clock.js';
 import { ScheduledStorage } from './scheduled-storage.js';
-
-/** Steps of an agent. The message selects them. */
-const STEPS = [
-  'working',
-  'artifact',
-  'append',
-  'append',
-  'flush',
-  'pause',
-  'yield',
-  'input',
-  'auth',
-  'complete',
-  'fail',
-  'reject',
-  'message',
-  'submitted',
-  'throw',
-  'garbage',
-  'until-aborted',
-  'hang',
-] as const;
-type Step = (typeof STEPS)[number];
-
-export type Command =
-  | {
-      readonly do: 'send' | 'stream';
-      readonly script: readonly Step[];
-      readonly task: number;
-      readonly fresh: boolean;
-      readonly immediately: boolean;
-      readonly key: number;
-    }
-  | { readonly do: 'cancel' | 'subscribe' | 'resume' | 'drop' | 'stall'; readonly task: number }
-  | { readonly do: 'steps'; readonly picks: readonly number[] }
-  | { readonly do: 'advance'; readonly ms: number }
-  | { readonly do: 'restart' }
-  | { readonly do: 'close'; readonly graceMs: number };
-
-const script = fc.array(fc.constantFrom(...STEPS), { maxLength: 8 });
-const which = fc.nat({ max: 7 });
-export const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constantFrom('send' as const, 'stream' as const),
-      script,
-      task: which,
-      fresh: fc.boolean(),
-      immediately: fc.boolean(),
-      key: which,
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constantFrom(
-        'cancel' as const,
-        'subscribe' as const,
-        'resume' as const,
-        'drop' as const,
-        'stall' as const,
-      ),
-      task: which,
-    }),
-  },
-  {
-    weight: 10,
-    arbitrary: fc.record({
-      do: fc.constant('steps' as const),
-      picks: fc.array(fc.nat({ max: 99 }), { minLength: 1, maxLength: 12 }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 3, 60, 1_000, 6_000, 40_000) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('close' as const), graceMs: fc.constantFrom(0, 60, 5_000) }),
-  },
-);
+import { runScript } from './scripted-agent.js';
 
 export interface Reader {
   readonly items: StreamItem[];
@@ -111,10 +30,15 @@ export interface Reader {
 }
 
 /** A process of the world. A dead one was killed, a closed one has shut down in order. */
-interface Process {
-  dead: boolean;
-  closing: boolean;
-  closed: boolean;
+class Process {
+  dead = false;
+  closing = false;
+  closed = false;
+  readonly handler: DefaultRequestHandler;
+
+  constructor(make: (process: Process) => DefaultRequestHandler) {
+    this.handler = make(this);
+  }
 }
 
 export interface Sender {
@@ -124,6 +48,7 @@ export interface Sender {
 
 export const SCOPE: Scope = { agent: 'a', tenant: '', owner: 'ann' };
 const LONG = 40;
+const PROCESSES = 3;
 
 /** One world: a storage, its processes, and callers that send, cancel, watch, stall and leave. */
 export class World {
@@ -132,117 +57,85 @@ export class World {
   readonly storage: ScheduledStorage;
   readonly readers: Reader[] = [];
   readonly senders: Sender[] = [];
-  readonly executing = new Map<string, RequestContext>();
+  /** The turns of agents that run, by task. */
+  readonly executing = new Map<string, { readonly context: RequestContext; readonly process: Process }>();
   overlaps = 0;
   /** Agents that began in a closed process. */
   lateStarts = 0;
+  /** What becomes of wake-ups between processes. */
+  #wakeups: WakeupFate = 'deliver';
   #generation = 0;
-  #process: Process = { dead: false, closing: false, closed: false };
-  #handler: DefaultRequestHandler;
-  readonly #handlers: DefaultRequestHandler[] = [];
+  /** The processes that take calls; one at least. */
+  #processes: Process[] = [];
+  /** All that have not been killed. */
+  #alive: Process[] = [];
+  readonly #shared: boolean;
   readonly #agent: Pick<AgentExecutor, 'replies' | 'resumable'>;
 
   constructor(replies: 'task' | 'either', resumable: boolean, commands: readonly Command[]) {
     // Only a shared storage has other processes. They find unfinished turns when a lease ends.
-    const shared = commands.some((each) => each.do === 'restart' || each.do === 'close');
-    this.storage = new ScheduledStorage(this.memory, shared);
+    this.#shared = commands.some((each) => each.do === 'restart' || each.do === 'close' || each.do === 'join');
+    this.storage = new ScheduledStorage(this.memory, this.#shared, () => this.#wakeups);
     this.#agent = { replies, resumable };
-    this.#handler = this.#boot();
+    const first = this.#boot();
+    if (this.#shared) this.#start(first);
   }
 
-  get handler(): DefaultRequestHandler {
-    return this.#handler;
-  }
-
-  #boot(): DefaultRequestHandler {
+  #boot(): Process {
     this.#generation += 1;
-    const process = this.#process;
-    const executor: AgentExecutor = {
-      ...this.#agent,
-      execute: (context, events) => {
-        if (process.closed) this.lateStarts += 1;
-        return this.#run(context, events);
-      },
-    };
-    const handler = new DefaultRequestHandler({
-      agent: 'a',
-      executor,
-      storage: this.storage.view(process),
-      clock: this.clock,
-      ids: new CountingIds(`g${this.#generation}-`),
-      logger: silentLogger,
-      limits: {
-        waitingMessages: 2,
-        bufferEvents: 4,
-        readerBufferBytes: 600,
-        turnDeadlineMs: 60_000,
-        waitingExpiryMs: 120_000,
-        expiryCheckMs: 1e9,
-      },
-    });
-    this.#handlers.push(handler);
-    return handler;
+    const generation = this.#generation;
+    const booted = new Process(
+      (process) =>
+        new DefaultRequestHandler({
+          agent: 'a',
+          executor: { ...this.#agent, execute: (context, events) => this.#run(process, context, events) },
+          storage: this.storage.view(process),
+          clock: this.clock,
+          ids: new CountingIds(`g${generation}-`),
+          logger: silentLogger,
+          limits: {
+            waitingMessages: 2,
+            bufferEvents: 4,
+            readerBufferBytes: 600,
+            turnDeadlineMs: 60_000,
+            waitingExpiryMs: 120_000,
+            expiryCheckMs: 1e9,
+          },
+        }),
+    );
+    this.#processes.push(booted);
+    this.#alive.push(booted);
+    return booted;
+  }
+
+  /** One of the processes that take calls. */
+  #on(pick: number): Process {
+    const process = this.#processes[pick % this.#processes.length];
+    if (process === undefined) throw new Error('No process takes calls');
+    return process;
   }
 
   /** Running turns in processes that were not killed. */
   get runningTurns(): number {
-    return this.#handlers.reduce((sum, handler) => sum + handler.load.runningTurns, 0);
+    return this.#alive.reduce((sum, { handler }) => sum + handler.load.runningTurns, 0);
   }
 
-  async #run(context: RequestContext, events: EventQueue): Promise<void> {
+  /** Tasks that are watched in these processes. */
+  get watchedTasks(): number {
+    return this.#alive.reduce((sum, { handler }) => sum + handler.load.watchedTasks, 0);
+  }
+
+  async #run(process: Process, context: RequestContext, events: EventQueue): Promise<void> {
+    if (process.closed) this.lateStarts += 1;
     // An agent that ignores its signal may still run when the next turn begins. An agent that was not told to stop may
     // not.
     const before = this.executing.get(context.taskId);
-    if (before && !before.signal.aborted) this.overlaps += 1;
-    this.executing.set(context.taskId, context);
+    if (before && !before.context.signal.aborted) this.overlaps += 1;
+    this.executing.set(context.taskId, { context, process });
     try {
-      const part = context.message.parts[0];
-      const steps = part && 'data' in part ? (part.data as readonly Step[]) : [];
-      for (const step of steps) await this.#step(step, context, events);
+      await runScript({ context, events, clock: this.clock });
     } finally {
-      if (this.executing.get(context.taskId) === context) this.executing.delete(context.taskId);
-    }
-  }
-
-  async #step(step: Step, context: RequestContext, events: EventQueue): Promise<void> {
-    switch (step) {
-      case 'working':
-        return events.working('busy');
-      case 'artifact':
-        return void (await events.artifact('whole', { artifactId: 'x' }));
-      case 'append':
-        return events.append('x', 'chunk '.repeat(10));
-      case 'flush':
-        return events.flush();
-      case 'pause':
-        return new Promise((resolve) => void this.clock.after(50, resolve));
-      case 'yield':
-        return Promise.resolve();
-      case 'input':
-        return events.inputRequired('and?');
-      case 'auth':
-        return events.authRequired('who?');
-      case 'complete':
-        return events.complete('done');
-      case 'fail':
-        return events.fail();
-      case 'reject':
-        return events.reject('no');
-      case 'message':
-        return events.message('hello');
-      case 'submitted':
-        return events.publish({ task: { status: { state: 'TASK_STATE_SUBMITTED' } } });
-      case 'throw':
-        throw new Error('agent broke');
-      case 'garbage':
-        return events.publish({ artifactUpdate: { artifact: { artifactId: '', parts: [] } } });
-      case 'until-aborted':
-        return new Promise((resolve) => {
-          if (context.signal.aborted) resolve();
-          context.signal.addEventListener('abort', () => resolve(), { once: true });
-        });
-      case 'hang':
-        return new Promise((resolve) => void this.clock.after(20_000, resolve));
+      if (this.executing.get(context.taskId)?.context === context) this.executing.delete(context.taskId);
     }
   }
 
@@ -266,12 +159,12 @@ export class World {
     return ids[index % Math.max(1, ids.length)];
   }
 
-  watch(stream: AsyncIterable<StreamItem>, of: Reader['of']): Reader {
+  #watch(process: Process, stream: AsyncIterable<StreamItem>, of: Reader['of']): void {
     const iterator = stream[Symbol.asyncIterator]();
     let wake: (() => void) | undefined;
     const reader: Reader = {
       items: [],
-      process: this.#process,
+      process,
       of,
       paused: false,
       stalled: false,
@@ -300,11 +193,10 @@ export class World {
         reader.ended = true;
       });
     this.readers.push(reader);
-    return reader;
   }
 
-  sent(promise: Promise<unknown>): void {
-    const sender: Sender = { process: this.#process, settled: false };
+  #sent(process: Process, promise: Promise<unknown>): void {
+    const sender: Sender = { process, settled: false };
     const settle = () => {
       sender.settled = true;
     };
@@ -316,6 +208,7 @@ export class World {
     switch (command.do) {
       case 'send':
       case 'stream': {
+        const process = this.#on(command.on);
         const taskId = command.fresh ? undefined : await this.taskAt(command.task);
         const request = {
           message: {
@@ -327,24 +220,22 @@ export class World {
           },
           configuration: { returnImmediately: command.immediately },
         };
-        if (command.do === 'send') this.sent(this.#handler.sendMessage(request, this.call()));
-        else this.watch(this.#handler.sendStreamingMessage(request, this.call()), 'message');
+        if (command.do === 'send') this.#sent(process, process.handler.sendMessage(request, this.call()));
+        else this.#watch(process, process.handler.sendStreamingMessage(request, this.call()), 'message');
         break;
       }
       case 'cancel': {
+        const process = this.#on(command.on);
         const id = await this.taskAt(command.task);
-        if (id) this.sent(this.#handler.cancelTask({ id, metadata: { by: 'test' } }, this.call()));
+        if (id) this.#sent(process, process.handler.cancelTask({ id, metadata: { by: 'test' } }, this.call()));
         break;
       }
-      case 'subscribe': {
-        const id = await this.taskAt(command.task);
-        if (id) this.watch(this.#handler.subscribeToTask({ id }, this.call()), 'task');
-        break;
-      }
+      case 'subscribe':
       case 'resume': {
+        const process = this.#on(command.on);
         const id = await this.taskAt(command.task);
-        if (id)
-          this.watch(this.#handler.subscribeToTask({ id }, this.call({ lastEventId: String(command.task) })), 'task');
+        const from = command.do === 'resume' ? { lastEventId: String(command.task) } : {};
+        if (id) this.#watch(process, process.handler.subscribeToTask({ id }, this.call(from)), 'task');
         break;
       }
       case 'drop': {
@@ -369,11 +260,18 @@ export class World {
       case 'advance':
         await this.clock.advance(command.ms);
         break;
+      case 'join':
+        if (this.#processes.length < PROCESSES) this.#start(this.#boot());
+        break;
+      case 'wakeups':
+        this.#wakeups = command.fate;
+        this.storage.releaseWakeups();
+        break;
       case 'restart':
-        await this.restart();
+        await this.#restart(this.#on(command.on));
         break;
       case 'close':
-        this.close(command.graceMs);
+        this.#close(this.#on(command.on), command.graceMs);
         break;
     }
   }
@@ -395,39 +293,38 @@ export class World {
     }
   }
 
-  async restart(): Promise<void> {
-    this.#process.dead = true;
+  /** A process is killed; another one takes its place. */
+  async #restart(killed: Process): Promise<void> {
+    killed.dead = true;
     // Settles all requests of the dead process before other processes look at its leases.
     await this.drain();
-    this.#handlers.pop();
-    this.#process = { dead: false, closing: false, closed: false };
-    this.executing.clear();
-    this.#handler = this.#boot();
+    this.#alive = this.#alive.filter((process) => process !== killed);
+    this.#processes = this.#processes.filter((process) => process !== killed);
+    for (const [id, { process }] of this.executing) if (process === killed) this.executing.delete(id);
+    const { handler } = this.#boot();
     await this.clock.advance(15_001);
-    const started = this.#handler.start();
+    const started = handler.start();
     await this.drain();
     await started;
   }
 
   /** Shuts the process down while everything else goes on. Another one replaces it after that. */
-  close(graceMs: number): void {
-    const process = this.#process;
+  #close(process: Process, graceMs: number): void {
     if (process.closing) return;
     process.closing = true;
-    void this.#handler.close({ graceMs }).then(() => {
+    void process.handler.close({ graceMs }).then(() => {
       process.closed = true;
       if (process.dead) return;
       // Its storage calls have run before the next process looks at its tasks.
       this.storage.settle(process);
-      this.#process = { dead: false, closing: false, closed: false };
-      this.#handler = this.#boot();
-      this.#start(this.#handler);
+      this.#processes = this.#processes.filter((each) => each !== process);
+      this.#start(this.#boot());
     });
   }
 
   /** Starts an engine as its host does, and retries while the storage fails. */
-  #start(handler: DefaultRequestHandler): void {
-    handler.start().catch(() => this.clock.after(1_000, () => this.#start(handler)));
+  #start(process: Process): void {
+    process.handler.start().catch(() => this.clock.after(1_000, () => this.#start(process)));
   }
 
   /** Lets every reader read on, and advances time until nothing is left to do. */
@@ -436,9 +333,11 @@ export class World {
       reader.paused = false;
       reader.pull();
     }
-    for (let round = 0; round < 40; round += 1) {
+    // Answers come well before the leases end that they bring.
+    const step = this.#shared ? 4_000 : 20_000;
+    for (let passed = 0; passed < 800_000; passed += step) {
       await this.drain();
-      await this.clock.advance(20_000);
+      await this.clock.advance(step);
     }
     await this.drain();
   }

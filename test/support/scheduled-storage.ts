@@ -6,8 +6,9 @@ import type {
   Claim,
   TaskStorage,
 } from '../../packages/parley/src/store/task-storage.js';
-import { LocalWakeups } from '../../packages/parley/src/store/wakeups.js';
+import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
 import { settled } from './manual-clock.js';
+import { publishAppend } from './shared-view.js';
 
 /** `late`: the operation runs, but its caller gets the result only after another pick. */
 type Fate = 'run' | 'late' | 'fail';
@@ -33,14 +34,17 @@ interface Operation {
 export class ScheduledStorage {
   readonly #storage: TaskStorage;
   readonly #shared: boolean;
+  readonly #fate: () => WakeupFate;
+  readonly #wakeups: FaultyWakeups[] = [];
   #operations: Operation[] = [];
   readonly #epochs = new Map<string, number>();
   /** Appends of a turn that were accepted after a newer claim of its task. There must be none. */
   readonly overtaken: Append[] = [];
 
-  constructor(storage: TaskStorage, shared: boolean) {
+  constructor(storage: TaskStorage, shared: boolean, wakeups: () => WakeupFate = () => 'deliver') {
     this.#storage = storage;
     this.#shared = shared;
+    this.#fate = wakeups;
   }
 
   get pending(): number {
@@ -67,16 +71,23 @@ export class ScheduledStorage {
     for (const operation of own) operation.run('run');
   }
 
+  /** The wake-ups that were held arrive. */
+  releaseWakeups(): void {
+    for (const wakeups of this.#wakeups) wakeups.release();
+  }
+
   view(user: StorageUser): TaskStorage {
     const shared = this.#shared;
     const operations = () => this.#operations;
     const observed = this.#observed.bind(this);
-    const silent = new LocalWakeups();
+    const wakeups = new FaultyWakeups(this.#storage.wakeups, () =>
+      user.dead ? 'lose' : shared ? this.#fate() : 'deliver',
+    );
+    this.#wakeups.push(wakeups);
     return new Proxy(this.#storage, {
       get(target, name) {
         if (name === 'shared') return shared;
-        // Processes hear nothing of each other.
-        if (name === 'wakeups') return silent;
+        if (name === 'wakeups') return wakeups;
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {
@@ -103,6 +114,7 @@ export class ScheduledStorage {
     if (name === 'claim') for (const claim of result as readonly Claim[]) this.#claimed(claim);
     if (name === 'append' && (result as AppendOutcome).kind === 'appended') {
       const append = args[0] as Append;
+      if (this.#shared) publishAppend(this.#storage, append, result as AppendOutcome);
       const newest = this.#epochs.get(append.key.id) ?? 0;
       if (typeof append.authority === 'number' && append.authority < newest) this.overtaken.push(append);
     }

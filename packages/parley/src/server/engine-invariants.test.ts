@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { command, type Reader, SCOPE, World } from '../../../../test/support/engine-world.js';
+import { command } from '../../../../test/support/engine-commands.js';
+import { type Reader, SCOPE, World } from '../../../../test/support/engine-world.js';
 import { isInterrupted, isTerminal } from '../model/task-state.js';
 import type { StreamItem } from '../task/stream-item.js';
 import { TaskBuilder } from '../task/task-builder.js';
@@ -127,7 +128,7 @@ describe('the invariants of the engine', () => {
             expect(world.lateStarts).toBe(0);
             expect(world.runningTurns).toBe(0);
             const open = world.readers.filter(({ ended, process }) => !ended && !process.dead);
-            expect(world.handler.load.watchedTasks).toBeLessThanOrEqual(open.length);
+            expect(world.watchedTasks).toBeLessThanOrEqual(open.length);
             expect(world.senders.filter(({ process, settled }) => !process.dead && !settled)).toEqual([]);
             for (const reader of world.readers)
               if (reader.dropped && !reader.paused && !reader.process.dead) expect(reader.ended).toBe(true);

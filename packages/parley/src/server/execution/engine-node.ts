@@ -137,10 +137,11 @@ export class EngineNode {
 
   /** A lease began that was asked for at a time: its turn is stopped before the lease ends. */
   guard(sentAt: number): void {
-    if (!this.#options.storage.shared || this.#stopFence !== undefined) return;
-    const { clock } = this.#options;
-    const { fenceMarginMs } = this.#shortest();
-    this.#fenceAt(sentAt + this.#leaseMs - fenceMarginMs - clock.monotonic());
+    if (!this.#options.storage.shared) return;
+    const left = sentAt + this.#leaseMs - this.#shortest().fenceMarginMs - this.#options.clock.monotonic();
+    // The answer came too late: another process may have the turn already.
+    if (left <= 0) this.#fence();
+    else if (this.#stopFence === undefined) this.#fenceAt(left);
   }
 
   /**
@@ -258,6 +259,8 @@ export class EngineNode {
       logger.error('leases could not be renewed in time, their turns are stopped', { turns: fenced });
       this.#id = this.#options.ids.random();
     }
+    this.#stopFence?.();
+    this.#stopFence = undefined;
     if (next < Number.POSITIVE_INFINITY) this.#fenceAt(next - this.#shortest().fenceMarginMs - clock.monotonic());
   }
 

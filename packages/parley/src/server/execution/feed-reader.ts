@@ -1,5 +1,7 @@
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import { StorageError } from '../../errors/storage-error.js';
+import type { TaskEvent } from '../../model/stream-response.js';
+import type { TaskState } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskKey, TaskProgress, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -97,8 +99,11 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   look(progress: TaskProgress | undefined): void {
     if (this.#ended || this.#tail === undefined) return;
     if (progress === undefined) return this.#end(new TaskNotFoundError(this.key.id));
-    if (progress.seq <= Math.max(this.#tail, this.#newest)) return;
-    this.#newest = progress.seq;
+    const { seq, state, lastTurn } = progress;
+    // The snapshot that it began with may show the end of the stream already.
+    if (seq === this.#tail) return this.#endIfAfter(LogRecord.of(seq, lastTurn, statusOf(this.key.id, state)));
+    if (seq <= Math.max(this.#tail, this.#newest)) return;
+    this.#newest = seq;
     this.#fallBehind();
     this.#notify();
   }
@@ -241,4 +246,8 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
 /** Records are shared by all readers of a task, and their streams end at different ones. */
 function lastItem({ event, seq, text }: LogRecord): StreamItem {
   return { event, seq, text, last: true };
+}
+
+function statusOf(taskId: string, state: TaskState): TaskEvent {
+  return { statusUpdate: { taskId, contextId: '', status: { state } } };
 }
