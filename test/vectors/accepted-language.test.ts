@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeType } from '../../packages/parley/src/codec/v1_0/decode.js';
+import { decodeType } from '../../packages/parley/src/codec/v1_0/decode-type.js';
 import { v1_0Schemas } from '../../packages/parley/src/codec/v1_0/wire-schemas.js';
 import { InvalidParamsError } from '../../packages/parley/src/errors/standard-errors.js';
 import { Components } from '../../packages/parley/src/openapi/components.js';

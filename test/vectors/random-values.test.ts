@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeType } from '../../packages/parley/src/codec/v1_0/decode.js';
+import { decodeType } from '../../packages/parley/src/codec/v1_0/decode-type.js';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import { InvalidParamsError } from '../../packages/parley/src/errors/standard-errors.js';
 import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';

@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { decodeType } from '../../packages/parley/src/codec/v1_0/decode.js';
+import { decodeType } from '../../packages/parley/src/codec/v1_0/decode-type.js';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import type { WireForm } from '../../packages/parley/src/codec/wire-codec.js';
 import { InvalidParamsError } from '../../packages/parley/src/errors/standard-errors.js';

@@ -1,7 +1,7 @@
 import type { SignatureOptions } from '../agent-card/signatures/signature-trust.js';
 import type { VerifierRuntime } from '../agent-card/signatures/signature-verifier.js';
 import type { CredentialProvider } from '../auth/credential-provider.js';
-import { documentSource } from '../bindings/http/document-fetch.js';
+import { documentSource } from '../bindings/http/document-source.js';
 import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
 import { HttpJsonTransport, type HttpJsonTransportOptions } from '../bindings/http-json/http-json-transport.js';
 import { JsonRpcTransport, type JsonRpcTransportOptions } from '../bindings/jsonrpc/jsonrpc-transport.js';

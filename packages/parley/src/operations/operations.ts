@@ -78,7 +78,7 @@ export const OPERATIONS = {
     response: 'StreamResponse',
     streaming: true,
     capability: 'streaming',
-    summary: 'Send a message and watch what comes of it',
+    summary: 'Send a message and stream the events',
   },
   getTask: {
     request: 'GetTaskRequest',
@@ -106,14 +106,14 @@ export const OPERATIONS = {
     response: 'StreamResponse',
     streaming: true,
     capability: 'streaming',
-    summary: 'Watch a task',
+    summary: 'Stream the events of a task',
   },
   createTaskPushNotificationConfig: {
     request: 'CreateTaskPushNotificationConfigRequest',
     response: 'TaskPushNotificationConfig',
     streaming: false,
     capability: 'pushNotifications',
-    summary: 'Have the events of a task sent to a webhook',
+    summary: 'Register a webhook for a task',
   },
   getTaskPushNotificationConfig: {
     request: 'GetTaskPushNotificationConfigRequest',
@@ -134,14 +134,14 @@ export const OPERATIONS = {
     response: undefined,
     streaming: false,
     capability: 'pushNotifications',
-    summary: 'Remove a webhook of a task',
+    summary: 'Delete a webhook of a task',
   },
   getExtendedAgentCard: {
     request: 'GetExtendedAgentCardRequest',
     response: 'AgentCard',
     streaming: false,
     capability: 'extendedAgentCard',
-    summary: 'Read the agent card for those who have authenticated',
+    summary: 'Read the extended agent card',
   },
 } as const satisfies { readonly [Name in OperationName]: OperationRow<Name> };
 

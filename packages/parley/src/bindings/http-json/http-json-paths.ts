@@ -87,7 +87,7 @@ function parameters(options: RouteOptions): readonly Parameter[] {
   const limits = schemaLimits(endpoint);
   const inPath = route.path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
   return [
-    ...inPath.map((name) => pathParameter(name, limits.idLength)),
+    ...inPath.map((name) => pathParameter(name, inPath, limits.idLength)),
     ...(route.body === 'none' ? language.schemas.query(route, limits) : []).map(
       ({ name, required, schema }): Parameter => ({
         name,
@@ -117,16 +117,15 @@ function codecsOf({ languages }: DescribedAgent): readonly WireCodec[] {
   return languages.map(({ codec }) => codec);
 }
 
-const TENANT =
-  'Whose tasks are meant. It may stand before the path below the interface instead, as a segment of its own.';
+const TENANT = 'The tenant that owns the tasks. It may also be the first segment of the path below the interface.';
 
-function pathParameter(name: string, maxLength: number): Parameter {
-  const of = name === 'id' ? 'what is meant' : name.replace(/Id$/, '');
+function pathParameter(name: string, inPath: readonly string[], maxLength: number): Parameter {
+  const isConfig = name === 'pushNotificationConfigId' || (name === 'id' && inPath.includes('taskId'));
   return {
     name,
     in: 'path',
     required: true,
-    description: `The id of the ${of}.`,
+    description: `The id of the ${isConfig ? 'configuration' : 'task'}.`,
     schema: { type: 'string', minLength: 1, maxLength },
   };
 }

@@ -9,8 +9,8 @@ import type { OperationTypes, StreamingOperationName, UnaryOperationName } from 
 import { isLegacy } from '../../operations/versions.js';
 import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
+import { openedStream } from '../http/opened-stream.js';
 import { strangeAnswer, tryJson } from '../http/received-answer.js';
-import { openedStream } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 import { errorOf } from './received-errors.js';

@@ -52,7 +52,7 @@ export function versionParameter(versions: readonly string[], required: boolean)
   const pattern = `^(?:${names})(?:\\.[0-9A-Za-z_.+-]*)?$`;
   const absent = required
     ? 'A call without it is refused.'
-    : 'It may be left out where the version follows from the call.';
+    : 'It may be left out if the version follows from the call.';
   return {
     name: 'A2A-Version',
     in: 'header',
@@ -80,7 +80,7 @@ export const LAST_EVENT_ID: Parameter = {
   name: 'Last-Event-ID',
   in: 'header',
   description:
-    'The id of the last event that arrived: the stream goes on behind it. Anything else begins with the task as it is.',
+    'The id of the last received event: the stream resumes after it. Otherwise it begins with a snapshot of the task.',
   schema: { type: 'string', examples: ['3'] },
 };
 
@@ -95,7 +95,7 @@ export function extensionHeaders(agent: AgentEndpoint, version: string): Readonl
 export function eventSchema(data: Schema): Schema {
   return {
     type: 'object',
-    description: 'One event. Comments in between only show that the stream lives.',
+    description: 'One event. Comments between events keep the stream alive.',
     required: ['data'],
     properties: {
       id: { type: 'string', pattern: '^[0-9]+$', description: 'Its number in the task, for Last-Event-ID.' },

@@ -58,7 +58,7 @@ export function jsonRpcPath(agent: DescribedAgent, dialect?: DescribedDialect): 
       operationId: operationId(agent.name, 'jsonrpc', agent.path),
       tags: [agent.tag],
       summary: 'Call a method (JSON-RPC)',
-      description: 'Whatever is wrong with a call is said by an `error` in an answer with status 200.',
+      description: 'A failed call is answered with status 200 and an `error`.',
       parameters: [
         ...(dialect === undefined ? [versionParameter(versions, false)] : []),
         ...extensionParameters(endpoint),
@@ -82,7 +82,7 @@ function callSchema({ name, operation, language }: Method, { endpoint, component
       id: {
         type: ['string', 'number', 'null'],
         maxLength: limits.idLength,
-        description: 'Comes back with every answer.',
+        description: 'Repeated in every answer.',
       },
       method: { const: name },
       params: params.optional ? { anyOf: [params.schema, { type: 'null' }] } : params.schema,
@@ -113,8 +113,7 @@ function answers(
   const headers = { ...extensionHeaders(endpoint, version), ...dialect?.headers };
   return {
     200: {
-      description:
-        'The result of the call, or what is wrong with it; a stream of such answers from a method that streams',
+      description: 'The result or the error of the call. A method that streams answers with a stream of them.',
       ...(Object.keys(headers).length > 0 && { headers }),
       content: {
         [JSON_TYPE]: { schema: response(unary) },
@@ -122,13 +121,13 @@ function answers(
       },
     },
     ...(endpoint.authenticator && {
-      401: { description: 'Nobody, or not this caller, may call here', ...failed },
-      403: { description: 'The caller may not do this', ...failed },
+      401: { description: 'The caller must authenticate', ...failed },
+      403: { description: 'The caller is not allowed to do this', ...failed },
     }),
     413: { description: 'The body is too large', ...failed },
-    ...(dialect && { 500: { description: 'Something went wrong inside', ...failed } }),
+    ...(dialect && { 500: { description: 'Internal error', ...failed } }),
     503: {
-      description: 'No agent can be reached now',
+      description: 'The server accepts no calls now',
       content: { [JSON_TYPE]: { schema: errorBodySchema(components) } },
     },
   };

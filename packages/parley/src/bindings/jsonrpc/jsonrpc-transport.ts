@@ -11,8 +11,8 @@ import type {
 } from '../../operations/operations.js';
 import { answerLimit, type HttpCaller, readAnswer, sendRequest } from '../http/http-caller.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/media-type.js';
+import { openedStream } from '../http/opened-stream.js';
 import { strangeAnswer, tryJson } from '../http/received-answer.js';
-import { openedStream } from '../http/received-events.js';
 import { serviceHeaders, withQuery } from '../http/service-parameters.js';
 import { errorOf } from './received-errors.js';
 

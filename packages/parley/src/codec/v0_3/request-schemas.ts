@@ -43,7 +43,7 @@ function messageSendParams(options: RequestSchemaOptions): Schema {
         pushNotificationConfig: config,
         blocking: {
           type: ['boolean', 'null'],
-          description: 'Whether the answer waits for the end of the turn; it does unless this is false.',
+          description: 'If false, the answer does not wait for the end of the turn.',
         },
       },
     ),

@@ -3,7 +3,7 @@ import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import { methodsOf, routesOf } from '../operation-names.js';
-import { decodeRequest } from '../v1_0/decode.js';
+import { decodeRequest } from '../v1_0/decode-type.js';
 import type { ErrorWords, WireCodec, WireForm } from '../wire-codec.js';
 import { writeAgentCard } from './agent-card.js';
 import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../model/json.js';
 import { isObject } from '../../model/json.js';
 import type { ValueForm } from '../../model/type-row.js';
 import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
-import { toClosedForm } from './lenient.js';
+import { toClosedForm } from './closed-form.js';
 
 /**
  * Members that are signed if they are set, even to their default (`optional` in the protobuf definition). The schemas

@@ -5,7 +5,7 @@ import { isLater, majorMinor } from '../../operations/versions.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { methodsOf, routesOf } from '../operation-names.js';
 import type { WireCodec } from '../wire-codec.js';
-import { decodeRequest } from './decode.js';
+import { decodeRequest } from './decode-type.js';
 import { OPERATIONS_1_0 } from './operations.js';
 
 /** Version 1.0. Its JSON is the model, so that values in the closed form are not converted. */

@@ -4,7 +4,7 @@ import { modelSchema } from '../../openapi/model-schema.js';
 import { OPERATIONS } from '../../operations/operations.js';
 import type { WireRoute } from '../wire-codec.js';
 import type { QueryMember, SchemaLimits, WireSchemas } from '../wire-schemas.js';
-import { acceptedObject, acceptedType, isId } from './accepted-schema.js';
+import { acceptedObject, acceptedType, isId } from './request-schemas.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
 /** The schemas of version 1.0. */

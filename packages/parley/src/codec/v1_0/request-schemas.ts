@@ -4,7 +4,7 @@ import { TYPE_TABLE, type TypeName } from '../../model/type-table.generated.js';
 import type { Components } from '../../openapi/components.js';
 import type { Reference, Schema } from '../../openapi/document.js';
 import type { SchemaLimits } from '../wire-schemas.js';
-import { defaultOf } from './lenient.js';
+import { defaultOf } from './closed-form.js';
 import { spellingsOf } from './member-names.js';
 import { nullable, scalarSchema } from './value-schemas.js';
 
@@ -65,7 +65,7 @@ function memberSchema(type: TypeName, { name, required, form }: MemberRow, optio
   const schema = limited(type, name, any, options.limits);
   const spellings = spellingsOf(type, name);
   const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
-  const description = `Another spelling of ${name}, which counts where both are there.`;
+  const description = `Another spelling of ${name}, which wins if both are present.`;
   const other = { ...nullable(any), description };
   const properties = spellings.map((spelling) => [spelling, spelling === name ? given : other] as const);
   return { name, spellings, needed, schema, properties };

@@ -2,7 +2,7 @@ import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isValid, type ModelTypeName, type ModelTypes, violationsOf } from '../../model/validation.js';
 import { OPERATIONS, type OperationName, type OperationTypes } from '../../operations/operations.js';
 import type { WireForm } from '../wire-codec.js';
-import { toClosedForm } from './lenient.js';
+import { toClosedForm } from './closed-form.js';
 
 /**
  * Decodes a received value as a type of the model. A value in the closed form is returned as it is. Other forms that

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { OperationName } from '../../operations/operations.js';
-import { decodeType } from './decode.js';
+import { decodeType } from './decode-type.js';
 import { v1_0 } from './wire-codec.js';
 
 const message = (extra: object = {}) => ({ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }], ...extra });
