@@ -1,16 +1,17 @@
 // `npm run bench`: measures, prints one table, and exits with 1 if a single answer was wrong, or a target was missed and that counts.
 import { writeFile } from 'node:fs/promises';
-import { readOptions, USAGE } from './bench-options.js';
+import { type BenchOptions, readOptions, USAGE } from './bench-options.js';
 import { PROBES } from './probes.js';
 import { thisMachine } from './report/machine.js';
 import { probeTable, summarizeProbes } from './report/probe-table.js';
 import { summarize } from './report/summary.js';
 import { table } from './report/table.js';
 import { findCores, stayOn } from './run/cores.js';
+import { FOREIGN_PEERS, prepareForeignPeer } from './run/foreign-peers.js';
 import type { Measurement } from './run/measure.js';
 import { type ProbesOptions, runProbes } from './run/run-probes.js';
 import { type RoundsOptions, runRounds } from './run/run-rounds.js';
-import { SUBJECTS } from './subjects.js';
+import { SUBJECTS, type SubjectName } from './subjects.js';
 import { WORKLOADS } from './workloads.js';
 
 /** A server without a disk that is less busy than this was held back: by the generator, or by whatever else runs here. */
@@ -32,8 +33,10 @@ async function bench(args: readonly string[]): Promise<number> {
   const cores = findCores();
   const began = performance.now();
   const machine = thisMachine();
+  const commands = await foreignCommands(options);
+  const subjects = options.subjects.filter((name) => !isForeign(name) || commands.has(name));
   if (cores !== undefined) stayOn(cores.load);
-  const rounds = await runRounds({ ...options, cores, done: progress(options) });
+  const rounds = await runRounds({ ...options, subjects, cores, commands, done: progress(options) });
   const probed = await runProbes({ ...options, cores, done: probeProgress(options) });
   const took = Math.round((performance.now() - began) / 1000);
   const rows = summarize(rounds);
@@ -74,6 +77,23 @@ async function bench(args: readonly string[]): Promise<number> {
   const verdicts = [...rows.flatMap(({ targets }) => targets), ...probes.flatMap(({ target }) => target ?? [])];
   const missed = verdicts.some(({ reached }) => !reached);
   return wrong.length + failed.length > 0 || (options.strict && missed) ? 1 : 0;
+}
+
+/** The commands of the chosen servers in other languages, without those that this machine cannot run. */
+async function foreignCommands(options: BenchOptions): Promise<ReadonlyMap<SubjectName, readonly string[]>> {
+  const commands = new Map<SubjectName, readonly string[]>();
+  for (const peer of FOREIGN_PEERS) {
+    const hasRows = options.workloads.some((name) => WORKLOADS[name].subjects.includes(peer));
+    if (!hasRows || !options.subjects.includes(peer)) continue;
+    const prepared = await prepareForeignPeer(peer);
+    if ('command' in prepared) commands.set(peer, prepared.command);
+    else print(`${SUBJECTS[peer].title}: left out, because ${prepared.missing}`);
+  }
+  return commands;
+}
+
+function isForeign(name: SubjectName): boolean {
+  return FOREIGN_PEERS.some((peer) => peer === name);
 }
 
 function progress({ rounds }: { readonly rounds: number }): NonNullable<RoundsOptions['done']> {

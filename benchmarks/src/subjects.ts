@@ -1,12 +1,16 @@
 import type { WorkloadName } from './workloads.js';
 
-export const SUBJECT_NAMES = ['ceiling', 'peer', 'memory', 'sqlite', 'sqlite-process'] as const;
+export const SUBJECT_NAMES = ['ceiling', 'peer', 'go', 'python', 'memory', 'sqlite', 'sqlite-process'] as const;
 export type SubjectName = (typeof SUBJECT_NAMES)[number];
+
+/** The official SDKs that the subjects are compared with. */
+export const PEERS = ['peer', 'go', 'python'] as const;
+export type Peer = (typeof PEERS)[number];
 
 /** What has to be true for a target to be reached. */
 export interface Target {
   /** Another subject under the same workload, or the same subject under another workload. */
-  readonly against: 'ceiling' | 'peer' | WorkloadName;
+  readonly against: 'ceiling' | Peer | WorkloadName;
   readonly ratio: number;
 }
 
@@ -16,7 +20,7 @@ export interface Subject {
   /** What survives when. */
   readonly durability: string;
   /** The program, beside this file. */
-  readonly program: 'ceiling' | 'peer' | 'parley';
+  readonly program: 'ceiling' | 'peer' | 'foreign-peer' | 'parley';
   /** Storage of a program that has a choice. */
   readonly storage?: 'memory' | 'sqlite' | 'sqlite-process';
   readonly targets: { readonly [Name in WorkloadName]?: readonly Target[] };
@@ -26,26 +30,39 @@ export interface Subject {
 const OLD_VERSION = 1 / 1.15;
 const FLAT: Target = { against: 'list-1k', ratio: 0.8 };
 
+/** Level with the official SDKs in other languages. */
+const LEVEL: readonly Target[] = [
+  { against: 'go', ratio: 1 },
+  { against: 'python', ratio: 1 },
+];
+
 /** The servers of the benchmark, in the order of the table. */
 export const SUBJECTS: { readonly [Name in SubjectName]: Subject } = {
   ceiling: { title: 'node:http, fixed answers', durability: 'nothing stored', program: 'ceiling', targets: {} },
   peer: { title: '@a2a-js/sdk on Express', durability: 'memory', program: 'peer', targets: {} },
+  go: {
+    title: 'a2a-go on net/http, one core',
+    durability: 'memory',
+    program: 'foreign-peer',
+    targets: {},
+  },
+  python: {
+    title: 'a2a-sdk on Starlette and uvicorn',
+    durability: 'memory',
+    program: 'foreign-peer',
+    targets: {},
+  },
   memory: {
     title: 'parley, memory',
     durability: 'memory',
     program: 'parley',
     storage: 'memory',
     targets: {
-      call: [{ against: 'ceiling', ratio: 0.7 }],
-      task: [
-        { against: 'ceiling', ratio: 0.6 },
-        { against: 'peer', ratio: 5 },
-      ],
-      stream: [
-        { against: 'ceiling', ratio: 0.8 },
-        { against: 'peer', ratio: 7 },
-      ],
-      get: [{ against: 'ceiling', ratio: 0.5 }],
+      call: [{ against: 'ceiling', ratio: 0.7 }, ...LEVEL],
+      task: [{ against: 'ceiling', ratio: 0.6 }, { against: 'peer', ratio: 5 }, ...LEVEL],
+      stream: [{ against: 'ceiling', ratio: 0.8 }, { against: 'peer', ratio: 7 }, ...LEVEL],
+      get: [{ against: 'ceiling', ratio: 0.5 }, ...LEVEL],
+      'list-1k': LEVEL,
       list: [FLAT],
       'call-0.3': [{ against: 'call', ratio: OLD_VERSION }],
       'task-0.3': [{ against: 'task', ratio: OLD_VERSION }],

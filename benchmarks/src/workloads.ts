@@ -65,7 +65,7 @@ export interface Workload {
 /** SUBMITTED, WORKING, the chunks, COMPLETED. */
 export const STREAM_EVENTS = CHUNKS + 3;
 
-const ALL: readonly SubjectName[] = ['ceiling', 'peer', 'memory', 'sqlite', 'sqlite-process'];
+const ALL: readonly SubjectName[] = ['ceiling', 'peer', 'go', 'python', 'memory', 'sqlite', 'sqlite-process'];
 
 const unary = {
   path: '/',
@@ -107,13 +107,13 @@ export const WORKLOADS: { readonly [Name in WorkloadName]: Workload } = {
     kind: 'get',
     method: 'GetTask',
     tasks: 100_000,
-    subjects: ['ceiling', 'peer', 'memory', 'sqlite'],
+    subjects: ['ceiling', 'peer', 'go', 'python', 'memory', 'sqlite'],
   },
   'list-1k': {
     ...list,
     title: `ListTasks, the newest ${PAGE_SIZE} of 1,000 tasks of one owner`,
     tasks: 1000,
-    subjects: ['peer', 'memory', 'sqlite'],
+    subjects: ['peer', 'go', 'python', 'memory', 'sqlite'],
   },
   list: {
     ...list,

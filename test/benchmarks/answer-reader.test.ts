@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Answer, AnswerReader } from '../../benchmarks/src/load/answer-reader.js';
+import { AnswerReader, type HttpAnswer } from '../../benchmarks/src/load/answer-reader.js';
 
 const body = fc.string({ maxLength: 300, unit: fc.constantFrom('a', '{', '\r', '\n', '0', ' ') });
 
@@ -20,7 +20,7 @@ describe('the reader of answers', () => {
       fc.property(fc.array(sent, { minLength: 1, maxLength: 4 }), fc.array(fc.nat(400)), (answers, cuts) => {
         const reader = new AnswerReader();
         for (const { text, bytes } of answers) {
-          const found: Answer[] = [];
+          const found: HttpAnswer[] = [];
           for (const piece of cutUp(Buffer.from(bytes), cuts)) {
             const answer = reader.push(piece);
             if (answer !== undefined) found.push(answer);

@@ -1,6 +1,6 @@
 import { askedTask, storedTaskId } from '../stored-tasks.js';
 import { CHUNKS, chunkText, PAGE_SIZE, QUESTION, STREAM_EVENTS, WORKLOADS, type WorkloadName } from '../workloads.js';
-import type { Answer } from './answer-reader.js';
+import type { HttpAnswer } from './answer-reader.js';
 import { RequestBytes } from './request-bytes.js';
 
 /** What stands in the JSON of each version. */
@@ -10,7 +10,7 @@ const WORDS = {
 } as const;
 
 /** What is wrong with an answer; `undefined` for nothing. Cheap enough for every answer. */
-export function faultOf(name: WorkloadName, number: number, answer: Answer): string | undefined {
+export function faultOf(name: WorkloadName, number: number, answer: HttpAnswer): string | undefined {
   const { status, body } = answer;
   const { kind, method, tasks, version } = WORKLOADS[name];
   const words = WORDS[version];
@@ -40,7 +40,7 @@ function finishedFault(body: string, completed: string): string | undefined {
 }
 
 /** The same by parsing all of it: every event, every text. For some of the answers. */
-export function deepFaultOf(name: WorkloadName, { body }: Answer): string | undefined {
+export function deepFaultOf(name: WorkloadName, { body }: HttpAnswer): string | undefined {
   try {
     const fault = WORKLOADS[name].kind === 'stream' ? streamFault(name, body) : resultFault(name, resultOf(name, body));
     return fault && `${fault}: ${body}`;
@@ -87,8 +87,8 @@ function pageFault(name: WorkloadName, { tasks, totalSize }: Result): string | u
 }
 
 function streamFault(name: WorkloadName, body: string): string | undefined {
-  const events = body.split('\n\n').flatMap((frame) => {
-    const line = frame.split('\n').find((found) => found.startsWith('data:'));
+  const events = body.split(/\r?\n\r?\n/).flatMap((frame) => {
+    const line = frame.split(/\r?\n/).find((found) => found.startsWith('data:'));
     return line === undefined ? [] : [resultOf(name, line.slice(5))];
   });
   if (events.length !== STREAM_EVENTS) return `${events.length} events`;

@@ -1,5 +1,5 @@
 /** A whole answer to one request. The body is latin1: what is looked for in it is ASCII. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
 }
@@ -22,7 +22,7 @@ export class AnswerReader {
    * Takes in bytes of the socket; the answer, once it is complete.
    * @throws Error for what is not such an answer, or goes on after it.
    */
-  push(data: Buffer): Answer | undefined {
+  push(data: Buffer): HttpAnswer | undefined {
     let bytes = data;
     if (this.#rest !== undefined) {
       bytes = Buffer.concat([this.#rest, data]);
@@ -106,7 +106,7 @@ export class AnswerReader {
     return 'whole';
   }
 
-  #take(): Answer {
+  #take(): HttpAnswer {
     const body = this.#body.length === 1 && this.#body[0] !== undefined ? this.#body[0] : this.#body.join('');
     const answer = { status: this.#status, body };
     this.#body = [];

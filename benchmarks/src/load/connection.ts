@@ -1,12 +1,12 @@
 import { createConnection, type Socket } from 'node:net';
-import { type Answer, AnswerReader } from './answer-reader.js';
+import { AnswerReader, type HttpAnswer } from './answer-reader.js';
 import type { RequestBytes } from './request-bytes.js';
 
 /** What a connection asks and tells its owner. */
 export interface ConnectionOwner {
   /** The number of the next request; `undefined` to send no more. */
   nextNumber(): number | undefined;
-  answered(answer: Answer, number: number, micros: number): void;
+  answered(answer: HttpAnswer, number: number, micros: number): void;
   failed(fault: string): void;
 }
 
@@ -58,7 +58,7 @@ export class Connection {
   }
 
   #read(data: Buffer): void {
-    let answer: Answer | undefined;
+    let answer: HttpAnswer | undefined;
     try {
       answer = this.#reader.push(data);
     } catch (error) {

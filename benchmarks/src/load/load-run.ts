@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WORKLOADS, type WorkloadName } from '../workloads.js';
 import { deepFaultOf, faultOf } from './answer-check.js';
-import type { Answer } from './answer-reader.js';
+import type { HttpAnswer } from './answer-reader.js';
 import { Connection, type ConnectionOwner } from './connection.js';
 import { RequestBytes } from './request-bytes.js';
 
@@ -79,7 +79,7 @@ export class LoadRun implements ConnectionOwner {
     return this.#phase === 'over' ? undefined : ++this.#number;
   }
 
-  answered(answer: Answer, number: number, micros: number): void {
+  answered(answer: HttpAnswer, number: number, micros: number): void {
     const { workload } = this.#order;
     const deep = number <= this.#order.connections || number % DEEP_EVERY === 0;
     const fault = faultOf(workload, number, answer) ?? (deep ? deepFaultOf(workload, answer) : undefined);

@@ -45,9 +45,9 @@ export class RequestBytes {
     }
   }
 
-  /** The id of that request, as it stands in the JSON of its answer. */
+  /** The id of a request as a JSON string. Servers differ in the space before it. */
   static idOf(number: number): string {
-    return `"id":"${String(number).padStart(DIGITS, '0')}"`;
+    return `"${String(number).padStart(DIGITS, '0')}"`;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Measurement } from '../run/measure.js';
-import { SUBJECT_NAMES, SUBJECTS, type SubjectName, type Target } from '../subjects.js';
+import { PEERS, SUBJECT_NAMES, SUBJECTS, type SubjectName, type Target } from '../subjects.js';
 import { WORKLOAD_NAMES, type WorkloadName } from '../workloads.js';
 
 /** A target and what was measured. */
@@ -47,7 +47,7 @@ interface RowParts {
 function rowOf({ rounds, workload, subject, cells }: RowParts): Row {
   const rates = cells.map(({ rate }) => rate);
   const ratios: { [Name in SubjectName]?: number } = {};
-  for (const against of ['ceiling', 'peer'] as const) {
+  for (const against of ['ceiling', ...PEERS] as const) {
     const ratio = medianRatio(rounds, { workload, subject }, { workload, subject: against });
     if (ratio !== undefined && subject !== against) ratios[against] = ratio;
   }
@@ -79,7 +79,11 @@ interface CellName {
 }
 
 function otherCell({ workload, subject }: CellName, against: Target['against']): CellName {
-  return against === 'ceiling' || against === 'peer' ? { workload, subject: against } : { workload: against, subject };
+  return isSubject(against) ? { workload, subject: against } : { workload: against, subject };
+}
+
+function isSubject(name: string): name is SubjectName {
+  return SUBJECT_NAMES.some((subject) => subject === name);
 }
 
 /** The median of the ratios within each round. */

@@ -1,4 +1,4 @@
-import { SUBJECTS } from '../subjects.js';
+import { SUBJECTS, type Target } from '../subjects.js';
 import { WORKLOADS } from '../workloads.js';
 import type { Row, Verdict } from './summary.js';
 
@@ -12,7 +12,9 @@ const HEADS = [
   'busy',
   'p50 / p99',
   '× ceiling',
-  '× peer',
+  '× JS',
+  '× Go',
+  '× Python',
   'target',
 ] as const;
 
@@ -45,16 +47,21 @@ function cellsOf(row: Row, above: Row | undefined): string[] {
     `${row.p50.toFixed(1)} / ${row.p99.toFixed(1)} ms`,
     ratio(row.ratios.ceiling),
     ratio(row.ratios.peer),
+    ratio(row.ratios.go),
+    ratio(row.ratios.python),
     row.faults > 0 ? `${row.faults} FAULTS` : row.targets.map(told).join(', '),
   ];
 }
 
 function told({ against, ratio: wanted, measured, reached }: Verdict): string {
   const sign = reached ? '✔' : '✘';
-  return against === 'peer'
-    ? `${sign} ${measured.toFixed(1)} × peer (≥ ${wanted})`
+  const name = PEER_NAMES[against];
+  return name !== undefined
+    ? `${sign} ${measured.toFixed(1)} × ${name} (≥ ${wanted})`
     : `${sign} ${percent(measured)} (≥ ${percent(wanted)}${against === 'ceiling' ? '' : ` of ${against}`})`;
 }
+
+const PEER_NAMES: { readonly [Name in Target['against']]?: string } = { peer: 'JS', go: 'Go', python: 'Python' };
 
 function percent(value: number): string {
   return `${(value * 100).toFixed(0)} %`;

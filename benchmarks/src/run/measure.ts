@@ -25,6 +25,8 @@ export interface MeasureOptions extends Omit<LoadOrder, 'port'> {
   readonly subject: SubjectName;
   readonly generator: ChildProgram<GeneratorMessage>;
   readonly cores: Cores | undefined;
+  /** The commands of servers in other languages. */
+  readonly commands: ReadonlyMap<SubjectName, readonly string[]>;
   /** Where the CPU profile of the subject goes, if one is wanted. */
   readonly profile?: string | undefined;
 }
@@ -34,12 +36,12 @@ const STORED_PATIENCE_MS = 180_000;
 
 /** Starts a subject, loads it, and ends it. Throws if it does not even start. */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
-  const { subject, generator, cores, profile, ...order } = options;
+  const { subject, generator, cores, commands, profile, ...order } = options;
   const { program, storage } = SUBJECTS[subject];
   return inDataFolder(storage, async (folder) => {
     await using server = new ChildProgram<SubjectMessage>({
       program: `subjects/${program}`,
-      args: [order.workload, storage ?? '', folder],
+      args: [order.workload, storage ?? '', folder, ...(commands.get(subject) ?? [])],
       nodeArgs: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`],
       core: cores?.subject,
     });

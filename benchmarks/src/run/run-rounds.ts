@@ -15,6 +15,7 @@ export interface RoundsOptions {
   readonly warmUpSeconds: MeasureOptions['warmUpSeconds'];
   readonly connections: number;
   readonly cores: Cores | undefined;
+  readonly commands: MeasureOptions['commands'];
   /** Where CPU profiles go, if they are wanted: a folder for each row. */
   readonly profile?: string | undefined;
   /** Called after each measurement. */
@@ -26,7 +27,7 @@ export interface RoundsOptions {
  * another subject: what disturbs the machine hits all of them alike.
  */
 export async function runRounds(options: RoundsOptions): Promise<readonly Measurement[][]> {
-  const { rounds, cores, seconds, warmUpSeconds, connections, profile, done } = options;
+  const { rounds, cores, commands, seconds, warmUpSeconds, connections, profile, done } = options;
   const workloads = WORKLOAD_NAMES.filter((name) => options.workloads.includes(name));
   const subjects = SUBJECT_NAMES.filter((name) => options.subjects.includes(name));
   await using generator = new ChildProgram<GeneratorMessage>({ program: 'load/generator', core: cores?.load });
@@ -41,7 +42,7 @@ export async function runRounds(options: RoundsOptions): Promise<readonly Measur
       for (const subject of [...measurable.slice(turn), ...measurable.slice(0, turn)]) {
         const order = { workload, subject, connections, warmUpSeconds, seconds };
         const folder = profile && join(profile, `${workload}-${subject}`);
-        const measurement = await measure({ ...order, generator, cores, profile: folder });
+        const measurement = await measure({ ...order, generator, cores, commands, profile: folder });
         cells.push(measurement);
         done?.(measurement, round);
       }

@@ -54,5 +54,5 @@ export async function servePeer(execute: Execute, tasks = 0): Promise<void> {
   app.use('/a2a/rest', restHandler(handling));
   app.use(jsonRpcHandler(handling));
   const server = createServer(app);
-  server.listen(0, '127.0.0.1', () => ready(portOf(server.address()), async () => {}));
+  server.listen(0, '127.0.0.1', () => ready(portOf(server.address())));
 }

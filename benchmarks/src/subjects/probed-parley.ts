@@ -19,7 +19,7 @@ const executor: AgentExecutor = {
 };
 const server = createA2AServer({ agent: executor, storage });
 const { url } = await server.listen(0);
-ready(Number(new URL(url).port), dropTails);
+ready(Number(new URL(url).port), { settle: dropTails });
 
 /** What retention does an hour after the end of a task. */
 async function dropTails(): Promise<void> {

@@ -32,8 +32,16 @@ export function workloadArgument(): WorkloadName {
 
 let gone = Promise.withResolvers<void>();
 
-/** Reports that the subject listens, answers for what it uses, and ends with its parent. `settle` drops what may go. */
-export function ready(port: number, settle?: () => Promise<void>): void {
+/** What a subject does in a way of its own. */
+export interface SubjectHooks {
+  /** Drops what an expired task no longer needs. */
+  readonly settle?: () => Promise<void>;
+  /** The usage of the server. Default: of this process. */
+  readonly usage?: () => Usage;
+}
+
+/** Reports that the subject listens, tells its usage on demand, and ends with its parent. */
+export function ready(port: number, { settle, usage = ownUsage }: SubjectHooks = {}): void {
   process.once('disconnect', () => process.exit());
   process.on('message', async ({ kind }: SubjectRequest) => {
     if (kind === 'go') {
@@ -45,11 +53,15 @@ export function ready(port: number, settle?: () => Promise<void>): void {
       await settle?.();
       await collectGarbage();
     }
-    const { user, system } = process.cpuUsage();
-    const { rss, heapUsed } = process.memoryUsage();
-    tell({ kind: 'usage', usage: { cpuMicros: user + system, rss, heap: heapUsed } });
+    tell({ kind: 'usage', usage: usage() });
   });
   tell({ kind: 'ready', port });
+}
+
+function ownUsage(): Usage {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { cpuMicros: user + system, rss, heap: heapUsed };
 }
 
 /** Settles when the benchmark says so. */
