@@ -57,9 +57,9 @@ export type { AgentCard, AgentInterface } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
 export type { Logger } from '../telemetry/logger.js';
 
-/** How an agent is found and called. Every option has a default. */
+/** Options of a client. All have defaults. */
 export interface ConnectOptions extends InterfaceWishes, CallDefaults {
-  /** Who calls, by what `parley-a2a/credentials` makes; default: nobody in particular. */
+  /** Credentials from `parley-a2a/credentials`. Default: anonymous. */
   readonly credentials?: CredentialProvider;
   /** Origins, beside that of the url given to `connect`, that may see the credentials. */
   readonly trustedOrigins?: readonly string[];
@@ -68,21 +68,21 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly retry?: RetryOptions;
   readonly resume?: ResumeOptions;
   /**
-   * Hears when the connection of a stream, a message or a wait is interrupted and when it is restored, for example to
-   * show it to a person. What it throws ends the call.
+   * Called when the connection of a stream, a message or a wait is lost and when it is restored. An error that it
+   * throws ends the call.
    */
   readonly onConnection?: (event: ConnectionEvent) => void;
   readonly interceptors?: readonly Interceptor<ClientCallContext>[];
-  /** Where cards are kept; default: in memory, for all clients of the process. */
+  /** Cache of cards. Default: in memory, for all clients of the process. */
   readonly cardCache?: CardCache;
   /**
-   * Sent to the origin of the url given to `connect` when the card is asked for, for cards that not everybody may see.
-   * Such cards are not cached. A catalog on that origin may name a card elsewhere, which is asked for without them.
+   * Headers of requests for the card, for protected cards. They go only to the origin of the url given to `connect`. If
+   * a catalog there names a card elsewhere, that request has no such headers. Such cards are not cached.
    */
   readonly cardHeaders?: Readonly<Record<string, string>>;
   /**
-   * With this the card, and the extended one, must be signed by a key that is trusted, and what no signature covers is
-   * left out of it. It needs the package `jose`. Absent: signatures are not looked at.
+   * Requires a signature by a trusted key on the card and the extended card. Unsigned members are left out. Needs the
+   * package `jose`. Absent: signatures are not verified.
    */
   readonly signatures?: SignatureOptions;
   readonly logger?: Logger;
@@ -104,10 +104,10 @@ const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
 
 /**
- * A client of the agent at a base url, a card's url or an entry of a catalog, or with the card given. Only the card is
- * fetched; the agent is called by the first operation.
- * @throws AgentCardError where that leads to no card, or to one that is not signed as `signatures` asks; A2AError
- * UNSUPPORTED_OPERATION where it offers nothing that is wanted and known.
+ * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. Fetches only the card. The
+ * first operation calls the agent.
+ * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks; A2AError
+ * UNSUPPORTED_OPERATION if the agent has no known interface.
  */
 export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
   const { logger = silentLogger, onConnection = ignored } = options;
@@ -132,13 +132,13 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
   return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
 }
 
-/** How a card is found. */
+/** Options for finding a card. */
 export interface FetchCardOptions
   extends Pick<
     ConnectOptions,
     'cardCache' | 'cardHeaders' | 'signatures' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'
   > {
-  /** Sees the card as it was published, before it is read. What it throws ends the search. */
+  /** Called with the published card before it is decoded. An error that it throws ends the search. */
   readonly onDocument?: (document: unknown) => void;
 }
 
@@ -188,7 +188,7 @@ async function resolved(
   }
 }
 
-/** Undefined where nobody asks for signatures: then nothing of them is loaded. */
+/** Undefined without `signatures`: then no code for them is loaded. */
 async function verifiedCards(
   { signatures, fetch }: Pick<ConnectOptions, 'signatures' | 'fetch'>,
   caller: HttpCaller,

@@ -38,7 +38,7 @@ export { isSecretName, redactor } from '../telemetry/redaction.js';
 
 const runtime: OAuthRuntime = { clock: callerClock, fetch: (url, init) => fetch(url, init) };
 
-/** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4): the usual way from agent to agent. */
+/** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4), for agents that call agents. */
 export function clientCredentials(options: OAuthClientOptions): SchemeCredentials {
   return clientFlow(options, runtime);
 }

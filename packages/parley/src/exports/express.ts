@@ -4,8 +4,8 @@ import { systemClock } from './runtime.js';
 import type { AgentHandler } from './server.js';
 
 /**
- * An agent as middleware of Express 5: `app.use('/agents/echo', toExpress(handler))`. It answers everything below the path it
- * is used under, whether or not a body parser runs before it.
+ * An agent as middleware of Express 5: `app.use('/agents/echo', toExpress(handler))`. It answers everything below its
+ * path, with or without a body parser before it.
  */
 export function toExpress({ exchange, logger }: AgentHandler): [RequestHandler, ErrorRequestHandler] {
   return expressOf({ exchange, logger, clock: systemClock });

@@ -4,8 +4,8 @@ import { systemClock } from './runtime.js';
 import type { AgentHandler } from './server.js';
 
 /**
- * An agent as a plugin of Fastify 5: `app.register(toFastify(handler), { prefix: '/agents/echo' })`. It answers everything
- * below its prefix.
+ * An agent as a plugin of Fastify 5: `app.register(toFastify(handler), { prefix: '/agents/echo' })`. It answers
+ * everything below its prefix.
  */
 export function toFastify({ exchange, logger }: AgentHandler): FastifyPluginCallback {
   return fastifyOf({ exchange, logger, clock: systemClock });

@@ -16,7 +16,7 @@ import * as storage from './storage.js';
 import * as v0_3 from './v0_3.js';
 import * as web from './web.js';
 
-/** What applications may import. Changed on purpose only: a name that goes away breaks somebody. */
+/** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
   client: [
     'A2AError',

@@ -50,11 +50,11 @@ export interface A2AHostOptions extends ServerOptions {
   readonly agents: AgentsByPath;
 }
 
-/** How a server ends, in ms. */
+/** Times of a shutdown, in ms. */
 export interface CloseOptions {
-  /** How long calls and turns that are under way may take; default 5 s each. */
+  /** Longest time of running calls and turns. Default 5 s each. */
   readonly graceMs?: number;
-  /** How long requests are still taken after `/readyz` says 503, for load balancers to find out; default 0. */
+  /** Time in which requests are still answered while `/readyz` fails, so that load balancers notice. Default 0. */
   readonly drainMs?: number;
 }
 
@@ -72,9 +72,8 @@ export interface A2AHost {
   /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   /**
-   * Says at `/readyz` that no more requests should come, goes on answering for `drainMs` (default 0), accepts no more
-   * connections then, lets calls finish and turns end for a grace (default 5 s each), and cuts what is left. The
-   * storage stays open.
+   * Fails `/readyz`, and answers requests for `drainMs` (default 0). Then accepts no more connections, lets calls and
+   * turns end for a grace (default 5 s each), and cuts the rest. The storage stays open.
    */
   close(options?: CloseOptions): Promise<void>;
   /** The same server without a socket. */

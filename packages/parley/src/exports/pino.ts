@@ -12,12 +12,14 @@ export type PinoLoggerOptions =
   /** One of the application. */
   | { readonly pino: Pino; readonly level?: never };
 
-/** A logger of the library that writes JSON lines by pino. Credentials are left out, wherever in the fields they stand. */
+/** A logger that writes JSON lines with pino. Leaves out credentials in all fields. */
 export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
   return steadyLogger(toPino(options.pino ?? pino({ level: options.level ?? 'info' }, standardOutput())));
 }
 
-/** As Node.js writes it: pino's own way tries for ever, and keeps the process from its end, where nobody reads any more. */
+/**
+ * Standard output of Node.js. The default of pino retries forever and keeps the process alive if the reader has gone.
+ */
 function standardOutput(): NodeJS.WriteStream {
   if (!stdout.listeners('error').includes(goOn)) stdout.on('error', goOn);
   return stdout;

@@ -10,18 +10,19 @@ export { RedisCache } from '../cache/redis/redis-cache.js';
 export interface OpenRedisCacheOptions {
   /** `redis://` or `rediss://`, with user, password and number of the database as usual. */
   readonly url: string;
-  /** What all names in Redis begin with; default `a2a:`. */
+  /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;
   /** Connections that are kept; two at least, and by default. */
   readonly connections?: number;
-  /** How long a command may take, ms; 100 at most, default 40. */
+  /** Longest time of a command, in ms, at most 100. Default 40. */
   readonly timeoutMs?: number;
   /** Hears when the server cannot be reached and when it can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
 
 /**
- * Opens a cache in Redis or Valkey. A server that cannot be reached is no error: answers are made without it until it can.
+ * Opens a cache in Redis or Valkey. An unreachable server is no error: requests are answered without the cache until it
+ * is back.
  * @throws OptionsError
  */
 export function openRedisCache({ logger = stderrLogger, ...options }: OpenRedisCacheOptions): Promise<RedisCache> {

@@ -15,7 +15,7 @@ export const systemClock: Clock = {
   soon: typeof setImmediate === 'function' ? (task) => void setImmediate(task) : (task) => void setTimeout(task, 0),
 };
 
-/** The same for those who wait: as long as one of its timers runs, the process does not end. */
+/** The same for waiting callers: a running timer keeps the process alive. */
 export const callerClock: Clock = {
   ...systemClock,
   after: longTimers((ms, task) => {

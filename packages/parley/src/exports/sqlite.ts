@@ -6,13 +6,13 @@ import { stderrLogger } from './stderr-logger.js';
 export { migrateSqlite, type SqliteStatus, sqliteStatus, vacuumSqlite } from '../store/sqlite/maintain-file.js';
 export { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 
-/** Where to keep everything. */
+/** Options of a SQLite storage. */
 export interface OpenSqliteOptions {
   /** The database file; it and its folder are made if they are missing. */
   readonly path: string;
-  /** What an acknowledged write survives: the loss of power (default), or only the end of the process. */
+  /** An acknowledged write survives a power loss (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
-  /** How much of the file the event logs of finished tasks may take before the oldest are dropped. Default: 1 GiB. */
+  /** Bytes of the event logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
   readonly tailBytes?: number;
   /** Hears when the file cannot be written and when it can again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;

@@ -11,10 +11,10 @@ export interface AgentExecutor {
   /** Called once, beside the aborted signal, when the running turn is asked to cancel. May end the task its own way. */
   cancel?(context: RequestContext, events: EventQueue): Promise<void> | void;
   /**
-   * `task` (the default): a message is stored as a task before the agent runs. `either`: the first event decides between a
-   * direct message, of which nothing is stored, and a task.
+   * `task` (the default): a message is stored as a task before the agent runs. `either`: the first event decides
+   * between a task and a direct message, which is not stored.
    */
   readonly replies?: 'task' | 'either';
-  /** Whether a turn whose process died may be run again (at most 3 attempts); otherwise its task ends in FAILED. */
+  /** True if a turn may run again after its process died, at most 3 times. Otherwise its task is FAILED. */
   readonly resumable?: boolean;
 }

@@ -4,7 +4,7 @@ import type { EventQueue } from './event-queue.js';
 import { isModelStream, type ModelStream, modelText } from './model-stream.js';
 import type { RequestContext } from './request-context.js';
 
-/** What a prompt can be answered with: a text, parts, or nothing. */
+/** An answer to a prompt: a text, parts, or nothing. */
 export type Answer = string | Part | readonly Part[] | undefined;
 
 /** Pieces of an answer, or the whole result of `streamText` of the AI SDK. */
@@ -34,7 +34,7 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
       const result = await run(context.text, context);
       const answer = isModelStream(result) ? modelText(result, context.signal) : result;
       if (isAsyncIterable(answer)) {
-        // Half an answer completes nothing: the engine ends the task for the reason for which it told the agent to stop.
+        // An incomplete answer must not complete the task. The engine ends the task, with the reason of the abort.
         if (!(await stream(answer, context, events))) return;
       } else if (answer !== undefined && !isEmptyList(answer)) {
         await events.artifact(answer, { name: 'response' });
@@ -44,7 +44,7 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
   };
 }
 
-/** Whether all of it was said, and not only what came before the agent was told to stop. */
+/** Resolves to true if the agent finished its answer before an abort. */
 async function stream(
   pieces: AsyncIterable<string | Part>,
   context: RequestContext,

@@ -44,10 +44,10 @@ import { Idempotency, type IdempotencyOptions } from './idempotency.js';
 import type { ServerCallContext } from './server-call-context.js';
 import { listTasks } from './task-listing.js';
 
-/** Who may see which extended card; `undefined` is nobody's. */
+/** The extended card of a user; `undefined` if the user has none. */
 export type ExtendedAgentCards = (user: User) => AgentCard | undefined;
 
-/** What an engine for one agent is made of. */
+/** Options of an engine for one agent. */
 export interface DefaultRequestHandlerOptions {
   /** Id of the agent's task space within the storage. */
   readonly agent: string;
@@ -56,7 +56,7 @@ export interface DefaultRequestHandlerOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
-  /** Finds the task of an error that its agent threw where nobody waits for it, so that it fails nothing but that task. */
+  /** Finds the task of an uncaught error, so that only that task fails. */
   readonly uncaughtErrors?: UncaughtErrors;
   readonly extendedAgentCard?: ExtendedAgentCards;
   /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
@@ -133,7 +133,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     return this.#turns.close(options.graceMs ?? 0);
   }
 
-  /** What runs and who watches now, for metrics and tests. */
+  /** Running turns and watched tasks, for metrics and tests. */
   get load(): { readonly runningTurns: number; readonly watchedTasks: number } {
     return { runningTurns: this.#turns.running, watchedTasks: this.#context.feeds.size };
   }
@@ -143,7 +143,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const { historyLength, returnImmediately } = request.configuration ?? {};
     const { feeds } = this.#context;
     const key = { scope: envelope.scope, id: envelope.taskId };
-    // Somebody else may be writing to a task that is there already; to a new one nobody writes before its turn starts.
+    // Another process may be writing to an existing task. A new task has no writer before its turn starts.
     let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, key);
     try {
       const submission = await this.#intake.submit(envelope);

@@ -54,7 +54,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
   if (records[1]?.turn === 1) {
     expect(['TASK_STATE_WORKING', 'TASK_STATE_REJECTED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED']).toContain(second);
   }
-  // Nobody is at work any more: a task has an end, or waits for its caller.
+  // No turn is left: a task has ended or waits for its caller.
   const { state } = stored.task.status;
   expect(isTerminal(state) || isInterrupted(state), `${id} is stuck in ${state}`).toBe(true);
   return new Map(records.map((record) => [record.seq, record.text]));

@@ -16,7 +16,7 @@ export interface EngineLimits {
   readonly overrunEvents: number;
   /** JSON of a task at most; what would make it larger fails it. */
   readonly taskBytes: number;
-  /** How long an artifact chunk may wait for company before it is committed. */
+  /** Longest wait of an artifact chunk for others in the same commit. */
   readonly commitDelayMs: number;
   /** Records of a task after its last snapshot, in bytes, before the next one is due (at least the task's own size). */
   readonly snapshotTailBytes: number;
@@ -24,20 +24,20 @@ export interface EngineLimits {
   readonly readerBufferBytes: number;
   /** A reader that is behind and takes nothing for this long is dropped; it can resume. */
   readonly readerStallMs: number;
-  /** How long a claim lasts without a heartbeat, where other processes share the storage; elsewhere it has no end. */
+  /** Length of a lease without a heartbeat, on a shared storage. On other storages leases do not end. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
   /** An agent is told to stop this long before the end of a lease that could not be renewed. */
   readonly fenceMarginMs: number;
-  /** How often streams and waiting callers look at tasks that run in other processes; wake-ups tell them sooner. */
+  /** Interval in which streams and waiting callers look at tasks of other processes. Wake-ups are faster. */
   readonly lookMs: number;
-  /** Turns of all agents that run here before the process claims no more. Messages that arrive here run all the same. */
+  /** Running turns of all agents beyond which the process claims no more. Messages to this process always run. */
   readonly runningTurns: number;
-  /** How often a turn is tried when processes die under it. */
+  /** Attempts of a turn whose process dies. */
   readonly maxAttempts: number;
   /** A task that waits for its caller longer than this ends in FAILED. */
   readonly waitingExpiryMs: number;
-  /** How often that is looked for. */
+  /** Interval of the expiry check. */
   readonly expiryCheckMs: number;
   /** Task references, extensions and output modes of a message at most, each of them counted once. */
   readonly listItems: number;
@@ -52,7 +52,7 @@ export interface EngineLimits {
 /** A hundred years. */
 export const UNENDING_MS = 3_155_760_000_000;
 
-/** What holds where nothing else is said. */
+/** The default limits. */
 export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   cancelGraceMs: 5_000,
   storagePatienceMs: 10_000,

@@ -5,16 +5,16 @@ import type { Part } from '../model/part.js';
 import type { TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 
-/** What a status can say: a text, parts, or a whole message (ids and role are filled in). */
+/** The message of a status: a text, parts, or a whole message. Ids and role are filled in. */
 export type StatusContent = string | readonly Part[] | Partial<Message>;
 
 /** Artifact content: a text, one part or several. */
 export type ArtifactContent = string | Part | readonly Part[];
 
-/** What describes an artifact beside its content. */
+/** Description of an artifact, without its content. */
 export type ArtifactInfo = Partial<Omit<Artifact, 'parts'>> & { readonly lastChunk?: boolean };
 
-/** What goes with a status. */
+/** Additions to a status. */
 export interface StatusInfo {
   readonly metadata?: JsonObject;
 }
@@ -27,9 +27,9 @@ export type RawEvent =
   | { readonly artifactUpdate: Partial<TaskArtifactUpdateEvent> & Pick<TaskArtifactUpdateEvent, 'artifact'> };
 
 /**
- * Where an agent publishes what it does. Every method resolves when the event is in the buffer: at once, or later when
- * the agent is faster than the store (back-pressure). Events are validated and committed before anyone sees them; one
- * that is invalid fails the task. Rejects once the turn is over.
+ * Receives the events of an agent. Every method resolves when the event is in the buffer: at once, or later if the
+ * agent is faster than the storage (back-pressure). Events are validated and committed before they are shown. An
+ * invalid event fails the task. Rejects once the turn is over.
  */
 export interface EventQueue {
   working(content?: StatusContent, info?: StatusInfo): Promise<void>;

@@ -5,11 +5,11 @@ import type { Message } from '../model/message.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdempotencyKey, Remembered, Scope } from '../store/task-storage.js';
 
-/** Whether and how long the server remembers what a message led to. */
+/** Options of idempotent sends. */
 export interface IdempotencyOptions {
   /** ms. Default: 10 minutes. */
   readonly windowMs?: number;
-  /** Also for callers who are not authenticated: then anybody who guesses a message id sees its outcome. Default: false. */
+  /** True for anonymous callers too. Then a caller who guesses a message id sees its outcome. Default: false. */
   readonly anonymous?: boolean;
 }
 

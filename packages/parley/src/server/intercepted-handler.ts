@@ -5,8 +5,8 @@ import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
 /**
- * What stands around the calls of a server. An item of a stream may carry its event as JSON already: whoever puts another event in its
- * place leaves that out.
+ * An interceptor of the calls of a server. An item of a stream may have the JSON of its event. An interceptor that
+ * replaces the event leaves the JSON out.
  */
 export type ServerInterceptor = Interceptor<ServerCallContext, StreamItem>;
 

@@ -7,8 +7,8 @@ import type { StreamItem } from '../task/stream-item.js';
 import type { ServerInterceptor } from './intercepted-handler.js';
 
 /**
- * Stands between the engine and code that may change what it gives and gets: the engine keeps a copy of the request,
- * and whatever is changed of an answer or an event changes nothing that is stored or that others see.
+ * Isolates the engine from code that changes its objects. The engine keeps a copy of the request. Changes of an answer
+ * or an event do not reach the storage or other callers.
  */
 export const isolation: ServerInterceptor = (call, next) => {
   const outcome = next({ ...call, request: takenOver(call.request) });

@@ -95,7 +95,7 @@ describe('what an agent throws after its turn is over', () => {
 });
 
 describe('a checkpoint that cannot be saved', () => {
-  /** A host that gives the errors nobody waits for to the agent that they are of. */
+  /** A host that assigns uncaught errors to their agent. */
   class Host implements UncaughtErrors {
     #scope: UncaughtErrorScope | undefined;
     within<T>(scope: UncaughtErrorScope, task: () => T): T {

@@ -1,7 +1,7 @@
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import type { ListTasksRequest } from '../model/task-requests.js';
 
-/** Where a list goes on: after the task with this status time and id. */
+/** The place of the next page: after the task with this status time and id. */
 export interface PageCursor {
   readonly time: number;
   readonly id: string;

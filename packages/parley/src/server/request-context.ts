@@ -4,7 +4,7 @@ import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
 import type { LogRecord } from '../task/log-record.js';
 
-/** What an agent knows about the turn it runs. */
+/** The context of a turn, for its agent. */
 export interface RequestContext {
   /** The message that started the turn, with its task and context id. */
   readonly message: Message;
@@ -33,9 +33,9 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** 1 unless the turn is run again after a crash. */
   readonly attempt: number;
-  /** What earlier attempts of this turn have written. */
+  /** Records of earlier attempts of this turn. */
   previousEvents(): Promise<readonly LogRecord[]>;
-  /** What an earlier attempt saved last. */
+  /** The last checkpoint of an earlier attempt. */
   readonly checkpoint: JsonValue | undefined;
   /** Keeps a value for the attempt that follows a crash. */
   saveCheckpoint(value: JsonValue): Promise<void>;

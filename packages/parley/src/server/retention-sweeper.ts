@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 
-/** How long things are kept; all in ms. */
+/** Retention times, in ms. */
 export interface RetentionPolicy {
   /** Tasks after their end. */
   readonly taskRetentionMs: number;
@@ -13,7 +13,7 @@ export interface RetentionPolicy {
   readonly everyMs: number;
 }
 
-/** What holds where nothing else is said: 30 days, 1 hour, every minute. */
+/** The defaults: 30 days, 1 hour, every minute. */
 export const DEFAULT_RETENTION: RetentionPolicy = {
   taskRetentionMs: 30 * 86_400_000,
   eventLogMs: 3_600_000,

@@ -1,6 +1,6 @@
 import type { User } from '../auth/user.js';
 
-/** What a call brings beside its request, whatever binding it came through. */
+/** The facts of a call in addition to its request, for all bindings. */
 export interface ServerCallContext {
   /** Absent: the caller is anonymous. */
   readonly user?: User;

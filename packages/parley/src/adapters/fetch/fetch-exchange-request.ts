@@ -39,7 +39,7 @@ export class FetchExchangeRequest implements ExchangeRequest {
     return this.#body;
   }
 
-  /** Reads what nobody asked for, if it is small: some hosts break the connection of an unread body under its next request. */
+  /** Reads a small unread body. Some hosts break the connection of an unread body under its next request. */
   async discard(): Promise<void> {
     const { body, bodyUsed } = this.#request;
     if (body === null || bodyUsed || !(Number(this.header('content-length')) <= UNREAD_KEPT)) return;

@@ -5,7 +5,7 @@ const STALL_MS = 30_000;
 
 const encoder = new TextEncoder();
 
-/** What a stream of frames is made of. */
+/** Options of a stream of frames. */
 export interface FrameStreamOptions {
   readonly frames: AsyncIterable<string>;
   /** Aborted when the peer goes; not every host cancels the stream then. */
@@ -14,8 +14,8 @@ export interface FrameStreamOptions {
 }
 
 /**
- * Frames as a web stream: pulls one string when the reader wants one, and lets go of the frames when the reader cancels,
- * when its request is aborted, and when it has taken nothing for a while.
+ * Frames as a web stream. Pulls one string when the reader wants one. Releases the frames if the reader cancels, if its
+ * request is aborted, or if it stops reading for a while.
  */
 export function frameStream(parts: FrameStreamOptions): ReadableStream<Uint8Array> {
   return new ReadableStream(new FrameSource(parts), { highWaterMark: 0 });
@@ -74,7 +74,7 @@ class FrameSource {
 
   readonly #release = (): void => {
     this.#forget();
-    // What its clean-up throws concerns nobody any more.
+    // Errors of the clean-up have no reader.
     this.#frames.return?.().catch(() => {});
   };
 

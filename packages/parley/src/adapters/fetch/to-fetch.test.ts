@@ -8,7 +8,7 @@ const clock = new ManualClock();
 
 const answering = (answer: ExchangeResponse) => toFetch(async () => answer, clock);
 
-/** What an exchange sees of a request. */
+/** The result of `look` at a request. */
 async function seen<T>(request: Request, look: (request: ExchangeRequest) => Promise<T> | T): Promise<T> {
   let result: T | undefined;
   await toFetch(async (exchanged) => {

@@ -3,13 +3,13 @@ import type { ContentEncoding } from '../../bindings/http/accept-encoding.js';
 
 type Format = ConstructorParameters<typeof CompressionStream>[0];
 
-/** What the streams of the web call the encodings. */
+/** Names of the encodings in the compression streams of the web. */
 const FORMATS: readonly (readonly [ContentEncoding, string])[] = [
   ['br', 'brotli'],
   ['gzip', 'gzip'],
 ];
 
-/** Compresses by the streams of the web, at the level that the host has chosen; a host without them compresses nothing. */
+/** Compresses with the streams of the web, at the level of the host. A host without them compresses nothing. */
 export function webCompressor(): Compressor {
   const formats = new Map(FORMATS.filter(([, format]) => hasFormat(format)));
   return {

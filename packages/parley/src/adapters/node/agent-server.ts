@@ -15,7 +15,7 @@ export interface AgentServerOptions
   readonly isPublicHost?: BaseUrlRule['isPublicHost'];
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
-  /** Whether an error that an agent throws astray ends its task only. */
+  /** True if an uncaught error of an agent ends only its task. */
   readonly containsUncaughtErrors: boolean;
 }
 
@@ -62,7 +62,7 @@ export class AgentServer {
     return this.#host.tasks(...args);
   }
 
-  /** What is served, without a socket. */
+  /** The exchange without a socket. */
   get exchange(): Exchange {
     return this.#host.exchange;
   }
@@ -89,8 +89,8 @@ export class AgentServer {
   }
 
   /**
-   * Is no longer ready from now on; after `drainMs` accepts nothing more, lets turns end for `graceMs` and with them
-   * their calls and streams, then cuts what is left.
+   * Fails `/readyz` from now on, and accepts nothing more after `drainMs`. Lets turns, calls and streams end for
+   * `graceMs`, then cuts the rest.
    */
   close(times: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
     this.#closing ??= this.#drain(times);

@@ -41,7 +41,7 @@ const text = (body: string, status = 200): ExchangeResponse => ({
 const decoded = async (request: ExchangeRequest, limit = 1_000_000) =>
   new TextDecoder().decode(await request.body(limit));
 
-/** What a binding does with a body that is too large. */
+/** A binding that refuses a body as too large. */
 const limited =
   (limit: number): Exchange =>
   async (request) => {

@@ -18,7 +18,7 @@ describe('a browser that comes back to this machine', () => {
     redirect = await loopbackRedirect({
       open: (url) => {
         opened.push(url);
-        // A person who answers at once, before anybody listens for longer.
+        // A person who answers at once, before the listener waits.
         answers.push(fetch(`${redirect?.redirectUri}?code=c1&state=s1`));
       },
     });
@@ -46,7 +46,7 @@ describe('a browser that comes back to this machine', () => {
     await fetch(`${redirectUri}?code=c1&state=s1`);
     expect(await one).toContain('code=c1');
     expect(await two).toContain('code=c2');
-    // Nobody waits any more.
+    // The listener has ended.
     expect((await fetch(`${redirectUri}?code=again&state=s1`)).status).toBe(404);
   });
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** How a person's browser is opened, and where it comes back to. */
+/** Options of a loopback redirect. */
 export interface LoopbackRedirectOptions {
   /** Opens a page in the person's browser, or shows its address. */
   readonly open: (url: string) => void | Promise<void>;
@@ -11,7 +11,7 @@ export interface LoopbackRedirectOptions {
   readonly path?: string;
 }
 
-/** What an authorization code takes on the person's own machine: spread it into the options of `authorizationCode`. */
+/** Options of `authorizationCode` for a person on the same machine. */
 export interface LoopbackRedirect {
   readonly redirectUri: string;
   readonly authorize: (url: string, signal: AbortSignal) => Promise<string>;
@@ -28,8 +28,8 @@ const HEADERS = {
 };
 
 /**
- * Listens on this machine for browsers that come back from an authorization server (RFC 8252). It keeps the process
- * alive only while somebody is asked, and hears nobody but browsers that bring back the state they were sent with.
+ * Listens on this machine for browsers that return from an authorization server (RFC 8252). Keeps the process alive
+ * only while a person is asked. Accepts only browsers with the expected state.
  */
 export async function loopbackRedirect({
   open,

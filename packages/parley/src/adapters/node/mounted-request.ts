@@ -2,12 +2,12 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { NodeExchangeRequest } from './node-exchange-request.js';
 
-/** What a framework on node:http knows of a request beyond what has arrived. */
+/** Facts of a framework on node:http about a request. */
 export interface Mounting {
   readonly arrived: NodeExchangeRequest;
   /** The path under which the framework has put the exchange; "" at the root. */
   readonly mount: string;
-  /** What follows it, without query. */
+  /** The rest of the path, without the query. */
   readonly path: string;
   /** Gives the body where it is not to be read from the connection. */
   readonly body?: ExchangeRequest['body'] | undefined;
@@ -44,7 +44,7 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.signal;
   }
 
-  /** Whether a body is left on the wire that is not worth reading: the connection cannot be used again. */
+  /** True if an unread body is too large to drain. The connection cannot be used again. */
   get leavesBody(): boolean {
     return this.#arrived.leavesBody;
   }

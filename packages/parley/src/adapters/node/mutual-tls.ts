@@ -4,20 +4,20 @@ import { SchemeCredentials } from '../../auth/credentials/scheme-credentials.js'
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { OptionsError } from '../../errors/options-error.js';
 
-/** Who a client is in the TLS handshake. What is PEM may be text. */
+/** The identity of a client in the TLS handshake. PEM values may be text. */
 export interface TlsIdentity {
   /** The certificate and those up to the one that servers trust, as PEM. */
   readonly cert: string | Buffer;
   readonly key: string | Buffer;
   /** Of the key. */
   readonly passphrase?: string;
-  /** What the certificates of servers have to be signed by, where it is not what everybody trusts. */
+  /** Authorities of server certificates. Default: those of Node.js. */
   readonly ca?: string | Buffer | readonly (string | Buffer)[];
 }
 
 /** A client with a certificate. */
 export interface MutualTlsOptions {
-  /** Who sees the certificate: origins such as `https://agent.example.com`. Connections to others are made without it. */
+  /** Origins that get the certificate, such as `https://agent.example.com`. Other connections have none. */
   readonly origins: readonly string[];
   /** A function is asked for every new connection, so that a renewed certificate comes into use by itself. */
   readonly identity: TlsIdentity | (() => TlsIdentity);
@@ -25,7 +25,7 @@ export interface MutualTlsOptions {
   readonly scheme?: string;
 }
 
-/** What mutual TLS takes: credentials for schemes of this kind, and the `fetch` whose connections carry the certificate. */
+/** Credentials for mutual TLS, and a `fetch` whose connections have the certificate. */
 export interface MutualTls {
   readonly credentials: SchemeCredentials;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -99,7 +99,7 @@ function connector(undici: typeof Undici, identity: MutualTlsOptions['identity']
       if (last?.identity !== now) last = { identity: now, connect: undici.buildConnector(secureOptions(now)) };
       last.connect(options, callback);
     } catch {
-      // What is wrong with a key may be told with some of it.
+      // The error of a key may contain a part of the key.
       callback(new OptionsError('mutualTls', [UNUSABLE]), null);
     }
   };

@@ -3,14 +3,14 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { hasBody, readBody } from './request-body.js';
 
-/** Up to this much of a body that nobody asked for is read and dropped to keep the connection. */
+/** Largest unread body that is read and dropped to keep the connection. */
 const UNREAD_KEPT = 65_536;
 
 /** A request as node:http announces it. */
 export interface Arrival {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether the peer waits for a go-ahead before it sends its body. */
+  /** True if the peer waits for a go-ahead before it sends its body. */
   readonly expectsContinue: boolean;
 }
 
@@ -64,7 +64,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return this.#signal;
   }
 
-  /** Whether a body is left on the wire that is not worth reading: the connection cannot be used again. */
+  /** True if an unread body is too large to drain. The connection cannot be used again. */
   get leavesBody(): boolean {
     const incoming = this.#incoming;
     if (incoming.complete || !hasBody(incoming)) return false;

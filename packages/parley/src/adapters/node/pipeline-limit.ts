@@ -5,15 +5,15 @@ import type { Socket } from 'node:net';
 export const MOST_PIPELINED = 64;
 
 /**
- * Bounds what one connection can start at once: requests sent without waiting for answers are all worked on, and their answers held
- * until it is their turn.
+ * Limits the pipelined requests of one connection. The server works on all of them and holds their answers until their
+ * turn.
  */
 export class PipelineLimit {
   readonly #waiting = new WeakMap<Socket, number>();
 
   /**
-   * Counts in a request that has to wait for its turn. The first one too many is to be refused, and with it the connection ends;
-   * what comes after it is to be dropped.
+   * Admits a request that waits for its turn. Refuses the first one over the limit, which also ends the connection.
+   * Drops all later ones.
    */
   admit(response: ServerResponse): 'admitted' | 'refused' | 'dropped' {
     const { socket } = response.req;

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Clock } from '../../runtime/clock.js';
 import type { DelayFigures, MemoryFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 
-/** How often the event loop is looked at; what is beyond that is its delay. */
+/** Interval of measuring the event loop. The rest of a longer pause is its delay. */
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 60_000;
 

@@ -5,12 +5,12 @@ import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-
 const scopes = new AsyncLocalStorage<UncaughtErrorScope>();
 let users = 0;
 
-/** Stray errors of this process, by the asynchronous context in which they were thrown. */
+/** Uncaught errors of this process, by the asynchronous context in which they were thrown. */
 export const processUncaughtErrors: UncaughtErrors = { within: (scope, task) => scopes.run(scope, task) };
 
 /**
- * From now on a stray error that belongs to a scope goes there and does not end the process; with any other one the
- * process does what it would have done. The function that is returned takes one call of this back.
+ * From now on an uncaught error of a scope goes to that scope and does not end the process. For other errors the
+ * process acts as before. The returned function reverts one call.
  */
 export function catchUncaughtErrors(): () => void {
   users += 1;
@@ -21,12 +21,12 @@ export function catchUncaughtErrors(): () => void {
   };
 }
 
-/** Rejections that nobody handles come here too, as Node.js raises them as exceptions by default. */
+/** Unhandled rejections arrive here too, because Node.js raises them as exceptions by default. */
 function deliver(error: unknown): void {
   const scope = scopes.getStore();
   if (scope !== undefined) return scope.stray(error);
   if (process.listenerCount('uncaughtException') > 1) return;
-  // Nobody else wants it, so that it ends the process: with its own text and stack, as it would without us.
+  // No listener handles it, so it ends the process with its own text and stack.
   process.off('uncaughtException', deliver);
   process.nextTick(() => {
     throw error;

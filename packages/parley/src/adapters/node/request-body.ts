@@ -5,7 +5,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** Whether the request announces a body at all. */
+/** True if the request announces a body. */
 export function hasBody(incoming: IncomingMessage): boolean {
   return incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
 }

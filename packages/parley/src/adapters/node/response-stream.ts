@@ -6,7 +6,7 @@ import type { Logger } from '../../telemetry/logger.js';
 /** Frames that are ready go out together, up to about this many characters in one write. */
 const WRITE_SIZE = 65_536;
 
-/** What a stream is written with. */
+/** Options of a response stream. */
 export interface ResponseStreamOptions {
   readonly response: ServerResponse;
   readonly frames: AsyncIterable<string>;
@@ -19,8 +19,8 @@ export interface ResponseStreamOptions {
 }
 
 /**
- * Writes a stream of frames to a response whose head is already set. Pulls no faster than the peer reads, gathers
- * what is ready in one turn of the event loop into one write, and lets go of the frames as soon as the peer is gone.
+ * Writes a stream of frames to a response with a complete head. Pulls as fast as the peer reads. Joins all frames of
+ * one turn of the event loop into one write. Releases the frames when the peer goes away.
  */
 export class ResponseStream {
   readonly #options: ResponseStreamOptions;
@@ -40,7 +40,7 @@ export class ResponseStream {
     void this.#pump();
   }
 
-  /** Whether a connection belongs to this stream. */
+  /** True if the stream uses this connection. */
   isOn(socket: unknown): boolean {
     return this.#options.response.socket === socket;
   }

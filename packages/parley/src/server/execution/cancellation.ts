@@ -18,7 +18,7 @@ interface CancelCall {
   late: boolean;
 }
 
-/** Spec §3.1.5: cancels tasks, whoever runs them, or nobody. */
+/** Spec §3.1.5: cancels tasks with and without a running turn, in any process. */
 export class Cancellation {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
@@ -83,7 +83,7 @@ export class Cancellation {
     }
   }
 
-  /** Looks again when somebody else was faster. */
+  /** Reads the task again if another writer was faster. */
   async #cancelNow(stored: StoredTask, call: CancelCall, authority: 'idle' | 'force'): Promise<Task> {
     const status = { state: 'TASK_STATE_CANCELED' as const };
     const ended = await endFromOutside(this.#context, stored, { status, metadata: call.metadata, authority });

@@ -34,7 +34,7 @@ function stage() {
   return { clock, queue, commits, done, failures, push, settle };
 }
 
-/** Whether a promise has resolved by now. */
+/** Resolves to true if a promise has settled. */
 async function isResolved(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
   await Promise.resolve();

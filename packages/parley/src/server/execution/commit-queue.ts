@@ -72,7 +72,7 @@ export class CommitQueue<Item, Commit, Answer> {
     return this.#committed === this.#pushed;
   }
 
-  /** Takes an item. Resolves when there is room for the next. An item that is not `urgent` may wait for more to come. */
+  /** Adds an item. Resolves when there is room for the next. An item that is not `urgent` may wait for others. */
   push(item: Item, bytes: number, urgent: boolean): Promise<void> {
     if (this.#isClosed) return SETTLED;
     this.#pending.push(item);

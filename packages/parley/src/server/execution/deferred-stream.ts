@@ -3,8 +3,8 @@ import type { StreamItem } from '../../task/stream-item.js';
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
 /**
- * A stream that is opened by its first read, so that a stream nobody reads costs nothing and an error of opening it is
- * the error of its first event. Leaving early, also before it is open, lets go of everything.
+ * A stream that opens at its first read. An unread stream costs nothing, and an error of opening is the error of its
+ * first event. Leaving it early releases everything, even before it is open.
  */
 export class DeferredStream implements AsyncIterable<StreamItem>, AsyncIterator<StreamItem, undefined> {
   readonly #open: () => Promise<AsyncIterator<StreamItem, undefined>>;

@@ -47,8 +47,8 @@ const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
 
 /**
- * One process on a storage, shared by the engines of its agents: it keeps the leases of their turns, claims turns that no
- * process runs, and looks at watched tasks. On a storage that no other process shares it only claims, at the start.
+ * One process on a storage, shared by the engines of its agents. It keeps the leases of their turns, claims turns
+ * without a process, and looks at watched tasks. On an unshared storage it only claims, at the start.
  */
 export class EngineNode {
   readonly #options: EngineNodeOptions;
@@ -59,7 +59,7 @@ export class EngineNode {
   /** The lease that this process takes. The agent with the shortest lease decides for all. */
   readonly lease: Lease;
   #id: string;
-  /** Without end where no other process can run a turn: not even a process that is held for hours loses its own turns. */
+  /** Endless if no other process can run a turn. Then a process that was suspended for hours keeps its turns. */
   #leaseMs = UNENDING_MS;
   #looks: TaskLooks | undefined;
   #unsubscribe: (() => void) | undefined;
@@ -129,7 +129,7 @@ export class EngineNode {
     await first;
   }
 
-  /** Looks at a task in the storage, for those who watch it here. */
+  /** Looks at a task in the storage, for its watchers here. */
   look(key: TaskKey): void {
     const member = this.#memberOf(key.scope.agent);
     if (member !== undefined) this.#looks?.look(member, key);
@@ -145,8 +145,8 @@ export class EngineNode {
   }
 
   /**
-   * Claims all turns that no process runs, as far as this process may run more. Resolves to the ends of the turns that do
-   * not run.
+   * Claims all turns without a process, up to the limit of this process. Resolves to the ends of the turns that do not
+   * run.
    */
   async claimAll(members: readonly NodeMember[] = [...this.#members]): Promise<(Promise<void> | undefined)[]> {
     const ends: (Promise<void> | undefined)[] = [];
@@ -300,7 +300,10 @@ export class EngineNode {
     return undefined;
   }
 
-  /** Turns that this process may claim beside those that run. Where no other process can run them, all of them. */
+  /**
+   * Number of turns that this process may claim in addition to the running ones. Unlimited if no other process can run
+   * them.
+   */
   #freeTurns(): number {
     if (!this.#options.storage.shared) return CLAIM_BATCH;
     let running = 0;

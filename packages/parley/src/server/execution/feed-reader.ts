@@ -9,7 +9,7 @@ import type { StreamItem } from '../../task/stream-item.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 import { storageStalledError } from './unavailable-errors.js';
 
-/** What a reader needs of its engineContext. */
+/** Options of a reader. */
 export interface FeedReaderOptions {
   readonly feeds: TaskFeeds;
   readonly storage: TaskStorage;
@@ -20,8 +20,8 @@ export interface FeedReaderOptions {
   /** ms without a read, while behind, until the reader is dropped. */
   readonly stallMs: number;
   /**
-   * Called with each record, with some of them twice: whether the stream ends after it, ends in an error, or goes on.
-   * Where the log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
+   * Called with each record, with some of them twice. Decides if the stream ends after it, ends in an error, or goes
+   * on. If the log no longer reaches back, a record of `SNAPSHOT_TURN` has the whole task.
    */
   readonly endsAfter: (record: LogRecord) => boolean | Error;
 }
@@ -140,7 +140,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
         throw failure;
       }
       if (this.#ended) return DONE;
-      // A stream that fails has ended: nobody calls `return` on it any more.
+      // A failed stream has ended, so no caller calls `return` on it.
       if (this.#behind) await this.#catchUp().catch((error: Error) => this.#end(error));
       else await this.#offered();
     }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.js';
 
 /**
- * A clock whose time of day is that of the storage, so that processes whose own clocks differ write the same times. Timers
- * and the monotonic time are those of the process. Before the first measurement it shows the time of the process.
+ * A clock with the time of day of the storage, so that processes with different clocks write the same times. Timers and
+ * monotonic time are those of the process. Before the first measurement it has the time of the process.
  */
 export class StorageClock implements Clock {
   readonly #clock: Clock;

@@ -3,7 +3,7 @@ import { TransientMap } from '../../runtime/transient-map.js';
 import { isSameScope, type TaskKey, type TaskProgress } from '../../store/task-storage.js';
 import type { LogRecord } from '../../task/log-record.js';
 
-/** Somebody who wants the records of a task as they are committed. */
+/** A listener to the committed records of a task. */
 export interface FeedListener {
   /** The task. */
   readonly key: TaskKey;
@@ -23,8 +23,8 @@ export interface FeedListener {
 }
 
 /**
- * Who watches which task in this process. A task nobody watches takes no memory here. Records arrive after their
- * commit only, so nothing is shown that a crash could take back.
+ * The watchers of all tasks in this process. An unwatched task takes no memory here. Records arrive only after their
+ * commit, so a crash cannot revoke a shown one.
  */
 export class TaskFeeds {
   /** By the ids of tasks, of all scopes. Most tasks have one watcher, which then takes no set. */

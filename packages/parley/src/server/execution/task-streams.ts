@@ -57,7 +57,7 @@ export class TaskStreams {
     }
   }
 
-  /** What one turn shows, from its first record; for a repeat of the message that started it. */
+  /** The events of one turn, from its first record. For a repeat of the message that started it. */
   async ofTurn(scope: Scope, { taskId, turn, message }: StartedTurn): Promise<EventStream> {
     const end = new TurnEnd(message);
     end.turn = turn;
@@ -123,7 +123,7 @@ export class TaskStreams {
     return ended ? started.finish() : started;
   }
 
-  /** Whether the log still has everything after a sequence number. */
+  /** True if the log still has everything after a sequence number. */
   async #reaches(scope: Scope, taskId: string, seen: number, last: number): Promise<boolean> {
     if (seen === last) return true;
     const { floor } = await this.#context.storage.records({ scope, id: taskId }, seen, 1);
@@ -156,7 +156,7 @@ export interface StartedTurn {
   readonly message: Message;
 }
 
-/** Where the stream of a message ends: with its turn, not with an earlier one. */
+/** The end of the stream of a message: with its turn, not with an earlier one. */
 class TurnEnd {
   turn = 0;
   readonly #message: Message;

@@ -1,7 +1,9 @@
 let lastTime = Number.NaN;
 let lastText = '';
 
-/** A time in ms since the epoch as the protocol writes it. Busy servers ask for the same one many times: it is written once. */
+/**
+ * A time in ms since the epoch in the form of the protocol. Cached, because busy servers need the same one many times.
+ */
 export function timestampAt(ms: number): string {
   if (ms !== lastTime) {
     lastText = new Date(ms).toISOString();

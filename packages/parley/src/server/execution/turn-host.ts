@@ -10,7 +10,7 @@ import type { EngineLimits } from '../engine-limits.js';
 import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
 
-/** What the parts of one agent's engine share. */
+/** Shared by the parts of one agent's engine. */
 export interface EngineContext {
   /** Id of the agent's task space. */
   readonly agent: string;
@@ -18,9 +18,9 @@ export interface EngineContext {
   readonly storage: TaskStorage;
   readonly feeds: TaskFeeds;
   readonly clock: Clock;
-  /** How long a turn may take. */
+  /** Timers for the deadline of a turn. */
   readonly deadlines: EqualTimers;
-  /** How long an agent that is to end may take to do so. */
+  /** Timers for the grace of an agent that has to end. */
   readonly graces: EqualTimers;
   /** Timers of tasks that wait for their caller while their agent runs. */
   readonly expiries: EqualTimers;

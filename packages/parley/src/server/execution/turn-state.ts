@@ -28,8 +28,8 @@ export type LiveState = 'open' | 'running' | 'asking' | 'canceling' | 'asked' | 
 type OverState = 'lingering' | 'ended' | 'handed over' | 'lost';
 
 /**
- * The state of a turn. A `drafted` turn has a message and no task, and its agent is not called yet. In `draft` its agent
- * runs. In `storing …` the task is on its way into the storage, and the rest names the state that follows.
+ * The state of a turn. A `drafted` turn has a message and no task, and its agent is not called yet. In `draft` its
+ * agent runs. In `storing …` the task is on its way into the storage; the rest names the next state.
  */
 export type TurnState = 'drafted' | 'draft' | `storing ${LiveState}` | StoredState | OverState;
 

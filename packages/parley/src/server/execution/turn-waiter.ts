@@ -7,9 +7,9 @@ import { announcedState } from './agent-event.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
-/** How the wait for a turn ended. `task` is there where the commit wrote it out. */
+/** The end of a wait for a turn. `task` is present if the commit contained it. */
 export interface TurnOutcome {
-  /** Whether it was the turn waited for, and not an earlier one that ended the task first. */
+  /** True if the awaited turn ended, false if an earlier one ended the task. */
   readonly reached: boolean;
   readonly task: Task | undefined;
 }
@@ -97,9 +97,8 @@ export class TurnWaiter implements FeedListener {
 }
 
 /**
- * Whether a wait for a turn is over: true if the turn was reached, false if the task ended before it; undefined while the
- * wait goes on. A message that waits behind a turn in AUTH_REQUIRED is answered with that state: its sender may have to
- * act first.
+ * The result of a wait for a turn. True: the turn was reached. False: the task ended before it. Undefined: the wait goes
+ * on. A message behind a turn in AUTH_REQUIRED is answered with that state, because its sender may have to act first.
  */
 function reaches(turn: number, { state, lastTurn }: Pick<TaskProgress, 'state' | 'lastTurn'>): boolean | undefined {
   if (isTerminal(state)) return lastTurn >= turn;
