@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Only what Node.js of every age understands stands outside of the condition.
+// Outside of the condition stands only syntax that every Node.js understands.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(`parley needs Node.js 22.19 or newer; this is ${process.versions.node}.\n`);
@@ -7,7 +7,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 } else {
   const { enableCompileCache } = await import('node:module');
   enableCompileCache();
-  // Loaded after the cache is on, so that it is served from it.
+  // Loaded after the cache is on, so that the cache serves it.
   const { main } = await import('../bundle/run.js');
   await main(process.argv.slice(2));
 }

@@ -1,9 +1,9 @@
 import type { Invocation } from './command-line/invocation.js';
 
-/** What runs a command; resolves to its exit code. */
+/** Runs a command and resolves to its exit code. */
 export type RunCommand = (invocation: Invocation) => Promise<number>;
 
-/** Loads what runs each command: nobody pays for one that is not used. */
+/** Loads the code of each command on demand: unused commands cost no time. */
 export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunCommand }>>> = {
   send: () => import('./commands/send.js'),
   chat: () => import('./commands/chat.js'),

@@ -1,2 +1,2 @@
-/** The folder of this package, from where the bundle stands as well as from where the compiler writes. */
+/** The folder of this package, the same from the bundle and from the compiled files. */
 export const PACKAGE_ROOT = new URL('..', import.meta.url);

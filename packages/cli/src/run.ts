@@ -7,7 +7,7 @@ import { exposedFiles, settingsLayers } from './settings/settings-files.js';
 
 /** Runs one command line and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that has enough, such as head, is no failure.
+  // A reader that closes the pipe early, such as head, is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const code = await run(argv);
   process.stdout.write('', () => process.exit(code));
@@ -57,7 +57,7 @@ function namedConfig({ given }: CommandLine): string | undefined {
   return given.findLast(({ name }) => name === 'config')?.value as string | undefined;
 }
 
-/** What was probably asked for, for errors that are found before it is known. */
+/** Returns the probable output format, for errors before it is parsed. */
 function formatIn(argv: readonly string[]): OutputFormat {
   const joined = argv.join(' ');
   const found = /(?:^| )(?:-o ?|--output[ =])(jsonl?)(?: |$)/.exec(joined)?.[1] ?? process.env.A2ACLI_OUTPUT;

@@ -9,11 +9,11 @@ const { version, engines } = JSON.parse(readFileSync(new URL('package.json', PAC
 /** The version of this tool. */
 export const VERSION: string = version;
 
-/** The versions of Node.js that the packages run on, as npm writes ranges. */
+/** The versions of Node.js that the packages run on, as an npm range. */
 export const NODE_RANGE: string = engines.node;
 
 /** True if the packages can be installed from npm: false until the first release. */
 export const IS_PUBLISHED: boolean = false;
 
-/** The version of the specification of command line clients that it follows. */
+/** The supported version of the specification of A2A command lines. */
 export const CLI_SPECIFICATION = '0.2';

@@ -11,16 +11,16 @@ import type { Setting, Settings } from '../settings/settings.js';
 
 const NAMES = ['auth', 'bearer', 'api-key'] as const;
 
-/** Sources of the credentials of an agent. */
+/** The options of `AgentCredentials`. */
 export interface AgentCredentialsOptions {
   readonly settings: Settings;
-  /** Credentials that connections send by themselves. */
+  /** Client certificate, which the TLS connection sends. */
   readonly certificate?: SchemeCredentials | undefined;
-  /** Tells the user what is done with credentials. */
+  /** Tells the user about the use of credentials. */
   readonly tell: (text: string) => void;
 }
 
-/** The credentials that the settings hold, put where the card says. */
+/** The credentials from the settings, placed as the card asks. */
 export class AgentCredentials implements CredentialProvider {
   readonly #settings: Settings;
   readonly #certificate: SchemeCredentials | undefined;
@@ -28,9 +28,9 @@ export class AgentCredentials implements CredentialProvider {
   #provider: Promise<CredentialProvider> | undefined;
   /** Credentials that were sent, such as the token of a login. */
   readonly #given = new Set<string>();
-  /** Whether any went out. */
+  /** True once credentials were sent. */
   sent = false;
-  /** Whether an agent whose card declares no scheme gets none. */
+  /** If true, an agent whose card declares no scheme gets no credentials. */
   onlyDeclared = false;
 
   constructor({ settings, certificate, tell }: AgentCredentialsOptions) {
@@ -39,12 +39,12 @@ export class AgentCredentials implements CredentialProvider {
     this.#tell = tell;
   }
 
-  /** Whether there are any at all. */
+  /** True if the settings have credentials. */
   get present(): boolean {
     return NAMES.some((name) => this.#settings.setting(name) !== undefined);
   }
 
-  /** Credentials of an untrusted file that go to an agent which something else names. */
+  /** Credentials from an untrusted file, for an agent that another source names. */
   get distrusted(): readonly Setting[] {
     const agents = (['endpoint', 'agent-card'] as const).map((name) => this.#settings.setting(name)?.source);
     return NAMES.flatMap((name) => this.#settings.setting(name) ?? []).filter(
@@ -52,7 +52,7 @@ export class AgentCredentials implements CredentialProvider {
     );
   }
 
-  /** Every value that must never be shown. */
+  /** Values that the tool never shows. */
   get secrets(): readonly string[] {
     const set = FLAG_NAMES.filter((name) => flagOf(name).secret === true).flatMap((name) => this.#settings.list(name));
     return [...set, ...this.#given].flatMap((value) => [value, ...partsOf(value)]);
@@ -88,7 +88,7 @@ export class AgentCredentials implements CredentialProvider {
     );
   }
 
-  /** What was kept by `auth login` for the agent at this origin. */
+  /** Returns the credentials of `auth login` for the origin of a URL. */
   async #login(url: string): Promise<CredentialProvider> {
     const { LoginStore } = await import('../login/login-store.js');
     const store = new LoginStore();
@@ -102,7 +102,7 @@ export class AgentCredentials implements CredentialProvider {
   }
 }
 
-/** The secrets in the value of a header: behind a scheme, in a pair of Basic, in cookies. */
+/** Returns the secrets in the value of a header: after a scheme, in a pair of Basic, in cookies. */
 function partsOf(value: string): readonly string[] {
   const [, scheme = '', rest = ''] = /^([A-Za-z]+) +(\S.*)$/.exec(value) ?? [];
   if (/^basic$/i.test(scheme)) {
@@ -113,7 +113,7 @@ function partsOf(value: string): readonly string[] {
   return value.includes('=') ? value.split('; ').map((cookie) => cookie.slice(cookie.indexOf('=') + 1)) : [];
 }
 
-/** What an agent wants to be shown, in the words of the flags; `undefined` where its card says nothing. */
+/** Returns the flags for the schemes of a card; `undefined` if it declares none. */
 export function credentialHint(card: AgentCard, agentFlags: string): string | undefined {
   const ways = Object.values(card.securitySchemes ?? {}).map((scheme) => {
     if ('apiKeySecurityScheme' in scheme) return '--api-key <key> (or A2ACLI_API_KEY)';

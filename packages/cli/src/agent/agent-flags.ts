@@ -2,7 +2,7 @@ import type { FlagName } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { shellWord } from '../task/shell-word.js';
 
-/** Flags that say which agent is meant and how it is spoken to; credentials are not among them. */
+/** Flags that name the agent and the way to call it, without credentials. */
 const NAMING: readonly FlagName[] = [
   'agent-card',
   'endpoint',
@@ -15,7 +15,10 @@ const NAMING: readonly FlagName[] = [
   'insecure',
 ];
 
-/** The flags to write again for the same agent, with a blank before each; settings from elsewhere hold by themselves. */
+/**
+ * Returns the given flags that name the agent, each after a blank, to write a further command. Settings from other
+ * sources apply to that command anyway.
+ */
 export function agentFlags({ given }: Invocation): string {
   return given
     .filter(({ name }) => NAMING.includes(name))

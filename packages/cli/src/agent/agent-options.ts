@@ -8,20 +8,20 @@ import type { AgentTarget } from './agent-target.js';
 import type { CardSignatures } from './card-signatures.js';
 import { preferredBindings } from './preferred-bindings.js';
 
-/** Without being asked the tool stays here. */
+/** Default of `--a2a-version`. */
 const DEFAULT_VERSION = '1.0';
 
-/** How an agent is to be called, and with which credentials. */
+/** Options for calling an agent, with its credentials. */
 export interface AgentOptions {
   readonly connect: ConnectOptions;
   readonly credentials: AgentCredentials;
-  /** Undefined where nobody has named a key: then signatures are not looked at. */
+  /** Undefined without `--card-key` and `--card-key-origin`: signatures are then not checked. */
   readonly signatures: CardSignatures | undefined;
 }
 
 /**
- * What the settings say about calling an agent.
- * @throws CliError A2ACLI_ERR_USAGE, and A2ACLI_ERR_UNREACHABLE for the keys of cards.
+ * Makes the options for calling an agent from the settings.
+ * @throws CliError A2ACLI_ERR_USAGE, and A2ACLI_ERR_UNREACHABLE if a key of cards cannot be fetched.
  */
 export async function agentOptions({ settings, output }: Invocation, target: AgentTarget): Promise<AgentOptions> {
   const certificate = await certificateFor(settings, target);
@@ -55,14 +55,14 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
   };
 }
 
-/** A connection that was lost or restored, for a person who waits. */
+/** Tells a person that the connection was lost or restored. */
 function connectionNews(event: ConnectionEvent): string {
   if (event.state === 'restored') return `Connected again, by attempt ${event.attempt}.`;
   const { error, attempt, attempts, waitMs } = event;
   return `Connection lost: ${error.message}. Attempt ${attempt} of ${attempts} in ${(waitMs / 1000).toFixed(1)} s.`;
 }
 
-/** Headers from `key:value` or `key=value`. */
+/** Parses headers from `key:value` or `key=value`. */
 function serviceParameters(pairs: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const pair of pairs) {
@@ -84,7 +84,7 @@ async function traced({ output, credentials, send }: Traced): Promise<Fetch> {
   return tracedFetch({ output, secrets: () => credentials.secrets, ...(send !== undefined && { send }) });
 }
 
-/** Loaded only where somebody has certificates. */
+/** Loads the code for certificates only if a flag names one. */
 async function certificateFor(settings: Settings, target: AgentTarget): Promise<MutualTls | undefined> {
   const named = (['client-cert', 'client-key', 'ca-cert'] as const).some(
     (name) => settings.setting(name) !== undefined,
@@ -92,14 +92,14 @@ async function certificateFor(settings: Settings, target: AgentTarget): Promise<
   return named ? (await import('./client-certificate.js')).clientCertificate(settings, target) : undefined;
 }
 
-/** Loaded only where somebody has keys. */
+/** Loads the code for signatures only if a flag names a key. */
 async function signaturesOf(settings: Settings, fetch: Fetch | undefined): Promise<CardSignatures | undefined> {
   const named = (['card-key', 'card-key-origin'] as const).some((name) => settings.list(name).length > 0);
   return named ? (await import('./card-signatures.js')).cardSignatures(settings, fetch) : undefined;
 }
 
 async function trustAnybody(warn: (text: string) => void, withCredentials: boolean): Promise<void> {
-  // Node's own warning says the same, less clearly.
+  // The tool's own warning below is clearer than that of Node.js.
   process.removeAllListeners('warning');
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   warn('--insecure: TLS certificates are not verified; anybody on the way can read and change everything');

@@ -10,7 +10,7 @@ import { preferredBindings } from './preferred-bindings.js';
 export type AgentTarget = string | AgentCard;
 
 /**
- * Which agent is meant, by an argument or the settings. Files are read here; whatever else is left to be fetched.
+ * Returns the agent that an argument or the settings name. Reads files, but leaves URLs to be fetched.
  * @throws CliError
  */
 export function agentTarget({ settings, output }: Invocation, argument?: string): AgentTarget {
@@ -31,7 +31,7 @@ export function agentTarget({ settings, output }: Invocation, argument?: string)
   return url.href;
 }
 
-/** A card that says no more than where to call. */
+/** Makes a card from the address of an interface. */
 function cardOfEndpoint(url: string, bindings: readonly string[], version = '1.0'): AgentCard {
   const [protocolBinding, ...others] = bindings;
   if (protocolBinding === undefined || others.length > 0)
@@ -42,7 +42,7 @@ function cardOfEndpoint(url: string, bindings: readonly string[], version = '1.0
     description: '',
     version: '',
     supportedInterfaces: [{ url, protocolBinding, protocolVersion: version }],
-    // Nothing is known, so nothing is ruled out.
+    // The card is unknown, so it rules out no capability.
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     defaultInputModes: [],
     defaultOutputModes: [],

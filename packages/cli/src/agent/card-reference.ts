@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { usageError } from '../failure/cli-error.js';
 
-/** Where a card is to be looked for. */
+/** A parsed reference to a card. */
 export interface CardReference {
   /** An `http:`, `https:` or `file:` URL. */
   readonly url: URL;
-  /** Which entry of a catalog, where the reference names one. */
+  /** Identifier of a catalog entry, if the reference has one. */
   readonly entry: string | undefined;
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/]|$)/i;
 
 /**
- * Reads a reference: a host or origin, a full URL, a `file://` URL or a path; `#…` picks an entry of a catalog. Without
- * a scheme a host of this machine is asked by http, any other by https. A path begins with `./`, `../` or `/`: a file
- * of the working directory must not stand in for a host of its name.
+ * Parses a reference: a host or origin, a full URL, a `file://` URL or a path. `#…` picks an entry of a catalog.
+ * Without a scheme, hosts of this machine use http and all others https. A path begins with `./`, `../` or `/`, so that
+ * a file of the working directory cannot replace a host of its name.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCardReference(reference: string): CardReference {
@@ -25,7 +25,7 @@ export function parseCardReference(reference: string): CardReference {
   return { url: urlOf(address, reference), entry };
 }
 
-/** True if a reference that is read as a host is the name of a file as well. */
+/** Returns true if a reference that is read as a host is also the name of a file. */
 export function namesFile(reference: string): boolean {
   return existsSync(reference) && !/^[a-z][a-z0-9+.-]*:/i.test(reference);
 }

@@ -4,15 +4,15 @@ import type { Fetch, PublicJwk, SignatureOptions, SignatureVerdict } from 'parle
 import { CliError, usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
 
-/** What became of the signatures of a card. */
+/** The result of checking the signatures of a card. */
 export interface CardVerification {
-  /** By one of the keys that were named; by none of them; there are no signatures. */
+  /** A trusted key verified the card; no trusted key did; the card has no signatures. */
   readonly status: 'verified' | 'unverifiable' | 'absent';
-  /** Those that were looked at. */
+  /** Signatures that were checked. */
   readonly signatures: readonly SignatureVerdict[];
 }
 
-/** Whose signatures are accepted, and what became of those of the last card. */
+/** Trusted keys, and the verdicts on the last card. */
 export class CardSignatures {
   readonly options: SignatureOptions;
   #verdicts: readonly SignatureVerdict[] = [];
@@ -33,7 +33,7 @@ export class CardSignatures {
   }
 }
 
-/** In one line: the key that verified the card, or why none did. */
+/** Describes the result in one line, with the key or the faults. */
 export function verificationText({ status, signatures }: CardVerification): string {
   const named = ({ kid, alg }: SignatureVerdict) => [kid, alg].filter((name) => name !== undefined).join(', ');
   const last = signatures.at(-1);
@@ -43,7 +43,7 @@ export function verificationText({ status, signatures }: CardVerification): stri
 }
 
 /**
- * What the settings say about signatures of cards. Keys are read here.
+ * Makes the options for signatures from the settings, and reads the keys.
  * @throws CliError A2ACLI_ERR_USAGE, A2ACLI_ERR_UNREACHABLE
  */
 export async function cardSignatures(settings: Settings, send: Fetch = fetch): Promise<CardSignatures> {

@@ -6,7 +6,7 @@ import type { Settings } from '../settings/settings.js';
 import type { AgentTarget } from './agent-target.js';
 
 /**
- * The certificate that the settings name, for the origins of an agent alone; `undefined` where they name none.
+ * Reads the client certificate of the settings, for the origins of the agent only; `undefined` if there is none.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export async function clientCertificate(settings: Settings, target: AgentTarget): Promise<MutualTls | undefined> {

@@ -1,6 +1,6 @@
 import { usageError } from '../failure/cli-error.js';
 
-/** Bindings by every spelling that is taken, in lower case. */
+/** Bindings by their accepted spellings, in lower case. */
 const BINDINGS: Readonly<Record<string, string>> = {
   'http+json': 'HTTP+JSON',
   rest: 'HTTP+JSON',
@@ -10,7 +10,7 @@ const BINDINGS: Readonly<Record<string, string>> = {
   grpc: 'GRPC',
 };
 
-/** The bindings that flags name, best first. */
+/** Returns the bindings that flags name, in order of preference. */
 export function preferredBindings(names: readonly string[]): readonly string[] {
   return names.map((name) => {
     const binding = BINDINGS[name.toLowerCase()];

@@ -1,9 +1,7 @@
 import { A2AError } from 'parley-a2a/client';
 import { CliError } from '../failure/cli-error.js';
 
-/**
- * The result of a search for a card. A card that is malformed is an error of its own, not a bad answer of the agent.
- */
+/** Waits for a card. A malformed card becomes A2ACLI_ERR_CARD_INVALID instead of an error of the agent. */
 export async function readCard<T>(search: Promise<T>): Promise<T> {
   try {
     return await search;

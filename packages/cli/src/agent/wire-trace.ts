@@ -3,16 +3,16 @@ import { redactor } from 'parley-a2a/credentials';
 import type { Output } from '../output/output.js';
 import { shownHeaders } from '../output/shown-headers.js';
 
-/** What is traced, and what never shows. */
+/** The options of `tracedFetch`. */
 export interface WireTraceOptions {
   readonly output: Output;
-  /** Values that are hidden wherever they stand, as they are known now. */
+  /** Returns the values to hide. Called for each request, because new secrets may be known. */
   readonly secrets: () => readonly string[];
-  /** Absent: that of the platform. */
+  /** Default: `fetch` of the platform. */
   readonly send?: Fetch;
 }
 
-/** A `fetch` that shows on stderr what is sent and received, event by event, without credentials. */
+/** Makes a `fetch` that shows requests, responses and events on stderr, without credentials. */
 export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions): Fetch {
   let requests = 0;
   return async (url, init) => {
@@ -42,7 +42,7 @@ function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (t
   for (const [name, value] of Object.entries(shownHeaders(headers, shown))) output.note(`${arrow} ${name}: ${value}`);
 }
 
-/** The same response, whose body is told line by line as it is read. */
+/** Returns a response that shows each line of its body as it is read. */
 function traced(response: Response, tell: (text: string) => void): Response {
   if (response.body === null) return response;
   let pending = '';
@@ -61,7 +61,7 @@ function traced(response: Response, tell: (text: string) => void): Response {
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(lines)
     .pipeThrough(new TextEncoderStream());
-  // The body is decoded here, so it has neither the length nor the encoding that the headers say.
+  // The body is decoded here, so these headers no longer describe it.
   const headers = new Headers(response.headers);
   headers.delete('content-length');
   headers.delete('content-encoding');

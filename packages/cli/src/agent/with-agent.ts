@@ -15,18 +15,18 @@ import { readCard } from './read-card.js';
 /** An agent that a command calls. */
 export interface CalledAgent {
   readonly client: Client;
-  /** What is known of the task that the command is about. */
+  /** Facts about the task of the command. */
   readonly thread: TaskThread;
   readonly credentials: AgentCredentials;
-  /** Undefined where signatures are not looked at. */
+  /** Undefined if signatures are not checked. */
   readonly signatures: CardSignatures | undefined;
-  /** The report of an error of a call. */
+  /** Makes the report of an error of a call. */
   readonly failure: (error: unknown) => Failure;
 }
 
 /**
  * Runs a command against the agent that its settings name.
- * @throws ReportedFailure: what went wrong with what can be done about it, drawn from the card.
+ * @throws ReportedFailure with the failure, and a hint drawn from the card.
  */
 export async function withAgent(
   invocation: Invocation,
@@ -55,7 +55,7 @@ export async function withAgent(
   }
 }
 
-/** Lets the progress line see every task and event that arrives, also while the library waits. */
+/** Passes tasks and events to the progress line, also while the library waits. */
 function learning(thread: TaskThread): NonNullable<ConnectOptions['interceptors']>[number] {
   return (call, next) => {
     const outcome = next(call);
@@ -75,7 +75,7 @@ async function* learned(events: AsyncIterable<StreamResponse>, thread: TaskThrea
   }
 }
 
-/** An answer that is a task, not one that holds it: what a message leads to is learned by the command. */
+/** Returns true for a task. Answers to messages hold a task instead, and the command reads those itself. */
 function isTask(answer: unknown): answer is Task {
   return typeof answer === 'object' && answer !== null && 'status' in answer && 'contextId' in answer;
 }
@@ -85,7 +85,7 @@ interface HintContext {
   readonly client: Client | undefined;
   readonly thread: TaskThread;
   readonly flags: string;
-  /** The command that failed. */
+  /** Path of the command that failed. */
   readonly path: string;
 }
 
@@ -112,7 +112,7 @@ function hintFor({ failure: { code }, client, thread, flags, path }: HintContext
   }
 }
 
-/** The flags that declare what the card requires. */
+/** Returns the flags that declare the extensions which the card requires. */
 function extensionHint({ card }: Client): string | undefined {
   const required = (card.capabilities.extensions ?? []).filter((extension) => extension.required === true);
   const flags = required.map(({ uri = '' }) => `--extension ${shellWord(uri)}`);

@@ -13,7 +13,7 @@ export const CONVERSATION_HELP = `/file <path|url>  attach a file to the next me
 //…               send a message that begins with a slash
 Ctrl-C cancels the turn; a second one leaves.`;
 
-/** Reads a line as a command; undefined if it is a message. */
+/** Parses a line as a command; undefined if it is a message. */
 export function conversationCommand(line: string): ConversationCommand | undefined {
   if (!line.startsWith('/') || line.startsWith('//')) return undefined;
   const [word = '', ...rest] = line.trim().split(' ');
@@ -23,7 +23,7 @@ export function conversationCommand(line: string): ConversationCommand | undefin
   return name === 'quit' ? { name: 'exit' } : { name: 'unknown', word };
 }
 
-/** The message that a line is: of two slashes at its beginning, one is left. */
+/** Returns the message of a line. Two slashes at its beginning become one. */
 export function messageOf(line: string): string {
   return line.startsWith('//') ? line.slice(1) : line;
 }

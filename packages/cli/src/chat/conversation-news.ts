@@ -1,15 +1,15 @@
 import type { Artifact, Part, StreamResponse, Task } from 'parley-a2a';
 
 interface Shown {
-  /** All text of the artifact so far. */
+  /** Text of the artifact so far. */
   text: string;
-  /** Count of its parts that are not text. */
+  /** Number of its parts that are not text. */
   others: number;
 }
 
 /**
- * Leaves of each event only what the conversation has not shown yet. A task event repeats the whole task: what earlier
- * turns and earlier connections have brought is taken out of it.
+ * Reduces events to their new parts. A task event repeats the whole task, so parts of earlier turns and connections are
+ * removed.
  */
 export class ConversationNews {
   readonly #artifacts = new Map<string, Shown>();
@@ -60,7 +60,9 @@ function keyOf(taskId: string, { artifactId }: Artifact): string {
   return `${taskId}\n${artifactId}`;
 }
 
-/** The parts behind those that were shown; all of them if the artifact does not begin with what was shown. */
+/**
+ * Returns the parts after those that were shown. Returns all parts if the artifact does not begin with the shown ones.
+ */
 function unseen(parts: readonly Part[], shown: Shown | undefined): readonly Part[] {
   const whole = parts.map((part) => ('text' in part ? part.text : '')).join('');
   if (shown === undefined || !whole.startsWith(shown.text)) return parts;

@@ -4,17 +4,14 @@ import { MarkdownPrinter } from '../output/markdown-printer.js';
 import { harmless, type Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
 
-/** States in which a status message is progress, not an answer. */
+/** States whose status message is progress and not an answer. */
 const PROGRESS: ReadonlySet<TaskState> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
 
-/**
- * Shows a turn to a person: what the agent says, as it comes, without ids. Markdown becomes styles where colours are
- * on.
- */
+/** Shows a turn to a person as it arrives, without ids. Markdown becomes styles if colours are on. */
 export class ConversationText {
   readonly #output: Output;
   readonly #markdown: MarkdownPrinter | undefined;
-  /** True if text of a part stands without the end of its line. */
+  /** True if the last text did not end its line. */
   #isOpen = false;
   #artifactId: string | undefined;
 
@@ -38,7 +35,7 @@ export class ConversationText {
     }
   }
 
-  /** Ends the line of text that is open. */
+  /** Ends the current line of text. */
   end(): void {
     if (!this.#isOpen) return;
     this.#output.styledText(`${this.#markdown?.end() ?? ''}\n`);

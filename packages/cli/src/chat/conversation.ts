@@ -10,11 +10,12 @@ import { CONVERSATION_HELP, conversationCommand, messageOf } from './conversatio
 import { ConversationNews } from './conversation-news.js';
 import { Turn } from './turn.js';
 
-/** Failures of a message to a task after which the next message begins a new task. */
+/** Errors after which the next message begins a new task. */
 const TASK_IS_GONE: ReadonlySet<string> = new Set(['TaskNotFoundError', 'UnsupportedOperationError']);
 
 /**
- * Talks to an agent line by line. Commands, prompts and Ctrl-C as described in the help are for a person at a terminal.
+ * Talks to an agent line by line. Commands, prompts and Ctrl-C, as described in the help, are for a person at a
+ * terminal.
  */
 export class Conversation {
   readonly #invocation: Invocation;
@@ -39,7 +40,7 @@ export class Conversation {
     this.#lines = createInterface({ input: process.stdin, ...terminal });
   }
 
-  /** Resolves to the exit code when the conversation is over. */
+  /** Resolves to the exit code once the conversation is over. */
   async run(): Promise<number> {
     const { settings, output } = this.#invocation;
     const { thread, client } = this.#agent;
@@ -56,7 +57,7 @@ export class Conversation {
 
   #listen(): void {
     this.#lines.on('line', (line) => {
-      // The turn that runs is what these commands are about: they do not wait for its end.
+      // These commands apply to the running turn, so they do not wait for its end.
       const command = this.#isPerson ? conversationCommand(line)?.name : undefined;
       if (this.#turn !== undefined && (command === 'cancel' || command === 'task')) void this.#take(line);
       else this.#waiting.push(line);
@@ -127,9 +128,7 @@ export class Conversation {
     }
   }
 
-  /**
-   * An error is the answer to one message, not the end of the conversation. A pipe learns of it by the exit code, too.
-   */
+  /** An error ends one message and not the conversation. In a pipe it also sets the exit code. */
   #goOnAfter({ code, exit }: Failure): void {
     if (TASK_IS_GONE.has(code)) this.#taskId = undefined;
     if (!this.#isPerson) this.#exitCode = exit;

@@ -2,8 +2,7 @@ import type { Part, StreamResponse } from 'parley-a2a';
 import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { StreamText } from '../output/stream-text.js';
-import { warnOfState, writeHead } from '../output/task-text.js';
-import { timeLimit } from '../settings/time-limit.js';
+import { warnOfState, writeSummary } from '../output/task-text.js';
 import { stopsStream } from '../task/authorization.js';
 import { pollOptions, showProgress, streams } from '../task/waiting.js';
 import type { ConversationNews } from './conversation-news.js';
@@ -11,7 +10,7 @@ import { ConversationText } from './conversation-text.js';
 
 const CANCEL_LIMIT_MS = 10_000;
 
-/** One message of a conversation, and the answer to it. */
+/** One message of a conversation, with its answer. */
 export class Turn {
   readonly #invocation: Invocation;
   readonly #agent: CalledAgent;
@@ -25,12 +24,12 @@ export class Turn {
     this.#news = news;
   }
 
-  /** True if it was asked to cancel already. */
+  /** True if cancellation was requested. */
   get isCanceling(): boolean {
     return this.#canceling !== undefined;
   }
 
-  /** Sends the parts; `taskId` continues a task that waits. A turn that was canceled ends without an error. */
+  /** Sends the parts. `taskId` continues a task that waits. A canceled turn ends without an error. */
   async run(parts: readonly Part[], taskId: string | undefined): Promise<void> {
     const { output } = this.#invocation;
     const { thread } = this.#agent;
@@ -57,12 +56,12 @@ export class Turn {
       progress.end();
       if (!output.json) shown.end();
     }
-    // The stream may end before the answer to the cancellation arrives.
+    // The stream may end before the answer to CancelTask arrives.
     if (!this.#stop.signal.aborted) await this.#canceling;
     this.#tellEnd();
   }
 
-  /** Cancels the task, or the call as long as no task is known. */
+  /** Cancels the task, or the call if the task is not known yet. */
   cancel(): Promise<void> {
     this.#canceling ??= this.#cancel();
     return this.#canceling;
@@ -88,7 +87,7 @@ export class Turn {
     }
   }
 
-  /** Stops following. The task itself goes on. */
+  /** Stops following. The task continues. */
   leave(): void {
     this.#stop.abort();
   }
@@ -97,11 +96,11 @@ export class Turn {
     const { client, thread } = this.#agent;
     const request = { message: message as { readonly parts: readonly Part[] } };
     const timeoutMs = this.#invocation.settings.duration('timeout');
-    const limits = timeoutMs === undefined ? [] : [timeLimit(timeoutMs)];
+    const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
     const signal = AbortSignal.any([this.#stop.signal, ...limits]);
     if (!streams(client)) {
       const options = { signal, ...pollOptions(this.#invocation) };
-      // A follow-up is waited for by the client: asked at once, the agent may still show the task as it was before.
+      // With `returnImmediately`, the agent may still show the task as it was before the reply. So the client waits.
       const isFollowUp = thread.taskId !== undefined;
       const first = await (isFollowUp
         ? client.sendAndWait(request, options)
@@ -113,7 +112,7 @@ export class Turn {
     }
     for await (const event of client.sendStreamingMessage(request, { signal })) {
       show(event);
-      // The agent may keep the stream open until authorization was given; the conversation takes the next line before.
+      // The agent may keep the stream open until authorization is given. The conversation reads the next line before.
       if (stopsStream(this.#invocation, event)) break;
     }
   }
@@ -123,7 +122,7 @@ export class Turn {
     const { thread, client } = this.#agent;
     if (output.json) return;
     const tellsIds = output.isRead ? output.verbose : streams(client);
-    if (thread.state !== undefined && tellsIds) writeHead(output, thread);
+    if (thread.state !== undefined && tellsIds) writeSummary(output, thread);
     // A person sees the question itself.
     if (!output.isRead || thread.state !== 'TASK_STATE_INPUT_REQUIRED') warnOfState(output, thread);
   }

@@ -1,4 +1,4 @@
-/** The candidate that a person probably meant: one letter apart, or two in words of six letters and more. */
+/** Returns the candidate that a person probably meant: one letter apart, or two letters in words of six or more. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const most = word.length < 6 ? 1 : 2;
   const near = candidates
@@ -10,13 +10,13 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return near[0]?.candidate;
 }
 
-/** True if two adjacent letters change places, the most frequent mistake. */
+/** Returns true if two adjacent letters are swapped, the most frequent mistake. */
 function isSwapped(word: string, candidate: string): boolean {
   const at = Array.from(word).findIndex((letter, index) => letter !== candidate[index]);
   return at >= 0 && candidate === `${word.slice(0, at)}${word[at + 1] ?? ''}${word[at]}${word.slice(at + 2)}`;
 }
 
-/** Letters to insert, delete or replace. */
+/** Returns the number of letters to insert, delete or replace. */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [line, letter] of Array.from(from).entries()) {

@@ -1,17 +1,17 @@
 import type { FlagName } from './flags.js';
 
-/** One command of the tree. */
+/** A command of the tool. */
 export interface Command {
-  /** Its words, such as `task get`. */
+  /** Words of the command, such as `task get`. */
   readonly path: string;
   readonly summary: string;
-  /** Its arguments in the help: `<id>` is required, `[id]` is not. */
+  /** Arguments in the help: `<id>` is required, `[id]` is optional. */
   readonly args?: string;
-  /** Its own flags, beside the global ones. */
+  /** Flags of the command, without the global ones. */
   readonly flags: readonly FlagName[];
   readonly aliases?: readonly string[];
-  /** A command line that works. */
+  /** An example that works. */
   readonly example: string;
-  /** Something else to know, for the help. */
+  /** Further notes for the help. */
   readonly notes?: string;
 }

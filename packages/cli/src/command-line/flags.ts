@@ -1,21 +1,21 @@
-/** One flag: the same meaning and type on every command that takes it. */
+/** A flag. It has the same meaning and type on every command that takes it. */
 export interface Flag {
   readonly type: 'string' | 'boolean';
   readonly help: string;
-  /** What its value is called in the help. */
+  /** Name of its value in the help. */
   readonly value?: string;
   readonly short?: string;
-  /** May be given several times; from the environment its values are separated by commas. */
+  /** True if the flag may be given several times. A variable separates the values by commas. */
   readonly repeats?: boolean;
-  /** Other spellings, accepted and not shown. */
+  /** Other accepted spellings, which the help does not show. */
   readonly aliases?: readonly string[];
-  /** What holds where nobody says anything. */
+  /** Default value. */
   readonly builtIn?: string;
-  /** A variable of the environment that counts after all other settings, because many tools read it. */
+  /** An environment variable that many tools read. It counts after all other settings. */
   readonly commonVariable?: string;
-  /** Never shown in clear. */
+  /** True if the value is never shown. */
   readonly secret?: boolean;
-  /** The only values it takes; hidden ones after those that are shown. */
+  /** Accepted values. Hidden ones come last. */
   readonly choices?: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const text = (value: string, help: string, more: Partial<Flag> = {}): Flag => ({
 const onOff = (help: string, more: Partial<Flag> = {}): Flag => ({ type: 'boolean', help, ...more });
 const secret = { secret: true };
 
-/** Every flag there is, by its long name. */
+/** Every flag, by its long name. */
 export const FLAGS = {
   'agent-card': text('ref', 'the agent: a host, a URL, a card URL, a file:// URL or a path', {
     short: 'a',
@@ -149,15 +149,15 @@ export const FLAGS = {
 /** The long name of a flag. */
 export type FlagName = keyof typeof FLAGS;
 
-/** A flag by name, without what is special to it. */
+/** Returns the description of a flag. */
 export function flagOf(name: FlagName): Flag {
   return FLAGS[name];
 }
 
-/** Every name, in the order of the table. */
+/** Every flag name, in the order of the table. */
 export const FLAG_NAMES = Object.keys(FLAGS) as readonly FlagName[];
 
-/** The variable that sets a flag. */
+/** Returns the environment variable of a flag. */
 export function variableOf(name: FlagName): string {
   return `A2ACLI_${name.toUpperCase().replaceAll('-', '_')}`;
 }

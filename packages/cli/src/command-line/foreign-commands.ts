@@ -1,10 +1,10 @@
 import { shellWord } from '../task/shell-word.js';
 
-/** A command of another A2A tool, and how it is written here. */
+/** A command of another A2A tool, with its translation. */
 interface ForeignCommand {
-  /** Its first words in the other tool. */
+  /** First words of the command in the other tool. */
   readonly words: readonly string[];
-  /** The same call here, from the arguments behind those words. */
+  /** Returns the same call in this tool, from the arguments after those words. */
   readonly here: (args: readonly string[]) => string;
 }
 
@@ -18,7 +18,7 @@ const onTask =
 const card = ([url = '<url>']: readonly string[]) => `parley card get ${url === '<url>' ? url : shellWord(url)}`;
 const list = ([url]: readonly string[]) => `parley task list${agent(url)}`;
 
-/** Longer names stand before their beginnings. */
+/** A name stands before its own prefixes. */
 const FOREIGN: readonly ForeignCommand[] = [
   { words: ['discover'], here: card },
   { words: ['get', 'card'], here: card },
@@ -30,7 +30,7 @@ const FOREIGN: readonly ForeignCommand[] = [
   { words: ['cancel'], here: onTask('cancel') },
 ];
 
-/** The call that the words of another A2A tool stand for; undefined for words that none of them knows. */
+/** Translates a command of another A2A tool; undefined if no known tool has it. */
 export function translatedCommand(positionals: readonly string[]): string | undefined {
   const found = FOREIGN.find(({ words }) => words.every((word, index) => positionals[index] === word));
   return found?.here(positionals.slice(found.words.length));

@@ -5,7 +5,7 @@ import { type FlagName, flagOf, variableOf } from './flags.js';
 
 const INTRODUCTION = 'parley calls, serves and looks after agents that speak Agent2Agent (A2A).';
 
-/** Help for the whole tool, for a group such as `task`, or for one command. */
+/** Returns the help for the whole tool, for a group such as `task`, or for one command. */
 export function helpText(words: readonly string[], settings: Settings): string {
   const path = words.join(' ');
   const command = COMMANDS.find((row) => row.path === path || row.aliases?.includes(path));
@@ -45,7 +45,7 @@ function commandHelp({ path, args, summary, flags, aliases, example, notes }: Co
   return `${sections.join('\n\n')}\n`;
 }
 
-/** The groups of a command's flags, its own first. */
+/** Groups of flags in the help of a command. Its own flags come first. */
 const GROUPS: Readonly<Record<string, readonly FlagName[]>> = {
   'Flags of the wait': ['await-auth', 'poll-interval', 'timeout'],
   'Flags that name the agent': [
@@ -84,7 +84,7 @@ function flagRows(names: readonly FlagName[], settings: Settings): string {
   );
 }
 
-/** What holds now, where something does. */
+/** Returns the current value of a flag, if it has one. */
 function effective(name: FlagName, settings: Settings): string {
   const { secret, builtIn } = flagOf(name);
   const setting = settings.setting(name);

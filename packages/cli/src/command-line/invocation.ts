@@ -3,19 +3,19 @@ import type { Settings } from '../settings/settings.js';
 import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
 
-/** A flag as it was written. */
+/** A flag as given on the command line. */
 export interface GivenFlag {
   readonly name: FlagName;
-  /** `true` for one that takes no value. */
+  /** `true` for a flag without a value. */
   readonly value: string | true;
 }
 
-/** All that a command is run with. */
+/** Everything that a command needs to run. */
 export interface Invocation {
   readonly command: Command;
-  /** What was written beside the words of the command and the flags. */
+  /** Arguments after the words of the command, without flags. */
   readonly args: readonly string[];
-  /** Flags in the order in which they were written. */
+  /** Flags in the order of the command line. */
   readonly given: readonly GivenFlag[];
   readonly settings: Settings;
   readonly output: Output;

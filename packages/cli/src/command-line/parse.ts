@@ -7,18 +7,18 @@ import { FLAG_NAMES, type FlagName, flagOf } from './flags.js';
 import { translatedCommand } from './foreign-commands.js';
 import type { GivenFlag } from './invocation.js';
 
-/** What a command line says. */
+/** A parsed command line. */
 export interface CommandLine {
-  /** Absent where no word was written, or only the beginning of a command. */
+  /** Undefined without a word, or with only the beginning of a command. */
   readonly command: Command | undefined;
-  /** The words that were written before the arguments. */
+  /** Words before the arguments. */
   readonly words: readonly string[];
   readonly args: readonly string[];
   readonly given: readonly GivenFlag[];
 }
 
 /**
- * Reads the arguments of the process. Flags may stand anywhere, and mean the same on every command that takes them.
+ * Parses the arguments of the process. Flags may stand anywhere, and mean the same on every command that takes them.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
@@ -47,12 +47,12 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   return { command, words, args, given };
 }
 
-/** The numbers of errors begin with a minus, as flags do: `parley error -32001` means the same without it. */
+/** Error numbers begin with a minus, as flags do. `parley error -32001` means the same without it. */
 function withoutSigns(argv: readonly string[]): string[] {
   return argv.map((word) => (argv[0] === 'error' && /^-\d+$/.test(word) ? word.slice(1) : word));
 }
 
-/** The flags that a command takes. */
+/** Returns the flags that a command takes. */
 export function flagsOf(command: Command): readonly FlagName[] {
   return [...command.flags, ...GLOBAL_FLAGS];
 }
@@ -72,7 +72,7 @@ function optionsTable(): { options: ParseArgsOptionsConfig; nameOf: ReadonlyMap<
   return { options, nameOf };
 }
 
-/** `send <url> <message>`, as in other tools: the URL is the agent. A message of one word is never taken for it. */
+/** Reads `send <url> <message>`, as in other tools: the URL names the agent. A single word is always the message. */
 function agentBeforeMessage(positionals: readonly string[], given: GivenFlag[]): readonly string[] {
   const [command, url = '', ...rest] = positionals;
   const isNamed = given.some(({ name }) => name === 'agent-card' || name === 'endpoint');
@@ -88,7 +88,7 @@ function givenValue(name: FlagName, { rawName, value, inlineValue }: OptionToken
     throw usageError(`${rawName} takes no value`);
   }
   if (value === undefined) throw usageError(`${rawName} needs a value`);
-  // `--bearer --stream` is a value that was forgotten; one that really begins so is written with `=`.
+  // In `--bearer --stream` the value is missing. A value that begins with a minus needs `=`.
   if (inlineValue !== true && value.length > 1 && value.startsWith('-'))
     throw usageError(`${rawName} needs a value; if ${value} is meant, write ${rawName}=${value}`);
   return value;
@@ -119,7 +119,7 @@ function commandIn(positionals: readonly string[], lenient: boolean): Omit<Comma
   return { command: undefined, words: positionals, args: [] };
 }
 
-/** How many words begin some command. */
+/** Returns the number of leading words that begin a command. */
 function groupDepth(positionals: readonly string[]): number {
   for (let length = Math.min(2, positionals.length); length > 0; length--) {
     const prefix = `${positionals.slice(0, length).join(' ')} `;
@@ -129,8 +129,8 @@ function groupDepth(positionals: readonly string[]): number {
 }
 
 /**
- * Checks the words behind `help`.
- * @throws CliError A2ACLI_ERR_USAGE for words that begin no command.
+ * Checks the words after `help`.
+ * @throws CliError A2ACLI_ERR_USAGE if the words begin no command.
  */
 export function checkHelpWords(words: readonly string[]): void {
   commandIn(words, true);

@@ -8,9 +8,8 @@ import { discoveredEndpoints, shareOrigin } from '../login/issuer-endpoints.js';
 import { loginCredentials } from '../login/login-credentials.js';
 import { type Login, LoginStore } from '../login/login-store.js';
 import type { Settings } from '../settings/settings.js';
-import { timeLimit } from '../settings/time-limit.js';
 
-/** Signs in by OAuth, with a code on another device or with a client secret, and keeps the token for later calls. */
+/** Signs in by OAuth, with a device code or a client secret, and stores the token for later calls. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
   settings.checkRecipients('your login');
@@ -39,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   await credentials.credentials({
     card: { ...card, securityRequirements: [{ schemes: { [login.scheme]: { list: [...login.scopes] } } }] },
     url: target,
-    ...(timeoutMs !== undefined && { signal: timeLimit(timeoutMs) }),
+    ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
   });
   if (output.json) output.document({ agent: origin, issuer: login.issuer, scheme: login.scheme, flow: login.flow });
   else {
@@ -56,7 +55,7 @@ interface LoginWish {
   readonly target: string;
 }
 
-/** A scheme that tokens are for: of OAuth with its flow, or of OpenID Connect with its issuer. */
+/** A scheme that takes tokens: OAuth with its flow, or OpenID Connect with its issuer. */
 interface Offer {
   readonly scheme: string;
   readonly flows?: OAuthFlows;
@@ -104,7 +103,8 @@ async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promi
 }
 
 /**
- * An issuer that the caller names, with the endpoints of its discovery document, or those of the card at its origin.
+ * Returns an issuer that the caller named, with the endpoints of its discovery document. Without such a document, the
+ * endpoints of the card count if they are at the origin of the issuer.
  */
 async function issuerNamed(
   issuer: string,

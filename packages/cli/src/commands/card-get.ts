@@ -9,7 +9,10 @@ import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
 
-/** Shows the card of an agent: the public one, checked with `--validate`, or the extended one; and what its signatures are worth. */
+/**
+ * Shows the card of an agent and the verification of its signatures. `--validate` checks the public card; `--extended`
+ * gets the extended one.
+ */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings } = invocation;
   if (settings.isOn('extended'))
@@ -18,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
         throw new CliError('UnsupportedOperationError', 'the card of the agent offers no extended card', {
           hint: 'parley card get shows the public card',
         });
-      // Whoever asks for no credentials is shown none.
+      // An agent whose card declares no scheme gets no credentials.
       credentials.onlyDeclared = true;
       const card = await client.getExtendedAgentCard();
       return show(invocation, { card, verification: signatures?.verification });
@@ -32,7 +35,7 @@ export async function run(invocation: Invocation): Promise<number> {
 
 interface ShownCard {
   readonly card: AgentCard;
-  /** Undefined where nobody has named a key. */
+  /** Undefined if no flag names a key. */
   readonly verification: CardVerification | undefined;
 }
 
@@ -41,7 +44,7 @@ interface CardSearch {
   readonly signatures: CardSignatures | undefined;
 }
 
-/** A card that cannot be verified is shown all the same, as what it is. */
+/** Returns a card also if its signatures cannot be verified, with that result. */
 async function shownCard(target: AgentTarget, { options, signatures }: CardSearch): Promise<ShownCard> {
   const { fetchAgentCard, AgentCardError } = await import('parley-a2a/client');
   try {
@@ -54,7 +57,7 @@ async function shownCard(target: AgentTarget, { options, signatures }: CardSearc
 }
 
 function show({ output }: Invocation, { card, verification }: ShownCard): number {
-  // A card must not speak for itself.
+  // A member `verification` of the card itself must not replace the result.
   const { verification: _, ...own } = card as AgentCard & { readonly verification?: unknown };
   if (output.json) output.document({ ...own, ...(verification !== undefined && { verification }) });
   else writeCard(output, card, verification && verificationText(verification));
@@ -63,7 +66,7 @@ function show({ output }: Invocation, { card, verification }: ShownCard): number
   return 1;
 }
 
-/** Unknown members are warnings; anything else that is wrong is a failure. */
+/** Makes the check of a card. Unknown members are warnings; any other fault is an error. */
 async function validator({ output }: Invocation): Promise<(document: unknown) => void> {
   const { cardProblems } = await import('parley-a2a-conformance');
   return (document) => {

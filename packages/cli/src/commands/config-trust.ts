@@ -8,7 +8,7 @@ import { nearestSettingsFile, readSettingsFile, type SettingsFile, trustedFiles 
 
 const REDACTED = '<redacted>';
 
-/** Trusts a file with the content that it has now, and shows that content. */
+/** Trusts a file with its current content, and shows that content. */
 export async function trust({ args: [path], output }: Invocation): Promise<number> {
   const file = fileNamed(path);
   if (!file.isOwn) throw new CliError('A2ACLI_ERR_USAGE', `${file.path} belongs to another user`);
@@ -27,7 +27,7 @@ export async function trust({ args: [path], output }: Invocation): Promise<numbe
   return 0;
 }
 
-/** Takes trust away from a file. */
+/** Removes the trust in a file. */
 export async function untrust({ args: [path], output }: Invocation): Promise<number> {
   const real = realPath(path ?? nearest().path);
   if (!trustedFiles(process.env).untrust(real)) throw usageError(`${real} is not trusted`, 'parley config trusted');
@@ -36,7 +36,7 @@ export async function untrust({ args: [path], output }: Invocation): Promise<num
   return 0;
 }
 
-/** Lists what was trusted, and whether it still is. */
+/** Lists trusted files, and whether their content is still the same. */
 export async function list({ output }: Invocation): Promise<number> {
   const trusted = trustedFiles(process.env);
   const files = trusted.paths.map((file) => {
@@ -70,7 +70,7 @@ function nearest(): SettingsFile {
   return file;
 }
 
-/** The path that a file was trusted by, also if it is gone. */
+/** Returns the path under which a file was trusted, also if the file is gone. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

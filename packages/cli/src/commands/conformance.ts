@@ -41,7 +41,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return fail === 0 ? 0 : 1;
 }
 
-/** Adds the caller's credentials to the requests to the agent. */
+/** Makes a `fetch` that adds the caller's credentials. */
 async function sender(
   { connect, credentials }: AgentOptions,
   { target, card }: { readonly target: AgentTarget; readonly card: AgentCard },

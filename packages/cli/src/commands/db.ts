@@ -5,7 +5,7 @@ import type { Settings } from '../settings/settings.js';
 const DEFAULT_DATABASE = 'sqlite:./data/parley.db';
 const BATCH = 500;
 
-/** Shows what a database holds. */
+/** Shows the contents of a database. */
 export async function status({ settings, output }: Invocation): Promise<number> {
   const { sqliteStatus } = await import('parley-a2a/sqlite');
   const found = sqliteStatus(pathOf(settings));
@@ -28,7 +28,7 @@ export async function status({ settings, output }: Invocation): Promise<number> 
   return 0;
 }
 
-/** Brings a database to the newest form. */
+/** Migrates a database to the newest schema. */
 export async function migrate({ settings, output }: Invocation): Promise<number> {
   const { migrateSqlite, sqliteStatus } = await import('parley-a2a/sqlite');
   const path = pathOf(settings);
@@ -41,7 +41,7 @@ export async function migrate({ settings, output }: Invocation): Promise<number>
   return 0;
 }
 
-/** Gives the disk back what a database no longer needs. */
+/** Returns unused disk space of a database to the system. */
 export async function vacuum({ settings, output }: Invocation): Promise<number> {
   const { vacuumSqlite } = await import('parley-a2a/sqlite');
   const path = pathOf(settings);
@@ -51,12 +51,12 @@ export async function vacuum({ settings, output }: Invocation): Promise<number> 
   return 0;
 }
 
-/** Removes tasks and event logs that have been kept long enough. */
+/** Deletes tasks and event logs whose retention is over. */
 export async function retention({ settings, output }: Invocation): Promise<number> {
   const { sqliteStatus } = await import('parley-a2a/sqlite');
   const { openStorage } = await import('parley-a2a/storage');
   const path = pathOf(settings);
-  // A file that is not there is not to be made.
+  // SQLite would create a missing file.
   sqliteStatus(path);
   const storage = await openStorage(databaseOf(settings));
   const now = Date.now();

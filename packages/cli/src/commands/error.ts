@@ -5,7 +5,7 @@ import { PROTOCOL_NAMES } from '../failure/failure.js';
 import type { Output } from '../output/output.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 
-/** The error reference, as `docs/errors.json` has it. */
+/** The error reference, in the form of `docs/errors.json`. */
 interface ErrorReference {
   readonly errors: readonly ProtocolRow[];
   readonly commandLine: readonly LocalRow[];
@@ -27,7 +27,7 @@ interface Explanation {
   readonly whatToDo: string;
 }
 
-/** Explains errors from the reference: one by code, name or number, or all of them. */
+/** Explains errors: one by code, name or number, or all of them. */
 export async function run({ args: [asked], output }: Invocation): Promise<number> {
   const { errors, commandLine } = JSON.parse(
     readFileSync(new URL('bundle/errors.json', PACKAGE_ROOT), 'utf8'),
@@ -42,7 +42,7 @@ export async function run({ args: [asked], output }: Invocation): Promise<number
   return 0;
 }
 
-/** Everything that an error can be asked by, in lower case. */
+/** Returns the names of an error, in lower case. */
 function namesOf(row: ProtocolRow | LocalRow): readonly string[] {
   const names = 'exit' in row ? [] : [nameOf(row), row.class, String(row.jsonRpc), String(-row.jsonRpc)];
   return [row.code, ...names.filter((name) => name !== 'A2AError')].map((name) => name.toLowerCase());
@@ -65,7 +65,7 @@ function explain(output: Output, row: ProtocolRow | LocalRow): void {
   output.raw('\n');
 }
 
-/** Without the marks of Markdown. */
+/** Removes Markdown from a text. */
 function plain(text: string): string {
   return text.replaceAll('`', '');
 }

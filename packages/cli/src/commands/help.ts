@@ -2,7 +2,7 @@ import { helpText } from '../command-line/help-text.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { checkHelpWords } from '../command-line/parse.js';
 
-/** Prints help for all of it, or for the command that is named. */
+/** Prints the help of the tool, or of one command. */
 export async function run({ args, settings, output }: Invocation): Promise<number> {
   checkHelpWords(args);
   output.raw(helpText(args, settings));

@@ -4,12 +4,12 @@ import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
-import { writeHead, writeMessage, writeTask } from '../output/task-text.js';
+import { writeSummary, writeMessage, writeTask } from '../output/task-text.js';
 import { notificationReceiver } from '../push/notification-receiver.js';
 import { portOf, started } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
 
-/** Receives push notifications and shows them as they come, until a signal ends it. */
+/** Receives push notifications and shows them as they arrive, until a signal stops it. */
 export async function run({ settings, output }: Invocation): Promise<number> {
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const token = settings.text('token');
@@ -42,17 +42,17 @@ function authorizationIn(scheme: string | undefined, credentials: string | undef
   return `${scheme} ${credentials}`;
 }
 
-/** Each one names its task: notifications of several may come mixed. */
+/** Each notification names its task, because several tasks may be mixed. */
 function writeNotification(output: Output, notification: StreamResponse): void {
   if ('task' in notification) writeTask(output, notification.task);
   else if ('message' in notification) writeMessage(output, notification.message);
   else if ('statusUpdate' in notification) {
     const { taskId, contextId, status } = notification.statusUpdate;
-    writeHead(output, { taskId, contextId, state: status.state });
+    writeSummary(output, { taskId, contextId, state: status.state });
     writeParts(output, status.message?.parts ?? [], LABELS.message);
   } else {
     const { taskId, contextId, artifact } = notification.artifactUpdate;
-    writeHead(output, { taskId, contextId, state: undefined });
+    writeSummary(output, { taskId, contextId, state: undefined });
     output.field(LABELS.artifact, artifact.name || artifact.artifactId);
     writeParts(output, artifact.parts);
   }

@@ -5,17 +5,17 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { sendRequest } from '../message/send-request.js';
 import { StreamText } from '../output/stream-text.js';
-import { warnOfState, writeHead, writeMessage, writeTask } from '../output/task-text.js';
+import { warnOfState, writeSummary, writeMessage, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { announce, pollOptions, streams, waiting } from '../task/waiting.js';
 
 type Request = Exclude<SendInput, string>;
 
-/** Sends a message, and waits for what becomes of it: all at once, or event by event with `--stream`. */
+/** Sends a message and waits for the result; with `--stream` shows each event. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings } = invocation;
-  // The mistakes of a command line come before the first call.
+  // Errors of the command line come before the first call.
   const request = sendRequest(invocation);
   const isAsync = settings.either('async', 'wait') === 'async';
   const isStream = settings.isOn('stream');
@@ -38,7 +38,7 @@ async function returnAtOnce(
   });
 }
 
-/** The task is named before it is waited for, so that nothing that happens then loses it. */
+/** Shows the id of the task before waiting for it, so that a failure does not lose it. */
 async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
@@ -59,8 +59,8 @@ async function sendAndWait(invocation: Invocation, agent: CalledAgent, request: 
 }
 
 /**
- * The task is known already. Asked to answer at once, its agent may show it as it was before the reply, still waiting for one; so
- * the turn of the reply is waited for.
+ * Waits for the turn of a reply. With `returnImmediately`, the agent may still show the task as it was before the
+ * reply.
  */
 async function continued(
   invocation: Invocation,
@@ -104,7 +104,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
       text.end();
     }
     if (output.json || (last !== undefined && 'message' in last)) return 0;
-    writeHead(output, thread);
+    writeSummary(output, thread);
     saved.tell();
     output.field('Resume', thread.resume);
     warnOfState(output, thread);
@@ -112,7 +112,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   });
 }
 
-/** What `--stream` comes to where the agent has no streams: the task now, and when it is over. */
+/** Replaces `--stream` for agents without streaming: shows the task now, and once it is over. */
 async function lookInstead(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { output } = invocation;
   const { client, thread } = agent;

@@ -6,7 +6,7 @@ import type { ModuleAgent } from '../serve/module-agent.js';
 
 const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
 
-/** Serves an agent until a signal ends it. */
+/** Serves an agent until a signal stops it. */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings } = invocation;
   const chosen = chosenSources(invocation);
@@ -26,7 +26,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return serveAgents(invocation, await source(invocation, chosen[0]));
 }
 
-/** The flags that say what is served. The command line counts before variables and files. */
+/** Returns the flags that name the agents to serve. Flags of the command line win over variables and files. */
 function chosenSources({ args, settings }: Invocation): readonly FlagName[] {
   const set = SOURCES.filter((name) => !['false', '0', undefined].includes(settings.setting(name)?.values.at(-1)));
   const flags = set.filter((name) => settings.setting(name)?.source === 'flag');

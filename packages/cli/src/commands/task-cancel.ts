@@ -3,7 +3,7 @@ import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { writeTask } from '../output/task-text.js';
 
-/** Cancels a task; canceling it again changes nothing. */
+/** Cancels a task. Canceling it again changes nothing. */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const [id = ''] = args;

@@ -4,10 +4,10 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import { fileLine } from '../output/part-text.js';
-import { writeHead } from '../output/task-text.js';
+import { writeSummary } from '../output/task-text.js';
 import { SavedFiles, tellSaved } from '../task/saved-files.js';
 
-/** Saves the artifacts of a task to disk. References are told and not fetched. */
+/** Saves the artifacts of a task to disk. Shows references, but does not fetch them. */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const [id = ''] = args;
@@ -33,7 +33,7 @@ export function run(invocation: Invocation): Promise<number> {
       }
       if (output.json) output.document({ files: saved.files, references });
       else {
-        writeHead(output, thread);
+        writeSummary(output, thread);
         tellSaved(output, saved.files);
         for (const reference of references) output.field(LABELS.file, `${reference} (a reference: not fetched)`);
         if (saved.files.length === 0) output.note('The task has nothing to save.');

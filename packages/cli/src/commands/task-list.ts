@@ -6,7 +6,7 @@ import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import { harmless } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
-import { shortState, writeHead } from '../output/task-text.js';
+import { shortState, writeSummary } from '../output/task-text.js';
 import type { Settings } from '../settings/settings.js';
 import { shellWord } from '../task/shell-word.js';
 
@@ -33,7 +33,7 @@ function listRequest(settings: Settings): ListTasksRequest {
   const since = settings.text('since');
   if (pageSize !== undefined && (pageSize < 1 || pageSize > 100)) throw usageError('--page-size is 1 to 100');
   return {
-    ...(status !== undefined && { status: stateOf(status) }),
+    ...(status !== undefined && { status: parsedState(status) }),
     ...(contextId !== undefined && { contextId }),
     ...(pageSize !== undefined && { pageSize }),
     ...(pageToken !== undefined && { pageToken }),
@@ -43,8 +43,8 @@ function listRequest(settings: Settings): ListTasksRequest {
   };
 }
 
-/** A state by its wire name, or short in any case: `input-required`. */
-function stateOf(text: string): TaskState {
+/** Parses a state: its wire name, or its short name in any case, such as `input-required`. */
+function parsedState(text: string): TaskState {
   const name = text.toUpperCase().replaceAll('-', '_');
   const state = TASK_STATES.find((one) => one === name || one === `TASK_STATE_${name}`);
   if (state !== undefined && state !== 'TASK_STATE_UNSPECIFIED') return state;
@@ -59,7 +59,7 @@ function timeOf(text: string): string {
   return time.toISOString();
 }
 
-/** A line for each task, in columns. */
+/** Formats the tasks as a table. */
 function table(tasks: readonly Task[]): string {
   const rows = [
     [LABELS.task, LABELS.state, LABELS.time, LABELS.context],
@@ -87,7 +87,7 @@ function writePage(invocation: Invocation, { tasks, nextPageToken, totalSize }: 
     if (tasks.length > 0) output.block(LABELS.tasks, table(tasks));
   } else
     for (const task of tasks) {
-      writeHead(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
+      writeSummary(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
       output.field(LABELS.time, task.status.timestamp);
       for (const artifact of task.artifacts ?? []) {
         output.field(LABELS.artifact, artifact.name ?? artifact.artifactId);

@@ -3,12 +3,12 @@ import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
 import { StreamText } from '../output/stream-text.js';
-import { warnOfState, writeHead, writeTask } from '../output/task-text.js';
+import { warnOfState, writeSummary, writeTask } from '../output/task-text.js';
 import { awaitsAuthorization, followAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { streams, waiting } from '../task/waiting.js';
 
-/** Follows a task until it ends or asks for something: event by event with `--stream`, else its end alone. */
+/** Follows a task until it ends or waits for the user. With `--stream` shows each event, otherwise only the result. */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const [id = ''] = args;
@@ -31,7 +31,7 @@ export function run(invocation: Invocation): Promise<number> {
         };
         for await (const event of client.subscribeToTask(id, { signal })) {
           show(event);
-          // A task that asks for something goes on only when it is answered, or allowed to.
+          // A task that waits continues only after a reply or an authorization.
           if (thread.isOver && !(thread.asksForAuthorization && awaitsAuthorization(invocation))) break;
         }
         await followAuthorization(invocation, agent, { signal, show });
@@ -39,7 +39,7 @@ export function run(invocation: Invocation): Promise<number> {
         output.endProgress();
         if (live && output.json) return 0;
         if (live) {
-          writeHead(output, thread);
+          writeSummary(output, thread);
           output.field('Resume', thread.resume);
         } else {
           const task = await client.getTask(id, { signal });

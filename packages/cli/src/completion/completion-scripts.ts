@@ -3,7 +3,7 @@ import { COMMANDS } from '../command-line/commands.js';
 import { FLAG_NAMES, type FlagName, flagOf } from '../command-line/flags.js';
 import { flagsOf } from '../command-line/parse.js';
 
-/** What can follow the words written so far: `""` for none, `task` for its commands. */
+/** Returns the words that can follow: `""` for the first word, `task` for its commands. */
 function groups(): ReadonlyMap<string, readonly { readonly word: string; readonly summary: string }[]> {
   const found = new Map<string, Map<string, string>>();
   for (const { path, summary } of COMMANDS) {
@@ -26,7 +26,7 @@ const spelled = (names: readonly FlagName[]) =>
 const valued = () => spelled(FLAG_NAMES.filter((name) => flagOf(name).type === 'string')).join('|');
 const argumentsOf = ({ path }: Command) => (path === 'completion' ? ['bash', 'zsh', 'fish'] : []);
 
-/** For `source <(parley completion bash)`. */
+/** Script for `source <(parley completion bash)`. */
 export function bashCompletion(): string {
   const follow = Array.from(
     groups(),
@@ -66,7 +66,7 @@ complete -F _parley parley
 `;
 }
 
-/** For `source <(parley completion zsh)`. */
+/** Script for `source <(parley completion zsh)`. */
 export function zshCompletion(): string {
   return `#compdef parley
 # Completion of parley for zsh: source <(parley completion zsh)
@@ -74,7 +74,7 @@ autoload -U +X bashcompinit && bashcompinit
 ${bashCompletion()}`;
 }
 
-/** For `parley completion fish | source`. */
+/** Script for `parley completion fish | source`. */
 export function fishCompletion(): string {
   const lines = Array.from(groups(), ([prefix, words]) =>
     words.map(

@@ -1,4 +1,4 @@
-/** The errors that are the tool's own, and the exit code of each. */
+/** Errors of the tool itself, with their exit codes. */
 export const LOCAL_CODES = {
   A2ACLI_ERR_USAGE: 2,
   A2ACLI_ERR_CARD_NOT_FOUND: 3,
@@ -11,14 +11,14 @@ export const LOCAL_CODES = {
 } as const;
 export type LocalCode = keyof typeof LOCAL_CODES;
 
-/** Errors of the protocol that the card of the agent already tells, so that the call is not made (Spec §3.3.4). */
+/** Errors of the protocol that the tool finds in the card, before the call (Spec §3.3.4). */
 export const FORESEEN_CODES = {
   PushNotificationNotSupportedError: 1,
   UnsupportedOperationError: 1,
 } as const;
 export type ForeseenCode = keyof typeof FORESEEN_CODES;
 
-/** A failure of the tool itself: what went wrong, and what to do about it. */
+/** A failure of the tool itself, with a hint. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: LocalCode | ForeseenCode;
@@ -35,7 +35,7 @@ export class CliError extends Error {
   }
 }
 
-/** Arguments that make no sense. */
+/** Makes the error for wrong arguments. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError('A2ACLI_ERR_USAGE', message, { hint });
 }

@@ -1,7 +1,7 @@
 import { CliError, FORESEEN_CODES, type ForeseenCode, LOCAL_CODES, type LocalCode } from './cli-error.js';
 import { transportCode } from './transport-codes.js';
 
-/** A failure as it is reported: by an error name of A2A or by a code of the tool, never one for the other. */
+/** A failure to report. Its code is an error name of A2A or a code of the tool, never one in place of the other. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface Failure {
   readonly exit: number;
 }
 
-/** What an error of the protocol is called, by its code in the library. */
+/** Error names of the protocol, by code of the library. */
 export const PROTOCOL_NAMES: Readonly<Record<string, string>> = {
   TASK_NOT_FOUND: 'TaskNotFoundError',
   TASK_NOT_CANCELABLE: 'TaskNotCancelableError',
@@ -35,15 +35,15 @@ const NETWORK_CODES =
   /^(?:E(?:CONN|HOST|NET|PIPE|AI_|NOTFOUND|TIMEDOUT|PROTO|ADDR)|UND_ERR|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL)/;
 const TLS_CODES = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO)/;
 
-/** What is known of the call that failed. */
+/** Facts about the call that failed. */
 export interface CallFacts {
-  /** Whether it carried credentials. */
+  /** True if the call carried credentials. */
   readonly credentials?: boolean;
-  /** The binding of the interface that was called. */
+  /** Binding of the called interface. */
   readonly binding?: string | undefined;
 }
 
-/** What to report of anything that was thrown. */
+/** Makes the report of any error. */
 export function failureOf(error: unknown, { credentials = false, binding }: CallFacts = {}): Failure {
   const chain = chainOf(error);
   const own = chain.find((one): one is CliError => one instanceof CliError);
@@ -65,7 +65,7 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
 
 interface Thrown {
   readonly name: string;
-  /** Of an error about cards or credentials: why there is none. Of cards, what there is to choose from. */
+  /** The reason of an error about cards or credentials. For cards, also the possible choices. */
   readonly fault?: string;
   readonly choices?: readonly string[];
   readonly message: string;

@@ -3,14 +3,14 @@ import type { Output } from '../output/output.js';
 import { type Failure, failureOf } from './failure.js';
 import { ReportedFailure } from './reported-failure.js';
 
-/** Who reports a failure, and of what. */
+/** The context of a report. */
 export interface ReportContext {
   readonly output: Output;
   readonly argv: readonly string[];
   readonly line: CommandLine | undefined;
 }
 
-/** Tells what went wrong and what to do, on stdout as an object with `-o json`; gives the exit code. */
+/** Reports an error with a hint and returns the exit code. `-o json` writes an object to stdout. */
 export async function report(error: unknown, { output, argv, line }: ReportContext): Promise<number> {
   const failure = error instanceof ReportedFailure ? error.failure : failureOf(error);
   output.endProgress();
@@ -25,7 +25,7 @@ export async function report(error: unknown, { output, argv, line }: ReportConte
   return failure.exit;
 }
 
-/** Shows a failure: on stderr as text, on stdout as an object; `asLine`: among other lines. */
+/** Writes a failure: text to stderr, or an object to stdout. `asLine` writes the object in one line. */
 export function writeFailure(output: Output, failure: Failure, asLine: boolean): void {
   if (output.json) {
     const body = { error: bodyOf(failure) };

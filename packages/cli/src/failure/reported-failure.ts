@@ -1,6 +1,6 @@
 import type { Failure } from './failure.js';
 
-/** A failure that needs no more looking into: it says all there is to say. */
+/** A failure whose report is complete. */
 export class ReportedFailure extends Error {
   override readonly name = 'ReportedFailure';
   readonly failure: Failure;

@@ -1,4 +1,4 @@
-/** What each binding calls an error of the protocol (A2A §5.4): the JSON-RPC number and the HTTP status. */
+/** Codes of protocol errors (Spec §5.4): the JSON-RPC number and the HTTP status. */
 const CODES: Readonly<Record<string, readonly [jsonRpc: number, http: number]>> = {
   TASK_NOT_FOUND: [-32001, 404],
   TASK_NOT_CANCELABLE: [-32002, 400],
@@ -17,7 +17,7 @@ const CODES: Readonly<Record<string, readonly [jsonRpc: number, http: number]>> 
   INTERNAL_ERROR: [-32603, 500],
 };
 
-/** The code of an error on the binding that an agent was called over; `undefined` where there is none. */
+/** Returns the code of an error in a binding; `undefined` if there is none. */
 export function transportCode(code: string, binding: string): string | undefined {
   const [jsonRpc, http] = CODES[code] ?? [];
   const found = binding === 'JSONRPC' ? jsonRpc : http;

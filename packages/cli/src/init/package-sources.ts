@@ -3,20 +3,20 @@ import { fileURLToPath } from 'node:url';
 import { PACKAGE_ROOT } from '../package-root.js';
 import { IS_PUBLISHED, VERSION } from '../version.js';
 
-/** The packages that a new project depends on. */
+/** Packages that a new project depends on. */
 export const PACKAGES = ['parley-a2a', 'parley-a2a-cli'] as const;
 
-/** The sources of the packages for a new project. */
+/** Sources of the packages for a new project. */
 export interface PackageSources {
-  /** The value in `package.json` for each: a range of versions, or the file of a packed package. */
+  /** The dependency for each package: a version range, or the file of a packed package. */
   readonly dependencies: Readonly<Record<string, string>>;
-  /** The clone in which the packages must be packed first. */
+  /** The clone in which the packages have to be packed first. */
   readonly unpacked: string | undefined;
 }
 
 /**
- * npm once there is a release; before that the files of the clone that this tool runs from, or those that it was
- * installed from.
+ * Returns npm as the source after the first release. Before it, returns the files of the clone, or the files that this
+ * tool was installed from.
  */
 export function packageSources(): PackageSources {
   const released = Object.fromEntries(PACKAGES.map((name) => [name, `^${VERSION}`]));
@@ -32,7 +32,7 @@ export function packageSources(): PackageSources {
   };
 }
 
-/** The files from which npm has installed the packages, by the notes that it keeps beside them. */
+/** Returns the files that npm installed the packages from, read from its lock file. */
 function installedFiles(): Readonly<Record<string, string>> {
   const project = new URL('../../', PACKAGE_ROOT);
   try {
@@ -46,7 +46,7 @@ function installedFiles(): Readonly<Record<string, string>> {
       ),
     );
   } catch {
-    // Installed by something else than npm: there is nothing to learn.
+    // Another installer leaves no such file.
     return {};
   }
 }

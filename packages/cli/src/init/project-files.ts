@@ -30,7 +30,7 @@ function manifest(name: string, { dependencies }: PackageSources): object {
 
 const AGENT = `import type { AgentOptions, RequestContext } from 'parley-a2a/server';
 
-/** What \`parley serve\` serves: change what it says, and what its card tells of it. */
+/** The agent that \`parley serve\` serves. Change its answers and its card here. */
 export const agent: AgentOptions = {
   name: 'Shouter',
   description: 'Says it again, louder.',

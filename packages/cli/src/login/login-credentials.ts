@@ -10,27 +10,27 @@ import {
 import { CliError } from '../failure/cli-error.js';
 import type { Login } from './login-store.js';
 
-/** The scopes that the user allows a token to be widened to, and how the user is told. */
+/** Scopes that the user allows for a wider token, and the way to tell the user. */
 export interface StepUp {
   readonly scopes: readonly string[];
   readonly tell: (text: string) => void;
 }
 
-/** What a login needs beside what is kept of it. */
+/** Further needs of a login. */
 export interface LoginMeans {
   readonly store: TokenStore;
   readonly clientSecret: string | undefined;
-  /** The handling of a token that an agent refuses for lack of scope. */
+  /** The handling of a token that lacks a scope. */
   readonly stepUp: StepUp;
-  /** Shows a person what to do; absent where nobody is asked. */
+  /** Shows a prompt to a person; absent if no person may be asked. */
   readonly show?: (prompt: DeviceCodePrompt) => void;
 }
 
 const BEARER = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
 
 /**
- * The tokens of a login, renewed without asking a person. They are for the scheme that the login names, wherever the
- * card says that tokens come from: the login has settled that.
+ * Returns the tokens of a login, renewed without asking a person. They serve the scheme that the login names, whatever
+ * the card says about their source: `auth login` has checked that.
  */
 export function loginCredentials(login: Login, means: LoginMeans): CredentialProvider {
   const tokens = tokensOf(login, means);
@@ -71,8 +71,8 @@ function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMean
 }
 
 /**
- * Of the scopes that an agent names, those that the user allows. Says who gives them, and who gets the token, before it
- * is asked for.
+ * Returns the scopes of the agent's refusal that the user allows. Tells the user the issuer and the agent before the
+ * token is requested.
  */
 function allowedScopes({ issuer, scopes, agent }: StepUpRequest, { scopes: allowed, tell }: StepUp): readonly string[] {
   const granted = scopes.filter((scope) => allowed.includes(scope));

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import type { OAuthEndpoints, TokenStore, Tokens } from 'parley-a2a/credentials';
 import { globalFolder } from '../settings/settings-files.js';
 
-/** How somebody signed in to an agent; its secret is not among it. */
+/** The parameters of a login to an agent, without its secret. */
 export interface Login {
   readonly flow: 'deviceCode' | 'clientCredentials';
   readonly scheme: string;
   readonly issuer: string;
-  /** Absent: they are discovered. */
+  /** Absent if they are discovered. */
   readonly endpoints?: OAuthEndpoints;
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -16,13 +16,13 @@ export interface Login {
 
 interface Entry extends Login {
   readonly tokens?: Tokens;
-  /** The purpose of these tokens; absent in files of earlier versions. */
+  /** Purpose of these tokens; absent in files of earlier versions. */
   readonly key?: string;
-  /** Tokens for more scopes, by what they are for. */
+  /** Tokens for more scopes, by purpose. */
   readonly widened?: Readonly<Record<string, Tokens>>;
 }
 
-/** Logins by the origin of the card that they are for, in a file that only its owner reads. */
+/** Logins by the origin of their card, in a file that only its owner can read. */
 export class LoginStore {
   readonly path: string;
 
@@ -30,17 +30,17 @@ export class LoginStore {
     this.path = join(globalFolder(env), 'logins.json');
   }
 
-  /** The login for the agent of a card at this URL. */
+  /** Returns the login for the agent of a card at this URL. */
   find(cardUrl: string): Login | undefined {
     return this.#read()[originOf(cardUrl)];
   }
 
-  /** Keeps a login in the place of an earlier one, with no tokens yet. */
+  /** Stores a login without tokens, in place of an earlier one. */
   keep(cardUrl: string, login: Login): void {
     this.#write({ ...this.#read(), [originOf(cardUrl)]: login });
   }
 
-  /** The places of the tokens of a login. The first key is that of the login; others are for more scopes. */
+  /** Returns the store for the tokens of a login. The first key is that of the login; others are for more scopes. */
   tokensOf(cardUrl: string): TokenStore {
     const origin = originOf(cardUrl);
     let first: string | undefined;
@@ -71,7 +71,7 @@ export class LoginStore {
     }
   }
 
-  /** Whole or not at all: another command may read it at the same time. */
+  /** Writes the file atomically, because another command may read it at the same time. */
   #write(logins: Record<string, Entry>): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const draft = `${this.path}.${process.pid}`;
@@ -80,7 +80,7 @@ export class LoginStore {
   }
 }
 
-/** The names of this machine for itself are one. */
+/** Returns the origin of a URL. All loopback names are one origin. */
 function originOf(url: string): string {
   const { origin, protocol, hostname, port } = new URL(url);
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? `${protocol}//localhost:${port}` : origin;

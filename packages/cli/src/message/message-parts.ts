@@ -4,7 +4,7 @@ import type { JsonValue, Part } from 'parley-a2a';
 import type { GivenFlag } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 
-/** Media types by extension, for files whose type nobody names. */
+/** Media types by extension, for files without `--media-type`. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain',
   md: 'text/markdown',
@@ -32,14 +32,14 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** The extension that a file of a media type should have, without the dot. */
+/** Returns the file extension of a media type, without the dot. */
 export function extensionOf(mediaType: string | undefined): string | undefined {
   const bare = mediaType?.split(';')[0]?.trim().toLowerCase();
   return Object.entries(MEDIA_TYPES).find(([, type]) => type === bare)?.[0];
 }
 
 /**
- * The parts of a message in the order in which their flags were written, the plain message first.
+ * Makes the parts of a message in the order of their flags. The plain message comes first.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function messageParts(message: string | undefined, given: readonly GivenFlag[]): readonly Part[] {
@@ -66,7 +66,7 @@ export function messageParts(message: string | undefined, given: readonly GivenF
   return parts;
 }
 
-/** The JSON that a flag holds, or the file that it names; `-` reads standard input. */
+/** Parses the JSON of a flag, or of the file that it names; `-` reads standard input. */
 export function jsonFrom(flag: string, value: string): JsonValue {
   if (value === '-') return parsedJson(flag, 'standard input', stdinText());
   try {
@@ -82,11 +82,11 @@ export function jsonFrom(flag: string, value: string): JsonValue {
 }
 
 /**
- * A file as a part: the content of a path, or a reference to a URL.
+ * Makes a part of a file: the content of a path, or a reference to a URL.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function filePart(place: string): Part {
-  // A reference is not ours to fetch.
+  // The tool does not fetch references.
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place) && !place.startsWith('file://')) return { url: place, ...inferred(place) };
   const path = place.startsWith('file://') ? new URL(place) : place;
   try {

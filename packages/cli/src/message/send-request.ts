@@ -10,7 +10,7 @@ const EXCLUDED_BY_PAYLOAD: readonly FlagName[] = [
 ];
 
 /**
- * The request that the flags of `send` describe. What it does not say is left to the agent: no id is made up.
+ * Makes the request that the flags of `send` describe. Absent ids are left to the agent.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function sendRequest({ args: [text], given, settings }: Invocation): Exclude<SendInput, string> {

@@ -1,4 +1,4 @@
-/** Every label of text output. Scripts read them: one that changes breaks somebody. */
+/** Labels of text output. Scripts read them, so a change breaks users. */
 export const LABELS = {
   task: 'Task',
   tasks: 'Tasks',

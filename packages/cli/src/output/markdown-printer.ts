@@ -1,40 +1,42 @@
 interface Style {
   bold: boolean;
   italic: boolean;
-  /** The number of backticks that opened the code, 0 outside of code. */
+  /** Number of backticks that opened the code; 0 outside of code. */
   code: number;
 }
 
-/** The beginning of a line that may still become a heading, a list item, a quote or a fence. */
+/** Matches the beginning of a line that may still become a heading, a list item, a quote or a fence. */
 const UNDECIDED = /^\s{0,8}(?:#{1,6}|[-*+]|\d{1,3}[.)]?|>|`{1,2})?$/;
 const FENCE = /^\s{0,3}```/;
 const RESET = '\x1b[0m';
 
 /**
- * Turns Markdown into coloured text for a terminal while it arrives. The result does not depend on the chunks that the
- * text comes in. Text that is no Markdown passes unchanged; the caller removes control characters first.
+ * Turns Markdown into coloured text for a terminal as it arrives. The result does not depend on the chunks. Other text
+ * passes unchanged. The caller removes control characters first.
  */
 export class MarkdownPrinter {
   readonly #style: Style = { bold: false, italic: false, code: 0 };
-  /** The beginning of a line while it is undecided; undefined behind it. */
+  /** The beginning of a line while its kind is undecided; undefined after that. */
   #prefix: string | undefined = '';
   #isHeading = false;
   #inFence = false;
-  /** A fence line shows nothing of itself. */
+  /** True on a fence line, which is not shown. */
   #onFenceLine = false;
-  /** Equal markers whose meaning depends on the next character. They are counted: a long string would be slow. */
+  /**
+   * Equal markers whose meaning depends on the next character. They are counted, because a long string would be slow.
+   */
   #marker = '';
   #markers = 0;
   #before = ' ';
   #out = '';
 
-  /** The part of the printed text that is decided by now. */
+  /** Returns the part of the text that is decided. */
   push(text: string): string {
     for (const char of text) this.#take(char);
     return this.#flush();
   }
 
-  /** The rest, with every style reset. The printer can be used again. */
+  /** Returns the rest and resets every style. The printer can be used again. */
   end(): string {
     this.#endLine();
     this.#prefix = '';
@@ -101,7 +103,7 @@ export class MarkdownPrinter {
     }
   }
 
-  /** Decides on the markers before a character: style, or text. */
+  /** Decides if the markers before a character are style or text. */
   #resolve(next: string): void {
     const [marker, count] = [this.#marker, this.#markers];
     if (count === 0) return;

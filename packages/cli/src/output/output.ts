@@ -1,41 +1,44 @@
-/** How results are written. */
+/** The format of results. */
 export type OutputFormat = 'text' | 'json' | 'jsonl';
 
-/** A stream that text goes to. */
+/** A stream for text. */
 export interface TextSink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
-  /** The width of a terminal. */
+  /** Width of the terminal. */
   readonly columns?: number;
 }
 
-/** Where an output writes to. */
+/** The streams of an output. */
 export interface OutputSinks {
   readonly stdout: TextSink;
   readonly stderr: TextSink;
-  /** Whether stderr may be coloured. */
+  /** True if stderr may be coloured. */
   readonly colors: boolean;
   /** True if stdout is a terminal that may be coloured. */
   readonly styled?: boolean;
 }
 
-/** How much is written, and in which form. */
+/** The amount and format of output. */
 export interface OutputOptions {
   readonly format?: OutputFormat;
   readonly verbose?: boolean;
 }
 
-/** Results on stdout, everything else on stderr. What is written is plain text: it never steers a terminal. */
+/**
+ * Writes results to stdout and everything else to stderr. Removes control characters, so output never controls a
+ * terminal.
+ */
 export class Output {
   readonly format: OutputFormat;
-  /** Whether everything is to be shown. */
+  /** True if all details are shown. */
   readonly verbose: boolean;
   readonly #sinks: OutputSinks;
-  /** Whether a line of progress stands. */
+  /** True while a progress line is shown. */
   #drawn = false;
-  /** The last value of labels that need not be shown twice. */
+  /** Last values of labels that are not repeated. */
   readonly #shown = new Map<string, string>();
-  /** True if the terminal's cursor stands behind text of stdout. */
+  /** True if the cursor of the terminal is behind text of stdout. */
   #isMidLine = false;
 
   constructor(sinks: OutputSinks, { format = 'text', verbose = false }: OutputOptions = {}) {
@@ -48,12 +51,12 @@ export class Output {
     return this.format !== 'text';
   }
 
-  /** Whether a person reads stderr as it is written. */
+  /** True if stderr is a terminal. */
   get watched(): boolean {
     return this.#sinks.stderr.isTTY === true;
   }
 
-  /** True if a person reads stdout as it is written. */
+  /** True if stdout is a terminal. */
   get isRead(): boolean {
     return this.#sinks.stdout.isTTY === true && !this.json;
   }
@@ -63,69 +66,67 @@ export class Output {
     return this.#sinks.styled === true && !this.json;
   }
 
-  /** The one JSON document of a command. */
+  /** Writes the one JSON document of a command. */
   document(value: unknown): void {
     this.#write(`${jsonText(value, this.format === 'json' ? 2 : undefined)}\n`);
   }
 
-  /** One object of many, on a line of its own. */
+  /** Writes an object on a line of its own. */
   line(value: unknown): void {
     this.#write(`${jsonText(value)}\n`);
   }
 
-  /** A `Label: value` line; without a value nothing. */
+  /** Writes a `Label: value` line; without a value nothing. */
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
     this.#write(`${label}: ${onOneLine(harmless(value))}\n`);
   }
 
-  /** The same, but on a terminal not again as long as the label has the same value. */
+  /** Writes a `Label: value` line. A terminal does not repeat it while the value stays the same. */
   fieldOnce(label: string, value: string | undefined): void {
     if (value === undefined || (this.isRead && this.#shown.get(label) === value)) return;
     this.#shown.set(label, value);
     this.field(label, value);
   }
 
-  /** A `Label: value` line on stderr, ahead of the result. */
+  /** Writes a `Label: value` line to stderr, before the result. */
   announce(label: string, value: string | undefined): void {
     if (value === undefined) return;
     if (this.watched) this.#shown.set(label, value);
     this.note(`${label}: ${value}`);
   }
 
-  /** A label on a line of its own, content, and a blank line. */
+  /** Writes a label, the content below it, and a blank line. */
   block(label: string, content: string): void {
     this.#write(`${label}:\n${harmless(content).replace(/(?<!\n)\n+$/, '')}\n\n`);
   }
 
-  /** Text as it is, for what comes in pieces and for scripts. */
+  /** Writes text unchanged, for text in pieces and for scripts. */
   raw(text: string): void {
     this.#write(harmless(text));
   }
 
-  /** Text whose control characters are the tool's own colours. */
+  /** Writes text with the tool's own colours. */
   styledText(text: string): void {
     this.#write(text);
   }
 
-  /** Something to know, beside the result. */
+  /** Writes a note to stderr. */
   note(text: string): void {
     this.#tell(`${harmless(text)}\n`);
   }
 
-  /** Something to worry about. */
+  /** Writes a warning to stderr. */
   warn(text: string): void {
     this.#tell(`${this.#colored('warning:', 33)} ${harmless(text)}\n`);
   }
 
-  /** What ended the command. */
+  /** Writes the error that ended the command. */
   fail(text: string): void {
     this.#tell(`${this.#colored('error:', 31)} ${harmless(text)}\n`);
   }
 
-  /**
-   * A line that the next output replaces. Only a terminal shows it, and not behind text that waits for its line to end.
-   */
+  /** Shows a line that the next output replaces. Only a terminal shows it, and not behind an open line of text. */
   progress(text: string): void {
     if (!this.watched || this.#isMidLine) return;
     this.#drawn = true;
@@ -135,7 +136,7 @@ export class Output {
     this.#sinks.stderr.write(`\r${line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\x1b[K`);
   }
 
-  /** Takes the line of progress away. */
+  /** Removes the progress line. */
   endProgress(): void {
     if (this.#drawn) this.#sinks.stderr.write('\r\x1b[K');
     this.#drawn = false;
@@ -159,13 +160,13 @@ export class Output {
   }
 }
 
-/** JSON in which every character that steers a terminal or turns the direction of text is escaped. */
+/** Writes JSON and escapes characters that control a terminal or the direction of text. */
 function jsonText(value: unknown, indent?: number): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, undefined, indent).replaceAll(/[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu, escaped);
 }
 
-/** Text of somebody else without what would steer a terminal. */
+/** Removes characters that would control a terminal from foreign text. */
 export function harmless(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n]/gu, '');
 }

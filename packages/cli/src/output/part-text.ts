@@ -4,8 +4,8 @@ import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 
 /**
- * Shows parts: texts and data as blocks, files by name, media type and size. Chunks of a streamed text are one block,
- * except in verbose output of parts with metadata.
+ * Shows parts: texts and data as blocks, files by name, media type and size. Chunks of a streamed text become one
+ * block, except parts with metadata in verbose output.
  */
 export function writeParts(output: Output, parts: readonly Part[], textLabel: string = LABELS.text): void {
   const showsMetadata = output.verbose && parts.some(({ metadata }) => metadata !== undefined);
@@ -17,7 +17,7 @@ export function writeParts(output: Output, parts: readonly Part[], textLabel: st
   }
 }
 
-/** A file in one line. */
+/** Describes a file in one line. */
 export function fileLine(part: Extract<Part, { raw: string } | { url: string }>): string {
   const described = [part.filename, part.mediaType];
   const place = 'raw' in part ? sized(bytesOf(part.raw)) : part.url;

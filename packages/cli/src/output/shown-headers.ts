@@ -1,7 +1,7 @@
 const SECRET_HEADERS =
   /authorization|cookie|token|secret|password|credential|signature|(?:^|[-_])(?:api)?-?key$|-key-|^x-auth/i;
 
-/** Headers as they may be shown: without the values of those that are secret by name. `redacted` hides the rest. */
+/** Returns headers for display, without the values of secret ones. `redacted` hides secrets in the others. */
 export function shownHeaders(
   headers: Iterable<readonly [string, string]>,
   redacted: (text: string) => string,

@@ -4,13 +4,13 @@ import type { Output } from './output.js';
 import { writeParts } from './part-text.js';
 import { shortState, writeMessage, writeTask } from './task-text.js';
 
-/** Shows the events of a stream as they come. Chunks of one text flow on in one block. */
+/** Shows the events of a stream as they arrive. Chunks of one text continue one block. */
 export class StreamText {
   readonly #output: Output;
   /** The artifact whose text is being written. */
   #open: string | undefined;
   #artifact: string | undefined;
-  /** Names of artifacts by id: later chunks of an artifact need not repeat its name. */
+  /** Names of artifacts by id, because later chunks need not repeat the name. */
   readonly #names = new Map<string, string>();
 
   constructor(output: Output) {
@@ -38,7 +38,7 @@ export class StreamText {
     }
   }
 
-  /** Closes the block that is being written. */
+  /** Ends the current block. */
   end(): void {
     if (this.#open !== undefined) this.#output.raw('\n\n');
     this.#open = undefined;

@@ -3,28 +3,28 @@ import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { writeParts } from './part-text.js';
 
-/** A state without its prefix. */
+/** Returns a state without its prefix. */
 export function shortState(state: TaskState): string {
   return state.replace('TASK_STATE_', '');
 }
 
-/** Which task, where it belongs, and how it stands. */
-export interface TaskHead {
+/** The ids and the state of a task. */
+export interface TaskSummary {
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
   readonly state: TaskState | undefined;
 }
 
-/** The lines that every command prints that touches a task. */
-export function writeHead(output: Output, { taskId, contextId, state }: TaskHead): void {
+/** Writes the lines that every command about a task begins with. */
+export function writeSummary(output: Output, { taskId, contextId, state }: TaskSummary): void {
   output.fieldOnce(LABELS.task, taskId);
   output.fieldOnce(LABELS.context, contextId);
   output.field(LABELS.state, state === undefined ? undefined : shortState(state));
 }
 
-/** A task with all of its artifacts; `resume`: the command that goes on with it. */
+/** Shows a task with its artifacts. `resume` is the command that continues it. */
 export function writeTask(output: Output, task: Task, resume?: string): void {
-  writeHead(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
+  writeSummary(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
   if (output.verbose) output.field(LABELS.time, task.status.timestamp);
   if (output.verbose && task.metadata !== undefined) output.field(LABELS.metadata, JSON.stringify(task.metadata));
   if (task.status.message !== undefined) writeParts(output, task.status.message.parts, LABELS.message);
@@ -39,7 +39,7 @@ export function writeTask(output: Output, task: Task, resume?: string): void {
   output.field(LABELS.resume, resume);
 }
 
-/** A message that is the whole answer. */
+/** Shows a message that is the whole answer. */
 export function writeMessage(output: Output, message: Message, resume?: string): void {
   output.field(LABELS.task, message.taskId);
   output.field(LABELS.context, message.contextId);
@@ -47,13 +47,13 @@ export function writeMessage(output: Output, message: Message, resume?: string):
   output.field(LABELS.resume, resume);
 }
 
-/** A task, and the command that waits for it. */
+/** The state of a task, and the command that waits for it. */
 interface FollowedTask {
   readonly state: TaskState | undefined;
   readonly follow: string | undefined;
 }
 
-/** Says where the state of a task is something to look at; the exit code does not. */
+/** Warns if the state of a task needs attention. The exit code does not show it. */
 export function warnOfState(output: Output, { state, follow }: FollowedTask): void {
   if (state === undefined) return;
   if (state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED') output.warn(`the task is ${shortState(state)}`);

@@ -3,30 +3,31 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { StreamResponse } from 'parley-a2a';
 
 const LARGEST_BYTES = 16 * 1024 * 1024;
-/** Agents may say more than is known here. */
+/** Agents may send members that this version does not know. */
 const UNKNOWN_MEMBER = 'is not a known member';
 const KINDS = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 
-/** What a receiver asks of notifications, and whom it tells of them. */
+/** The options of `notificationReceiver`. */
 export interface ReceiverOptions {
-  /** What `X-A2A-Notification-Token` has to say. */
+  /** Required value of `X-A2A-Notification-Token`. */
   readonly token?: string | undefined;
-  /** What `Authorization` has to say: the scheme and the credentials. */
+  /** Required value of `Authorization`: the scheme and the credentials. */
   readonly authorization?: string | undefined;
   readonly onNotification: (notification: StreamResponse) => void;
-  /** Told why a request was refused. */
+  /** Called with the reason of each refusal. */
   readonly onRefusal: (status: number, reason: string) => void;
 }
 
-/** A request that is answered with a status and a reason. */
+/** The answer to a request that is refused. */
 interface Refusal {
   readonly status: number;
   readonly reason: string;
 }
 
 /**
- * A webhook for push notifications (spec §4.3.3), not listening yet. It answers 204 before it tells of a notification; 401 to wrong tokens or
- * credentials, 400 to what is no notification, 405 to what is no POST, 413 to more than 16 MiB. What comes twice is told twice.
+ * Makes a webhook for push notifications (Spec §4.3.3) that does not listen yet. It answers 204 before it passes a
+ * notification on. Refusals: 401 for a wrong token or credentials, 400 for a body that is no notification, 405 for
+ * other methods, 413 above 16 MiB. Duplicates are passed on.
  */
 export function notificationReceiver(options: ReceiverOptions): Server {
   return createServer((request, response) => {
@@ -43,14 +44,14 @@ function answer(
   { authorization, onNotification, onRefusal }: ReceiverOptions,
 ): void {
   if (!('reason' in outcome)) {
-    response.writeHead(204).end(() => onNotification(outcome));
+    response.writeSummary(204).end(() => onNotification(outcome));
     return;
   }
   const { status, reason } = outcome;
   const challenge =
     status === 401 && authorization !== undefined ? { 'www-authenticate': schemeOf(authorization) } : {};
   const headers = { 'content-type': 'application/json', connection: 'close', ...challenge };
-  response.writeHead(status, headers).end(JSON.stringify({ error: reason }));
+  response.writeSummary(status, headers).end(JSON.stringify({ error: reason }));
   onRefusal(status, reason);
 }
 
@@ -71,7 +72,7 @@ async function received(request: IncomingMessage, options: ReceiverOptions): Pro
   return notificationIn(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Whether a header says what it has to, in a time that does not tell how much of it is right. */
+/** Compares a header with its required value in constant time. */
 function isSecret(said: string | string[] | undefined, wanted: string | undefined): boolean {
   if (wanted === undefined) return true;
   return timingSafeEqual(hashOf(String(said)), hashOf(wanted));

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentExecutor, AgentOptions, EventQueue, RequestContext } from 'parley-a2a/server';
 
-/** What a message that begins with a word makes the demo agent do. */
+/** The reaction of the demo agent to the first word of a message. */
 interface Behaviour {
   readonly word: string;
   readonly description: string;
@@ -104,7 +104,7 @@ const executor: AgentExecutor = {
   },
 };
 
-/** An agent to practise every command with: the first word of a message says what happens. */
+/** Makes an agent to practise every command with. The first word of a message chooses its reaction. */
 export function demoAgent(): AgentOptions {
   return {
     agent: executor,

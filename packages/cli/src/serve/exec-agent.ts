@@ -6,30 +6,30 @@ import { join } from 'node:path';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a/server';
 import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
 
-/** How a program is made an agent. */
+/** The options of `execAgent`. */
 export interface ExecAgentOptions {
-  /** A line for the shell. */
+  /** A command line for the shell. */
   readonly command: string;
-  /** Where the answer is cut for streaming; absent: it comes in one piece. */
+  /** Splits the answer into chunks for streaming; absent for one chunk. */
   readonly chunk: string | undefined;
 }
 
-/** How long a program may take to end when it is told to. */
+/** Time of a program to end after a signal, before it is killed. */
 const FORCE_MS = 4_000;
-/** An answer that is not streamed is held whole. */
+/** Limit of an answer that is not streamed, because it is held in memory. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 /** Linux refuses to start a program with a variable of more than 128 kB. */
 const MAX_VARIABLE_BYTES = 64 * 1024;
-/** The credentials of the tool are not for the program. */
+/** Credentials of the tool, which the program must not see. */
 const SECRET_VARIABLES: ReadonlySet<string> = new Set(
   FLAG_NAMES.filter((name) => flagOf(name).secret === true).map(variableOf),
 );
 
 /**
- * Makes an agent of any program: each message runs it once, with the text on its stdin and ids in its environment
- * (`A2A_TASK_ID`, `A2A_CONTEXT_ID`, `A2A_MESSAGE`); what it prints is the answer, and an exit code other than 0 fails
- * the task. A message of more than 64 kB is in the file that `A2A_MESSAGE_FILE` names instead. A canceled task ends the
- * program and what it has started.
+ * Makes an agent of a program. Each message runs the program once, with the text on its stdin. The environment has
+ * `A2A_TASK_ID`, `A2A_CONTEXT_ID` and `A2A_MESSAGE`. A message of more than 64 kB is in the file that
+ * `A2A_MESSAGE_FILE` names instead. The output is the answer, and an exit code other than 0 fails the task. Canceling a
+ * task ends the program and its children.
  */
 export function execAgent(options: ExecAgentOptions): AgentExecutor {
   return {
@@ -38,7 +38,7 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
       using message = new MessageVariable(context.message);
       const child = started(options.command, context, message.env);
       const ended = once(child, 'close');
-      // Looked at below; until then nobody listens.
+      // The error is handled below, where the end is awaited.
       ended.catch(() => {});
       const stop = () => endGroup(child);
       context.signal.addEventListener('abort', stop, { once: true });
@@ -56,7 +56,9 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
   };
 }
 
-/** A message as variables for a program: itself, or the path of a file that is there as long as the program runs. */
+/**
+ * A message as a variable for a program: the message itself, or the path of a file that exists while the program runs.
+ */
 class MessageVariable implements Disposable {
   readonly env: Readonly<Record<string, string>>;
   readonly #folder: string | undefined;
@@ -85,9 +87,9 @@ function started(
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.has(name));
   const env = { ...Object.fromEntries(inherited), A2A_TASK_ID: taskId, A2A_CONTEXT_ID: contextId, ...message };
-  // A group of its own, so that what the program starts ends with it.
+  // A process group of its own, so that the children of the program end with it.
   const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
-  // A program need not read what it is told.
+  // A program need not read its stdin.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);
   return child;

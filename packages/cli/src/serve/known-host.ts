@@ -17,7 +17,7 @@ export function isKnownHost(host: string | undefined, publicUrl: string): boolea
 export function refuseHost(response: ServerResponse): void {
   const message = 'This server takes requests for hosts of its own machine only. --public-url allows another one';
   response
-    .writeHead(421, { 'content-type': 'application/json', connection: 'close' })
+    .writeSummary(421, { 'content-type': 'application/json', connection: 'close' })
     .end(JSON.stringify({ error: { code: 421, message } }));
 }
 

@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { CliError, usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
 
-/** A server that can be ended. */
+/** A server that can be closed. */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** What to tell of a server that listens. */
+/** A server that listens, for output. */
 export interface ListeningAgent {
   readonly name: string;
   readonly url: string;
   readonly card: string;
 }
 
-/** Says where an agent is, on stdout before anything else. */
+/** Writes the address of an agent to stdout, before anything else. */
 export function tellListening(output: Output, { name, url, card }: ListeningAgent): void {
   if (output.json) output.line({ name, url, card });
   else {
@@ -26,7 +26,10 @@ export function tellListening(output: Output, { name, url, card }: ListeningAgen
   }
 }
 
-/** Resolves when a signal asks to stop and the server has closed; a second signal does not wait. Call it before telling that it listens. */
+/**
+ * Resolves once a signal has asked to stop and the server has closed. A second signal does not wait. Call it before
+ * announcing the server.
+ */
 export function untilStopped(server: Closable): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopping = false;
@@ -40,7 +43,7 @@ export function untilStopped(server: Closable): Promise<void> {
   });
 }
 
-/** The port that a flag names. */
+/** Parses the port of a flag. */
 export function portOf(text: string | undefined): number {
   const port = Number(text);
   if (text === undefined || !/^\d{1,5}$/.test(text) || port > 65_535)
@@ -48,13 +51,13 @@ export function portOf(text: string | undefined): number {
   return port;
 }
 
-/** Where a server is to listen. */
+/** The address for a server to listen on. */
 export interface ListenPlace {
   readonly port: number;
   readonly host: string;
 }
 
-/** Waits until a server listens; says what to do where it cannot. */
+/** Waits until a server listens. If it cannot, the error says what to do. */
 export async function listening<T>(starting: Promise<T>, { port, host }: ListenPlace): Promise<T> {
   try {
     return await starting;
@@ -78,13 +81,13 @@ export async function listening<T>(starting: Promise<T>, { port, host }: ListenP
 
 /** A server that listens. */
 export interface StartedServer {
-  /** Its address on this machine, without a slash at the end. */
+  /** Its address on this machine, without a final slash. */
   readonly url: string;
-  /** As that of `untilStopped`. */
+  /** Resolves as `untilStopped` does. */
   readonly stopped: Promise<void>;
 }
 
-/** Starts a plain server, which lets all its connections go when it is asked to stop. */
+/** Starts a plain server. When it is asked to stop, it closes all its connections. */
 export async function started(server: Server, place: ListenPlace): Promise<StartedServer> {
   const { port: wanted, host } = place;
   server.listen(wanted, host);

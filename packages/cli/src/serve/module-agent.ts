@@ -6,14 +6,14 @@ import type { A2AHostOptions, AgentOptions } from 'parley-a2a/node';
 import { CliError, usageError } from '../failure/cli-error.js';
 import { PACKAGE_ROOT } from '../package-root.js';
 
-/** Several agents by path, or one. */
+/** One agent, or several by path. */
 export type ModuleAgent =
   | { readonly host: Pick<A2AHostOptions, 'agents'> & Partial<A2AHostOptions> }
   | { readonly agent: AgentOptions };
 
 /**
- * Loads what a module exports, as `default` or as `agent`: a function, an executor, an object with `run`, the options
- * of an agent, or `{ agents }` for several.
+ * Loads the agent that a module exports, as `default` or as `agent`. It may be a function, an executor, an object with
+ * `run`, the options of an agent, or `{ agents }` for several.
  * @throws CliError
  */
 export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
@@ -47,13 +47,12 @@ async function imported(path: string, file: string): Promise<{ readonly default?
 }
 
 /**
- * The file and line of an error of loading: in front of the stack for TypeScript, else the first place in the stack
- * that belongs to neither Node.js nor a package. Syntax errors of JavaScript name none: there Node.js is asked to check
- * the file.
+ * Returns the file and line of an error while loading. TypeScript errors begin with it. Otherwise it is the first place
+ * in the stack outside of Node.js and packages. Syntax errors of JavaScript name no place, so Node.js checks the file.
  */
 function placeOf({ name, stack = '' }: Error, file: string): string {
   const urls = stack.split('\n').filter((line) => line.includes('file://'));
-  // The column and the bracket behind the line number are left out.
+  // The column and the bracket after the line number are left out.
   const places = urls.map((line) => line.slice(line.indexOf('file://')).split(':').slice(0, -1).join(':'));
   const own = places.find((place) => !place.includes('/node_modules/') && !place.startsWith(PACKAGE_ROOT.href));
   if (own !== undefined) return `${decodeURI(own.slice('file://'.length))}: `;
@@ -62,7 +61,7 @@ function placeOf({ name, stack = '' }: Error, file: string): string {
   return first === undefined ? '' : `${first}: `;
 }
 
-/** A line that is a place: a path, a colon and a number. */
+/** Returns the first line that is a path, a colon and a number. */
 function firstPlace(text: string): string | undefined {
   const [line = ''] = text.split('\n');
   return /:\d+$/.test(line) ? line : undefined;

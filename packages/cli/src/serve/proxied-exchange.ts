@@ -2,16 +2,19 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TrafficLog } from './traffic-log.js';
 
-/** One request on its way through the proxy. */
+/** The options of `ProxiedExchange`. */
 export interface ProxiedExchangeOptions {
   readonly number: number;
-  /** Base URL of the agent behind, without a slash at the end. */
+  /** Base URL of the agent behind the proxy, without a final slash. */
   readonly target: string;
   /** Base URL of the proxy. */
   readonly own: string;
-  /** Takes entries as they are: it has to hide credentials itself. */
+  /** Gets entries with credentials, which it has to hide. */
   readonly log: TrafficLog;
-  /** Told the names of headers, parameters and cookies in which the card of the agent expects keys, in lower case. */
+  /**
+   * Called with the names of headers, parameters and cookies for API keys, as the agent's card declares them, in lower
+   * case.
+   */
   readonly onSecretName: (name: string) => void;
 }
 
@@ -27,20 +30,20 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
   'expect',
-  // What is logged should be readable.
+  // Compressed bodies could not be logged.
   'accept-encoding',
   'content-encoding',
 ]);
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-/** Who waits for the answer; the signal is aborted when nobody does any more. */
+/** The caller of the proxy. The signal aborts once the caller has closed the connection. */
 interface Caller {
   readonly path: string;
   readonly response: ServerResponse;
   readonly signal: AbortSignal;
 }
 
-/** Passes one request on, and its answer back as it comes. */
+/** Passes one request on, and streams its answer back. */
 export class ProxiedExchange {
   readonly #options: ProxiedExchangeOptions;
 
@@ -86,7 +89,7 @@ export class ProxiedExchange {
     const { number: exchange, log } = this.#options;
     const type = answer.headers.get('content-type') ?? '';
     const head = `${answer.status} ${type}`.trim();
-    // The proxy asks for no credential, so that pages of other origins must not read what passes.
+    // The proxy asks for no credentials, so pages of other origins must not read its answers.
     const headers = Object.fromEntries(
       Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name) && !name.startsWith('access-control-')),
     );
@@ -95,10 +98,10 @@ export class ProxiedExchange {
       const text = this.#rewritten(await answer.text());
       log({ exchange, what: 'response', head, headers: shown, body: text });
       delete headers.etag;
-      response.writeHead(answer.status, headers).end(text);
+      response.writeSummary(answer.status, headers).end(text);
       return;
     }
-    response.writeHead(answer.status, headers);
+    response.writeSummary(answer.status, headers);
     if (!type.startsWith('text/event-stream')) {
       const bytes = Buffer.from(await answer.arrayBuffer());
       log({ exchange, what: 'response', head, headers: shown, body: bytes.toString() });
@@ -111,7 +114,7 @@ export class ProxiedExchange {
     const tell = (body: string) => log({ exchange, what: 'event', head: 'stream', body });
     let pending = '';
     for await (const chunk of answer.body ?? []) {
-      // A secret that two chunks share shows in neither: lines are logged whole.
+      // Lines are logged whole, because a secret may be split over two chunks.
       const [line = '', ...lines] = decoder.decode(chunk, { stream: true }).split(/(?<=\n)/);
       pending += line;
       for (const next of lines) {
@@ -129,7 +132,9 @@ export class ProxiedExchange {
     response.end();
   }
 
-  /** A card whose addresses lead through the proxy, and whose signatures, no longer true, are gone. */
+  /**
+   * Returns a card whose addresses lead through the proxy. Its signatures are removed, because they no longer match.
+   */
   #rewritten(text: string): string {
     const { target, own, onSecretName } = this.#options;
     try {
@@ -146,14 +151,14 @@ export class ProxiedExchange {
   }
 }
 
-/** The path and query of a request target. Behind a host, the other forms of a target would name another host. */
+/** Returns the path and query of a request target. Other forms of a target would name another host. */
 function pathIn(target = '/'): string {
   if (target.startsWith('/')) return target;
   const named = URL.parse(target);
   return named === null || !/^https?:$/.test(named.protocol) ? '/' : `${named.pathname}${named.search}`;
 }
 
-/** The places where a card expects API keys, in the forms of 1.0 and of 0.3. */
+/** Returns the names for API keys in a card of 1.0 or 0.3. */
 function keyNamesIn({ securitySchemes }: Record<string, unknown>): readonly string[] {
   return Object.values(securitySchemes ?? {}).flatMap((scheme: { apiKeySecurityScheme?: unknown; name?: unknown }) => {
     const { name } = (scheme?.apiKeySecurityScheme ?? scheme ?? {}) as { readonly name?: unknown };
@@ -173,5 +178,5 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 function answerJson(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  response.writeSummary(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -5,7 +5,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 
-/** Serves one agent or several with what the flags say. */
+/** Serves one or several agents with the options of the flags. */
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
   const logger = loggerFor(settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info');
   const databaseUrl = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';

@@ -6,7 +6,7 @@ import { portOf, started, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
 
-/** Passes everything on to another agent, whose card then names this address, and logs what passes. */
+/** Passes all requests on to another agent and logs them. The card of that agent then names this address. */
 export async function serveProxy({ settings, output }: Invocation, target: string): Promise<number> {
   const base = URL.parse(target);
   if (base === null || !/^https?:$/.test(base.protocol))

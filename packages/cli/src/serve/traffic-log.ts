@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { redactor } from 'parley-a2a/credentials';
 import { shownHeaders } from '../output/shown-headers.js';
 
-/** One thing that passed through. */
+/** A logged part of an exchange. */
 export interface TrafficEntry {
   /** Number of the exchange, from 1. */
   readonly exchange: number;
@@ -13,10 +13,10 @@ export interface TrafficEntry {
   readonly body?: string;
 }
 
-/** Takes every entry as it happens. */
+/** Takes each entry as it happens. */
 export type TrafficLog = (entry: TrafficEntry) => void;
 
-/** A log without credentials. Names in `secretNames` are secret beside the usual ones; the set may grow. */
+/** Makes a log without credentials. `secretNames` adds names to the usual secret ones; the set may grow. */
 export function redactedLog(log: TrafficLog, secretNames: ReadonlySet<string>): TrafficLog {
   return ({ head, headers, body, ...entry }) => {
     const shown = redactor([], secretNames);
@@ -34,7 +34,7 @@ export function redactedLog(log: TrafficLog, secretNames: ReadonlySet<string>): 
 
 const ARROWS = { request: '→', response: '←', event: '·', end: '■', error: '✗' };
 
-/** Lines for people. */
+/** Makes a log in lines for people. */
 export function readableLog(write: (text: string) => void): TrafficLog {
   return ({ exchange, what, head, body }) => {
     write(`${ARROWS[what]} #${exchange} ${head}\n`);
@@ -42,7 +42,7 @@ export function readableLog(write: (text: string) => void): TrafficLog {
   };
 }
 
-/** One JSON object a line, appended to a file. */
+/** Makes a log that appends one JSON object per line to a file. */
 export function fileLog(path: string, now: () => number): TrafficLog {
   return (entry) =>
     appendFileSync(path, `${JSON.stringify({ time: new Date(now()).toISOString(), ...entry })}\n`, { mode: 0o600 });

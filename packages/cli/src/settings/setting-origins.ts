@@ -1,16 +1,17 @@
 import { FLAGS, type FlagName } from '../command-line/flags.js';
 
 /**
- * The places that may set a flag.
+ * The sources that may set a flag.
  *
  * - `command line`: no variable and no file.
- * - `anywhere`: also a `.env` file that nobody has trusted.
- * - `recipient`: decides where credentials go. An untrusted file sets it only while no credential comes from elsewhere.
- * - `trusted`: decides which files are read or written, which program runs, who is believed. An untrusted file never sets it.
+ * - `anywhere`: also an untrusted `.env` file.
+ * - `recipient`: decides the recipient of credentials. An untrusted file sets it only while no credential comes from
+ *   elsewhere.
+ * - `trusted`: decides about files, programs or trust. An untrusted file never sets it.
  */
 export type SettingOrigin = 'command line' | 'anywhere' | 'recipient' | 'trusted';
 
-/** The places that may set each flag. */
+/** The sources that may set each flag. */
 export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'agent-card': 'recipient',
   endpoint: 'recipient',
@@ -106,7 +107,7 @@ export const CREDENTIAL_FLAGS = [
   'auth-credentials',
 ] as const satisfies readonly FlagName[];
 
-/** The flags that a variable or a file can set, in the order of the table of flags. */
+/** Flags that a variable or a file can set, in the order of the table of flags. */
 export const CONFIGURABLE_FLAGS = (Object.keys(FLAGS) as FlagName[]).filter(
   (name) => SETTING_ORIGINS[name] !== 'command line',
 );

@@ -9,32 +9,32 @@ import { TrustedFiles } from './trusted-files.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The folder of what is kept for all projects of a user. */
+/** Returns the folder for files of all projects of a user. */
 export function globalFolder(env: Environment): string {
   const { XDG_CONFIG_HOME: named = '', HOME, USERPROFILE } = env;
   if (isAbsolute(named)) return join(named, 'a2a-cli');
-  // A relative path would lead into the working directory, which may be anybody's.
+  // A relative path would lead into the working directory, which may belong to another user.
   const home = [HOME, USERPROFILE].find((path) => path !== undefined && isAbsolute(path)) ?? userInfo().homedir;
   return join(home, '.config', 'a2a-cli');
 }
 
-/** The files that the user has trusted. */
+/** Returns the files that the user has trusted. */
 export function trustedFiles(env: Environment): TrustedFiles {
   return new TrustedFiles(join(globalFolder(env), 'trusted.json'));
 }
 
-/** The places of settings. */
+/** The sources of settings. */
 export interface SettingsPlaces {
   readonly env: Environment;
-  /** The file of `--config`, in place of the local one. */
+  /** The file of `--config`, which replaces the local one. */
   readonly named: string | undefined;
   /** The working directory. */
   readonly folder: string;
-  /** Told of each file that is ignored. */
+  /** Called for each ignored file. */
   readonly warn: (text: string) => void;
 }
 
-/** The layers below the flags: environment, local file (or the one named), global file. */
+/** Returns the layers below the flags: environment, local or named file, global file. */
 export function settingsLayers({ env, named, folder, warn }: SettingsPlaces): SettingsLayer[] {
   const globalPath = join(globalFolder(env), '.env');
   const local = named === undefined ? localLayer({ env, folder, warn, globalPath }) : namedLayer(named, folder);
@@ -42,26 +42,23 @@ export function settingsLayers({ env, named, folder, warn }: SettingsPlaces): Se
   return [{ source: 'environment', values: env }, local, global].filter((layer) => layer !== undefined);
 }
 
-/** Files that hold secrets and that others on this machine can read. */
+/** Returns the files with secrets that other users of this machine can read. */
 export function exposedFiles(layers: readonly SettingsLayer[]): string[] {
   const secrets = FLAG_NAMES.filter((name) => flagOf(name).secret === true).map(variableOf);
   const files = layers.filter(({ source, values }) => source !== 'environment' && secrets.some((name) => values[name]));
   return files.map(({ source }) => source).filter((path) => (statSync(path).mode & 0o077) !== 0);
 }
 
-/** A file of settings as it was read, once. */
+/** A file of settings, read once. */
 export interface SettingsFile {
   readonly path: string;
   readonly content: Buffer;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** True if the file, and the link that leads to it, belong to the user. */
+  /** True if the user owns the file and the link that leads to it. */
   readonly isOwn: boolean;
 }
 
-/**
- * The nearest `.env`, here or in a folder above, as git finds its folder. Files of other users are passed over, with a
- * warning.
- */
+/** Finds the nearest `.env`, here or in a parent folder. Files of other users are skipped with a warning. */
 export function nearestSettingsFile(folder: string, warn: (text: string) => void): SettingsFile | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const file = readSettingsFile(join(at, '.env'));
@@ -71,7 +68,9 @@ export function nearestSettingsFile(folder: string, warn: (text: string) => void
   }
 }
 
-/** Reads a file of settings; `undefined` if it cannot be read, or is no file: to read from a pipe might never end. */
+/**
+ * Reads a file of settings; `undefined` if it is unreadable or not a regular file. A read from a pipe might never end.
+ */
 export function readSettingsFile(path: string): SettingsFile | undefined {
   try {
     if (!statSync(path).isFile()) return undefined;

@@ -5,37 +5,40 @@ import { shellWord } from '../task/shell-word.js';
 import { CONFIGURABLE_FLAGS, CREDENTIAL_FLAGS, SETTING_ORIGINS } from './setting-origins.js';
 import type { FileTrust } from './trusted-files.js';
 
-/** Values from one place, under the names of their variables. */
+/** Values from one source, by the names of their variables. */
 export interface SettingsLayer {
   /** `environment`, or the path of a file. */
   readonly source: string;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** Set if the file was found by walking up and is not trusted. */
+  /** Set if the file was found in a parent folder and is not trusted. */
   readonly distrust?: Exclude<FileTrust, 'trusted'>;
 }
 
-/** What a setting is, and who says so. */
+/** A value with its source. */
 export interface Setting {
   readonly values: readonly string[];
   /** `flag`, `environment`, the path of a file, or `built-in`. */
   readonly source: string;
-  /** As that of its layer. */
+  /** The distrust of its layer. */
   readonly distrust?: SettingsLayer['distrust'];
 }
 
-/** What holds for this run: flag before environment before local file before global file before what is built in. */
+/**
+ * The settings of this run. A flag wins over the environment, then the local file, the global file, and the default.
+ */
 export class Settings {
   readonly #given: readonly GivenFlag[];
   readonly #layers: readonly SettingsLayer[];
 
-  /** The layers stand in the order of their precedence. */
+  /** The layers are in order of precedence. */
   constructor(given: readonly GivenFlag[], layers: readonly SettingsLayer[]) {
     this.#given = given;
     this.#layers = layers;
   }
 
   /**
-   * The source of a setting; `undefined` if it is not set. For display only: to act on a setting, ask for its value.
+   * Returns a setting with its source; `undefined` if it is not set. Use it for display only: the other methods check
+   * trust.
    */
   setting(name: FlagName): Setting | undefined {
     const given = this.#given.filter((flag) => flag.name === name);
@@ -57,7 +60,7 @@ export class Settings {
   }
 
   /**
-   * Refuses what an untrusted file must never set, before a command begins.
+   * Refuses settings of untrusted files that only trusted ones may set. Called before a command begins.
    * @throws CliError A2ACLI_ERR_USAGE
    */
   checkTrust(names: readonly FlagName[]): void {
@@ -65,7 +68,7 @@ export class Settings {
   }
 
   /**
-   * Refuses an untrusted file that decides where a credential goes which is not among the settings.
+   * Refuses an untrusted file that decides the recipient of a credential from elsewhere.
    * @param what the credential, such as `a login`.
    * @throws CliError A2ACLI_ERR_USAGE
    */
@@ -76,7 +79,7 @@ export class Settings {
     }
   }
 
-  /** The value of a flag. */
+  /** Returns the value of a flag. */
   text(name: FlagName): string | undefined {
     const value = this.#used(name)?.values.at(-1);
     const { choices } = flagOf(name);
@@ -85,12 +88,12 @@ export class Settings {
     return value;
   }
 
-  /** The values of a flag that repeats. */
+  /** Returns the values of a flag that repeats. */
   list(name: FlagName): readonly string[] {
     return this.#used(name)?.values ?? [];
   }
 
-  /** Whether a flag without value is on. */
+  /** Returns true if a flag without a value is on. */
   isOn(name: FlagName): boolean {
     const value = this.text(name);
     if (value === undefined || value === 'false' || value === '0') return false;
@@ -99,8 +102,8 @@ export class Settings {
   }
 
   /**
-   * Which of two flags that exclude each other holds: the one set with more authority.
-   * @throws CliError where the same place sets both.
+   * Returns the one of two exclusive flags whose source has precedence.
+   * @throws CliError if the same source sets both.
    */
   either<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
     const [on, otherOn] = [this.isOn(one), this.isOn(other)];
@@ -108,15 +111,15 @@ export class Settings {
   }
 
   /**
-   * Which of two values that exclude each other holds: the one set with more authority.
-   * @throws CliError where the same place sets both.
+   * Returns the one of two exclusive values whose source has precedence.
+   * @throws CliError if the same source sets both.
    */
   eitherText<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
     const [set, otherSet] = [this.setting(one) !== undefined, this.setting(other) !== undefined];
     return set && otherSet ? this.#stronger(one, other) : set ? one : otherSet ? other : undefined;
   }
 
-  /** A number that is not negative. */
+  /** Returns a number that is not negative. */
   count(name: FlagName): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -124,7 +127,7 @@ export class Settings {
     return Number(text);
   }
 
-  /** A time, in ms; of one that becomes a timer, at most what a timer can take. */
+  /** Returns a time in ms, limited to the longest timer for flags that become timers. */
   duration(name: FlagName): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -134,7 +137,7 @@ export class Settings {
     return TIMERS.includes(name) ? Math.min(ms, LONGEST_TIMER_MS) : ms;
   }
 
-  /** A JSON object. */
+  /** Returns a JSON object. */
   object(name: FlagName): Record<string, unknown> | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -143,12 +146,12 @@ export class Settings {
     throw usageError(`--${name} is a JSON object such as {"key":"value"}`);
   }
 
-  /** Every setting that could be made, in the order of the table. */
+  /** Returns every configurable setting, in the order of the table. */
   all(): readonly { readonly name: FlagName; readonly setting: Setting | undefined }[] {
     return CONFIGURABLE_FLAGS.map((name) => ({ name, setting: this.setting(name) }));
   }
 
-  /** A setting that is acted on. */
+  /** Returns a setting to act on. Refuses one from an untrusted source that must not set it. */
   #used(name: FlagName): Setting | undefined {
     const setting = this.setting(name);
     if (setting?.distrust === undefined) return setting;
@@ -160,7 +163,7 @@ export class Settings {
     return setting;
   }
 
-  /** A credential that comes from another place. */
+  /** Returns a flag with a credential from another source. */
   #credentialBeside(source: string): FlagName | undefined {
     return CREDENTIAL_FLAGS.find((name) => {
       const setting = this.setting(name);
@@ -197,7 +200,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 const LONGEST_DURATION = 100;
 
-/** The ms of a time such as `2s` or `1m30s`; a bare number is of seconds. `undefined` where it is none. */
+/** Parses a time such as `2s` or `1m30s` to ms; a bare number counts seconds. `undefined` if it is not a time. */
 export function durationOf(text: string): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
   if (text.length > LONGEST_DURATION || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** True if a person has trusted a file: with the content that it has, with other content, or never. */
+/** The trust in a file: with its current content, only with other content, or never given. */
 export type FileTrust = 'trusted' | 'changed' | 'unknown';
 
-/** The files that a person has trusted, each with a hash of its content, in a file that only its owner reads. */
+/** Files that a person has trusted, each with a hash of its content. Only the owner can read the list. */
 export class TrustedFiles {
   readonly path: string;
 
@@ -13,12 +13,12 @@ export class TrustedFiles {
     this.path = path;
   }
 
-  /** The paths that were trusted, sorted. */
+  /** Trusted paths, sorted. */
   get paths(): readonly string[] {
     return Object.keys(this.#read()).sort();
   }
 
-  /** True if a file is trusted with this content. */
+  /** Returns the trust in a file with this content. */
   trustOf(file: string, content: Uint8Array): FileTrust {
     const known = this.#read()[file];
     if (known === undefined) return 'unknown';
@@ -30,7 +30,7 @@ export class TrustedFiles {
     this.#write({ ...this.#read(), [file]: hashOf(content) });
   }
 
-  /** Takes trust away; `false` if there was none. */
+  /** Removes the trust; returns `false` if there was none. */
   untrust(file: string): boolean {
     const { [file]: known, ...others } = this.#read();
     if (known !== undefined) this.#write(others);
@@ -46,7 +46,7 @@ export class TrustedFiles {
     }
   }
 
-  /** Replaces the file in one step: another command may read it at the same time. */
+  /** Replaces the file in one step, because another command may read it at the same time. */
   #write(hashes: Readonly<Record<string, string>>): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const draft = `${this.path}.${process.pid}`;

@@ -8,14 +8,17 @@ interface WaitingTask {
   readonly signal: AbortSignal;
 }
 
-/** Whether waiting goes on while a task asks for authorization, which is given outside of this tool (spec §7.6). */
+/**
+ * Returns true if waiting continues while a task asks for authorization, which is given outside of this tool (Spec
+ * §7.6).
+ */
 export function awaitsAuthorization({ settings }: Invocation): boolean {
   return settings.isOn('await-auth');
 }
 
 /**
- * The task as it is; with `--await-auth`, where it asks for authorization, as it is once it has ended or asks for something else. What the
- * agent asks is told on stderr.
+ * Returns a task. With `--await-auth`, a task that asks for authorization is returned once it has ended or asks for
+ * something else. Requests of the agent go to stderr.
  */
 export async function afterAuthorization(
   invocation: Invocation,
@@ -33,7 +36,7 @@ export async function afterAuthorization(
         if (thread.isOver && !thread.asksForAuthorization) break;
       }
     } catch (error) {
-      // Agents differ in which streams they refuse; looking is left.
+      // Agents differ in the streams that they refuse, so the tool polls instead.
       if (!(error instanceof A2AError)) throw error;
     }
   }
@@ -42,7 +45,7 @@ export async function afterAuthorization(
   return later;
 }
 
-/** What becomes of a task whose stream was closed while it asked for authorization, where that is waited for. */
+/** Follows a task whose stream the agent closed at a request for authorization, if `--await-auth` is on. */
 export async function followAuthorization(
   invocation: Invocation,
   agent: Pick<CalledAgent, 'client' | 'thread'>,
@@ -54,7 +57,7 @@ export async function followAuthorization(
   show({ task: await afterAuthorization(invocation, agent, { task: asking, signal }) });
 }
 
-/** Whether an event stops what follows a stream: without `--await-auth` a request for authorization does. */
+/** Returns true if an event ends the following of a stream: a request for authorization without `--await-auth`. */
 export function stopsStream(invocation: Invocation, event: StreamResponse): boolean {
   return !awaitsAuthorization(invocation) && 'statusUpdate' in event && asksForAuthorization(event.statusUpdate.status);
 }
@@ -67,7 +70,7 @@ function statusOf(event: StreamResponse): TaskStatus | undefined {
   return 'task' in event ? event.task.status : 'statusUpdate' in event ? event.statusUpdate.status : undefined;
 }
 
-/** Tells what a person has to do, each request once. */
+/** Makes a function that shows each request for authorization once. */
 function authorizationTeller({ output }: Invocation): (status: TaskStatus | undefined) => void {
   let told: string | undefined;
   return (status) => {

@@ -16,7 +16,10 @@ export interface SavedFile {
   readonly bytes: number;
 }
 
-/** Writes content of artifacts into a folder, under names that stay in it, over nothing unless that is asked for. */
+/**
+ * Writes parts of artifacts into a folder. File names stay in that folder, and existing files stay unless the user
+ * allows to replace them.
+ */
 export class SavedFiles {
   readonly #folder: string;
   readonly #overwrite: boolean;
@@ -28,7 +31,7 @@ export class SavedFiles {
     this.#overwrite = overwrite;
   }
 
-  /** Saves one part; a reference is not fetched, and gives nothing. */
+  /** Saves one part. A reference is not fetched and gives nothing. */
   save(part: Part, { artifactId, name }: Pick<Artifact, 'artifactId' | 'name'>): void {
     const content = contentOf(part);
     if (content === undefined) return;
@@ -41,7 +44,7 @@ export class SavedFiles {
     this.files.push({ path, artifactId, mediaType: part.mediaType ?? null, bytes: content.length });
   }
 
-  /** Two files of one name become two files. */
+  /** Two parts of one name become two files. */
   #free(name: string): string {
     const [, base = name, extension = ''] = /^(.+?)(\.[^.]*)?$/.exec(name) ?? [];
     let free = name;
@@ -51,7 +54,7 @@ export class SavedFiles {
   }
 }
 
-/** Creates a file. A link of that name, even one that leads nowhere, is there already. */
+/** Creates a file. Fails if a link of that name exists, even a dangling one. */
 function createFile(path: string, content: Uint8Array): void {
   try {
     writeFileSync(path, content, { flag: 'wx' });
@@ -64,7 +67,7 @@ function createFile(path: string, content: Uint8Array): void {
   }
 }
 
-/** Puts a new file in the place of one that may be there. It writes through no link, to no device and to no pipe. */
+/** Replaces a file or creates it. It never writes through a link, to a device or to a pipe. */
 function replaceFile(path: string, content: Uint8Array): void {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there !== undefined && !there.isFile())
@@ -81,13 +84,14 @@ function replaceFile(path: string, content: Uint8Array): void {
 }
 
 /**
- * A name that ends in an extension already, such as `main.py`, keeps it. A number behind a dot, as in `v1.2`, is none.
+ * Adds an extension. A name with an extension, such as `main.py`, keeps it. A number after a dot, as in `v1.2`, is
+ * none.
  */
 function withExtension(name: string, extension: string): string {
   return /\.[a-z][a-z0-9]{0,7}$/i.test(name) ? name : `${name}.${extension}`;
 }
 
-/** A file name that leads nowhere else, whatever an agent calls it. */
+/** Returns a safe file name for any name that an agent gives. */
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const clean = last
@@ -98,15 +102,15 @@ export function safeName(name: string): string {
   return clean.trim() === '' ? 'file' : clean;
 }
 
-/** What `--save-fileparts` does beside a command: saves every file that comes by. */
+/** Saves the files of a command for `--save-fileparts`. */
 export interface FilePartSaving {
   takeTask(task: Task): void;
   takeEvent(event: StreamResponse): void;
-  /** Says in text what was saved. */
+  /** Shows the saved files as text. */
   tell(): void;
 }
 
-/** Saves files in the folder that `--save-fileparts` names, or does nothing without it. */
+/** Saves files in the folder of `--save-fileparts`; does nothing without that flag. */
 export function savesFileParts({ settings, output }: Invocation): FilePartSaving {
   const folder = settings.text('save-fileparts');
   if (folder === undefined) return { takeTask: () => {}, takeEvent: () => {}, tell: () => {} };
@@ -123,7 +127,7 @@ export function savesFileParts({ settings, output }: Invocation): FilePartSaving
   };
 }
 
-/** One line for each file. */
+/** Writes one line for each file. */
 export function tellSaved(output: Output, files: readonly SavedFile[]): void {
   for (const { path, bytes } of files) output.field(LABELS.saved, `${path}, ${bytes} bytes`);
 }

@@ -1,14 +1,14 @@
 import { isInterrupted, isTerminal, type StreamResponse, type Task, type TaskState, type TaskStatus } from 'parley-a2a';
 import { shellWord } from './shell-word.js';
 
-/** What is known of the task that a command is about: enough to find back to it, whatever happens. */
+/** Facts about the task of a command, to find back to it after any failure. */
 export class TaskThread {
-  /** Flags that name the agent, as they were written. */
+  /** Flags that name the agent, as given. */
   readonly #agentFlags: string;
   taskId: string | undefined;
   contextId: string | undefined;
   state: TaskState | undefined;
-  /** The agent's last status text, on one line. */
+  /** The last status text of the agent, on one line. */
   said: string | undefined;
 
   constructor(agentFlags: string, taskId?: string) {
@@ -16,7 +16,7 @@ export class TaskThread {
     this.taskId = taskId;
   }
 
-  /** Takes in what an event says. */
+  /** Reads an event. */
   learn(event: StreamResponse): void {
     if ('task' in event) {
       this.taskId = event.task.id;
@@ -39,7 +39,7 @@ export class TaskThread {
   #learnStatus({ state, message }: TaskStatus): void {
     this.state = state;
     const texts = message?.parts.map((part) => ('text' in part ? part.text : '')) ?? [];
-    // Long messages are cut before they are searched for line breaks.
+    // Long messages are cut before the search for line breaks.
     const said = texts
       .join('')
       .slice(0, 500)
@@ -57,7 +57,9 @@ export class TaskThread {
     return this.state === 'TASK_STATE_AUTH_REQUIRED';
   }
 
-  /** The command that goes on: with the task while it waits, with a new one in its context after it has ended. */
+  /**
+   * The command that continues: with the task while it waits, and with a new task in its context after it has ended.
+   */
   get resume(): string | undefined {
     if (this.taskId !== undefined && this.state !== undefined && !isTerminal(this.state)) {
       return isInterrupted(this.state)

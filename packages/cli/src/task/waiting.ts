@@ -2,22 +2,21 @@ import type { Client } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
-import { timeLimit } from '../settings/time-limit.js';
 import type { TaskThread } from './task-thread.js';
 
-/** The exit code after Ctrl-C, as shells have it. */
+/** The exit code after Ctrl-C, as shells use it. */
 export const INTERRUPTED = 130;
 const LONGEST_POLL_MS = 30_000;
 
 /** A wait that the user can leave. */
 export interface Wait {
-  /** Ends with the time limit, or with Ctrl-C. */
+  /** Aborts at the time limit or with Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs something that waits for a task. Ctrl-C ends the waiting and not the task, and tells how to get back to it; the
- * same goes for `--timeout`, as an error.
+ * Runs a call that waits for a task. Ctrl-C ends the wait and not the task, and shows the command that continues it.
+ * `--timeout` does the same, as an error.
  */
 export async function waiting(
   { settings, output }: Invocation,
@@ -28,8 +27,8 @@ export async function waiting(
   const onInterrupt = () => interrupt.abort(new Error('interrupted'));
   process.once('SIGINT', onInterrupt);
   const timeoutMs = settings.duration('timeout');
-  const limits = timeoutMs === undefined ? [] : [timeLimit(timeoutMs)];
-  // What streams to the terminal shows by itself that it goes on.
+  const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+  // Output of a stream to the terminal is progress enough.
   const progress = settings.isOn('stream')
     ? NO_PROGRESS
     : showProgress(output, thread, 'Ctrl-C leaves the task running');
@@ -47,25 +46,25 @@ export async function waiting(
   }
 }
 
-/** How often to look, where looking is all there is. */
+/** Returns the interval between polls. */
 export function pollOptions({ settings }: Invocation): { readonly pollMs: number; readonly longestPollMs: number } {
   const pollMs = Math.max(50, settings.duration('poll-interval') ?? 2000);
   return { pollMs, longestPollMs: Math.max(pollMs, LONGEST_POLL_MS) };
 }
 
-/** Names the task on stderr, for whoever has to find it again. */
+/** Writes the id of the task to stderr, to find it again. */
 export function announce({ output }: Invocation, thread: TaskThread): void {
   output.endProgress();
   output.announce(LABELS.task, thread.taskId);
   output.announce(LABELS.context, thread.contextId);
 }
 
-/** Whether the agent says that it streams (a capability is looked at before it is used). */
+/** Returns true if the card declares streaming. */
 export function streams(client: Client): boolean {
   return client.card.capabilities.streaming === true;
 }
 
-/** A line on the terminal that shows that a command still waits. */
+/** A progress line while a command waits. */
 export interface Progress {
   end(): void;
 }
@@ -73,8 +72,8 @@ export interface Progress {
 const NO_PROGRESS: Progress = { end: () => {} };
 
 /**
- * Shows the state of a task, the agent's last status text and the time, while a person waits. In a pipe it shows
- * nothing. `leave` says what Ctrl-C does.
+ * Shows the state of a task, the agent's last status text and the time, while a person waits. A pipe shows nothing.
+ * `leave` describes Ctrl-C.
  */
 export function showProgress(output: Output, thread: TaskThread, leave: string): Progress {
   if (!output.watched) return NO_PROGRESS;

@@ -17,30 +17,30 @@ import type { CredentialGuard } from './credential-guard.js';
 import { LateBatches } from './late-batches.js';
 import type { RetryOptions } from './send-retries.js';
 
-/** One call before it has an interface. */
+/** One call, before an interface is chosen for it. */
 export interface AgentCall<Name extends OperationName> {
   readonly operation: Name;
   readonly request: OperationTypes[Name]['request'];
   readonly context: ClientCallContext;
-  /** Told once a stream has begun, before its first event. */
+  /** Called once a stream has begun, before its first event. */
   readonly opened?: () => void;
 }
 
-/** What calls are made with. */
+/** The options of `AgentCalls`. */
 export interface AgentCallsOptions {
   readonly card: () => AgentCard;
   readonly connection: AgentConnection;
   readonly guard: CredentialGuard;
-  /** Instead of the tenant of the interface. */
+  /** Replaces the tenant of the interface. */
   readonly tenant: string | undefined;
   readonly retry: RetryOptions;
   readonly runtime: ClientRuntime;
 }
 
-/** Calls through whatever interface is in use, with its tenant, credentials and, for messages, retries. */
+/** Calls operations over the interface in use, with its tenant, credentials and, for messages, retries. */
 export class AgentCalls {
   readonly #options: AgentCallsOptions;
-  /** Times are taken only for somebody who sees them: reading the clock is not free. */
+  /** The client reads the clock only for a logger, because reading it costs time. */
   readonly #isLogged: boolean;
 
   constructor(options: AgentCallsOptions) {
@@ -48,23 +48,23 @@ export class AgentCalls {
     this.#isLogged = options.runtime.logger !== silentLogger;
   }
 
-  /** Makes a call that is answered once. */
+  /** Calls an operation that has one answer. */
   unary<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
     return this.#made(call, answered);
   }
 
-  /** A stream, opened when its first events are asked for; what the agent refuses is thrown in their place. */
+  /** Opens a stream when its first event is read. An error of the agent is thrown in place of that event. */
   stream(call: AgentCall<StreamingOperationName>): EventBatches {
     return new LateBatches(() => this.#made(call, opened));
   }
 
-  /** Whether the agent answers a repeated message with the outcome of the first. */
+  /** True if the agent answers a repeated message with the outcome of the first. */
   get isIdempotent(): boolean {
     const { extensions = [] } = this.#options.card().capabilities;
     return extensions.some(({ uri }) => uri === IDEMPOTENT_SEND_EXTENSION);
   }
 
-  /** Makes a call, and again as long as something may be done about its failure. */
+  /** Makes a call, and repeats it as long as `CallRecovery` finds a remedy. */
   async #made<Name extends OperationName, T>(call: AgentCall<Name>, run: Run<Name, T>): Promise<T> {
     const { connection, guard, runtime } = this.#options;
     let recovery: CallRecovery | undefined;
@@ -121,14 +121,14 @@ export class AgentCalls {
     runtime.logger.debug(what, { operation, protocolBinding, ...fields });
   }
 
-  /** The tenant is that of the interface, or none (Spec §8.3.2). */
+  /** Adds the tenant of the interface, if there is one (Spec §8.3.2). */
   #withTenant<Request extends object>(request: Request, { agentInterface }: ClientTransport): Request {
     const tenant = this.#options.tenant ?? agentInterface.tenant;
     return tenant === undefined || tenant === '' ? request : { ...request, tenant };
   }
 }
 
-/** What a call does on the interface that it has come to. */
+/** Makes a call over one interface. */
 type Run<Name extends OperationName, T> = (transport: ClientTransport, call: TransportCall<Name>) => Promise<T>;
 
 function answered<Name extends UnaryOperationName>(

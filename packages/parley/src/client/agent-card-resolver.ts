@@ -5,38 +5,38 @@ import type { CachedDocuments } from './cached-documents.js';
 import { originOf } from './credential-guard.js';
 import { webUrl } from './document-source.js';
 
-/** A card and where it was found. */
+/** A card and its source. */
 export interface ResolvedCard {
   readonly card: AgentCard;
-  /** The card as it was received. */
+  /** The JSON of the card, as received. */
   readonly document: object;
-  /** Undefined for one that was given. */
+  /** URL of the card; undefined if the caller gave the card itself. */
   readonly url: string | undefined;
   /** The base-server interface of the server. The card itself does not name it. */
   readonly endpoint?: AgentInterface | undefined;
 }
 
-/** What cards are found with. */
+/** The options of `AgentCardResolver`. */
 export interface AgentCardResolverOptions {
   readonly documents: CachedDocuments;
-  /** Reads a card of any version, as JSON value. */
+  /** Reads a card of any version from its JSON. */
   readonly decode: (card: unknown) => Promise<AgentCard>;
 }
 
 const CARD = '/.well-known/agent-card.json';
 const LEGACY_CARD = '/.well-known/agent.json';
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
-/** Catalogs may name any number of others. */
+/** Catalogs may name any number of other documents. */
 const MOST_DOCUMENTS = 20;
 
 /**
- * Finds the card of an agent (spec §8.2): by its own url, by the agent's base url with the well-known paths of all
- * versions, or in an AI catalog, by its only entry or the one that `#identifier` names. A resolver is used once, and
- * asks for at most 20 documents.
+ * Finds the card of an agent (Spec §8.2). Looks at its own URL, at the well-known paths below the agent's base URL, and
+ * in an AI catalog. In a catalog, `#identifier` names the entry; without it, the catalog must have one entry. Use a
+ * resolver once. It makes at most 20 requests.
  */
 export class AgentCardResolver {
   readonly #options: AgentCardResolverOptions;
-  /** Of the reference. */
+  /** Origin of the reference. */
   #origin = '';
   #documents = 0;
 
@@ -45,7 +45,8 @@ export class AgentCardResolver {
   }
 
   /**
-   * @throws AgentCardError where there is no card, ConnectionError, or what the server answered instead.
+   * Finds a card by its URL, or reads the given card.
+   * @throws AgentCardError if there is no card; ConnectionError; A2AError if the server answers with an error status.
    */
   async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
     if (typeof reference !== 'string') return this.#decoded(reference, undefined);
@@ -77,7 +78,7 @@ export class AgentCardResolver {
     });
   }
 
-  /** The card that a document is or leads to; undefined where there is none. */
+  /** Returns the card in a document, or the card to which a catalog leads; undefined if there is no document. */
   async #at(
     url: string,
     { identifier, signal }: { readonly identifier?: string | undefined; readonly signal: AbortSignal | undefined },
@@ -101,7 +102,7 @@ export class AgentCardResolver {
     return { card, document, url, endpoint };
   }
 
-  /** The JSON of a document; undefined where there is none: pages for people stand at any path of some servers. */
+  /** Returns the JSON object at a URL; undefined if there is none. Some servers answer every path with a page. */
   async #read(url: string, signal: AbortSignal | undefined): Promise<object | undefined> {
     this.#documents += 1;
     if (this.#documents > MOST_DOCUMENTS)
@@ -116,7 +117,7 @@ export class AgentCardResolver {
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
     } catch {
-      // Not JSON, so no card.
+      // A page is not JSON, so there is no card.
     }
     return undefined;
   }
@@ -127,11 +128,11 @@ function httpUrl(reference: string): URL {
   if (url !== undefined) return url;
   throw new AgentCardError(
     'invalid',
-    `An agent is named by an http or https url or by its card, not by ${JSON.stringify(reference)}`,
+    `Name an agent by an http or https URL or by its card, not by ${JSON.stringify(reference)}`,
   );
 }
 
-/** The entry of a catalog that a fragment names. */
+/** Returns the identifier of a catalog entry from a URL fragment. */
 function identifierOf(hash: string): string | undefined {
   if (hash === '') return undefined;
   try {

@@ -4,17 +4,17 @@ import type { AgentInterface } from '../model/agent-card.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ClientTransport, TransportSource } from './client-transport.js';
 
-/** What a connection is made of. */
+/** The options of `AgentConnection`. */
 export interface AgentConnectionOptions {
-  /** At least one, best first. */
+  /** At least one, in order of preference. */
   readonly interfaces: readonly AgentInterface[];
   readonly transports: TransportSource;
   readonly logger: Logger;
 }
 
 /**
- * The interface in use. Where it cannot be reached, or does not speak its version after all, the next one takes its
- * place for all further calls (Spec §5.2, §4.1); after the last one comes the first again.
+ * The interface in use. If it cannot be reached or does not speak its version, all further calls use the next interface
+ * (Spec §5.2, §4.1). The first follows the last.
  */
 export class AgentConnection {
   readonly #options: AgentConnectionOptions;
@@ -26,7 +26,7 @@ export class AgentConnection {
     this.#options = options;
   }
 
-  /** The interface that the next call goes to. */
+  /** The interface of the next call. */
   get agentInterface(): AgentInterface {
     return this.#options.interfaces[this.#at] as AgentInterface;
   }
@@ -50,8 +50,8 @@ export class AgentConnection {
   }
 
   /**
-   * Takes leave of an interface that failed, where the failure is its own and the call has done nothing. Whether there
-   * is another one that the call, which has come to `tried` of them, may go to.
+   * Moves to the next interface if the failure is that of the interface and the call had no effect. Returns true if the
+   * call may be made there. `tried` is the number of interfaces that the call has tried.
    */
   leave(failed: ClientTransport | undefined, error: unknown, tried: number): boolean {
     const { interfaces, logger } = this.#options;
@@ -64,7 +64,7 @@ export class AgentConnection {
   }
 }
 
-/** Whether the call did nothing and only this interface is to blame. */
+/** True if the call had no effect and only this interface caused the failure. */
 function isOfInterface(error: unknown): error is A2AError {
   if (error instanceof ConnectionError) return !error.sent;
   return error instanceof A2AError && error.code === 'VERSION_NOT_SUPPORTED';

@@ -65,7 +65,7 @@ async function listedAgents(catalog: object, path: readonly string[], read: Cata
   if (!(major <= MAJOR_VERSION)) {
     throw new AgentCardError(
       'invalid',
-      `The catalog at ${path.at(-1)} is of version ${specVersion}, which is not known here`,
+      `The catalog at ${path.at(-1)} has version ${specVersion}; this client reads version ${MAJOR_VERSION}`,
     );
   }
   const listed: Listed[] = [];

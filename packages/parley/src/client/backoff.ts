@@ -2,36 +2,37 @@ import type { A2AError } from '../errors/a2a-error.js';
 import type { Clock } from '../runtime/clock.js';
 import type { ClientRuntime } from './client-runtime.js';
 
-/** How long to wait from one attempt to the next. */
+/** Waits between attempts. */
 export interface BackoffOptions {
-  /** Before the second attempt. */
+  /** Wait before the second attempt, in ms. */
   readonly firstMs: number;
-  /** No wait is longer. */
+  /** Longest wait, in ms. */
   readonly longestMs: number;
-  /** How much longer each wait is than the one before. */
+  /** Factor between two waits. */
   readonly factor: number;
 }
 
-/** The wait before attempt `number + 1`, half of it by chance, so that clients which failed together do not return together. */
+/**
+ * Returns the wait before attempt `number + 1` in ms, with 50 % jitter. Jitter spreads clients that failed together.
+ */
 export function backoffMs(number: number, options: BackoffOptions, random: ClientRuntime['random']): number {
   const { firstMs, longestMs, factor } = options;
   const whole = Math.min(longestMs, firstMs * factor ** Math.min(number - 1, 40));
   return whole / 2 + (whole / 2) * random();
 }
 
-/** The longest `Retry-After` of an agent that is waited for, unless the caller says otherwise. */
+/** Default for the longest `Retry-After` that the client obeys, in ms. */
 export const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * The wait before the next attempt after an error: the client's own, or longer where the agent asks for that, up to a
- * limit.
+ * Returns the wait after an error in ms: the client's own, or the agent's `Retry-After` up to a limit if it is longer.
  */
 export function waitAfter({ details: { retryAfterMs = 0 } }: A2AError, ownMs: number, longestMs: number): number {
   const asked = retryAfterMs > 0 ? Math.min(retryAfterMs, longestMs) : 0;
   return Math.round(Math.max(ownMs, asked));
 }
 
-/** Resolves after a time; rejects with the signal's reason as soon as that is aborted. */
+/** Resolves after a time in ms. Rejects with the reason of the signal once it aborts. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -3,34 +3,34 @@ import type { CachedDocument, CardCache } from './card-cache.js';
 import { freshForMs } from './card-freshness.js';
 import type { DocumentSource, FetchedDocument } from './document-source.js';
 
-/** What documents are fetched with. */
+/** The options of `CachedDocuments`. */
 export interface CachedDocumentsOptions {
   readonly source: DocumentSource;
   readonly cache: CardCache;
   readonly clock: Clock;
   /**
-   * Sent to the caller's own origin, by lower-case name. Documents fetched with some are not cached: they may be for
-   * this caller only.
+   * Headers for the caller's own origin, by lower-case name. A document fetched with headers may be for this caller
+   * only, so it is not cached.
    */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The conditions of a request for a document. */
 export interface DocumentQuery {
-  /** Its origin is the one that the caller gave, which may see the caller's headers. */
+  /** True for the origin that the caller gave. Only that origin gets the caller's headers. */
   readonly isOwn: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** A document that was asked for. */
+/** The answer to a request for a document. */
 export interface ResolvedDocument {
   readonly status: number;
   readonly text: string;
 }
 
-/** Documents by their url, asked for again only where RFC 9111 says so, and then by what is known of them. */
+/** Documents by URL, with an HTTP cache (RFC 9111) that revalidates. */
 export class CachedDocuments {
   readonly #options: CachedDocumentsOptions;
 
@@ -38,7 +38,7 @@ export class CachedDocuments {
     this.#options = options;
   }
 
-  /** The document at a url. */
+  /** Gets the document at a URL. */
   async get(url: string, { isOwn, signal }: DocumentQuery): Promise<ResolvedDocument> {
     const { source, cache, clock } = this.#options;
     const headers = isOwn ? this.#options.headers : NO_HEADERS;

@@ -1,15 +1,15 @@
 import type { Clock } from '../runtime/clock.js';
 
-/** What ends a call early. */
+/** The signal that ends a call early. */
 export interface CallDeadline {
   readonly signal: AbortSignal | undefined;
-  /** To be called when the call is over. */
+  /** Stops the timer. Call it once the call is over. */
   release(): void;
 }
 
 const nothing = (): void => {};
 
-/** One signal for the caller's own and a time limit. */
+/** Joins the caller's signal and a time limit in one signal. */
 export function callDeadline(
   clock: Clock,
   { signal, timeoutMs }: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined },
@@ -22,7 +22,7 @@ export function callDeadline(
   return { signal: eitherSignal(signal, controller.signal), release };
 }
 
-/** A signal that is aborted when one of two is. */
+/** Returns a signal that aborts as soon as one of two does. */
 export function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
   return one === undefined ? other : AbortSignal.any([one, other]);
 }

@@ -1,36 +1,36 @@
 import type { JsonObject } from '../model/json.js';
 
-/** What every operation takes. */
+/** Options of every operation. */
 export interface CallOptions {
-  /** Ends the call with the signal's reason. The task goes on: only `cancelTask` cancels. */
+  /** Ends the call with the reason of the signal. The task continues: only `cancelTask` cancels it. */
   readonly signal?: AbortSignal;
-  /** Ends the call with a `TimeoutError` after this time, retries and, for a stream, all of its events included. */
+  /** Time limit in ms. It includes retries and, for a stream, all events. The call then ends with a `TimeoutError`. */
   readonly timeoutMs?: number;
-  /** Goes into the metadata of the request, where the operation has some: sending and canceling. */
+  /** Metadata of the request, for operations that have some: sending and canceling. */
   readonly metadata?: JsonObject;
-  /** URIs of extensions to declare beside those of the client (Spec §3.2.6). */
+  /** URIs of extensions to declare, in addition to those of the client (Spec §3.2.6). */
   readonly extensions?: readonly string[];
-  /** Further service parameters, sent as headers. Those with the name of a credential go to trusted origins only. */
+  /** Further service parameters, sent as headers. Headers named like credentials go to trusted origins only. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** W3C trace context to pass on, such as the `traceparent` of the request being worked on. */
+  /** W3C trace context to pass on, such as the `traceparent` of the current request. */
   readonly traceparent?: string;
 }
 
-/** What goes along with a call on the client's side, as interceptors see it. */
+/** The context of a call, as client interceptors see it. */
 export interface ClientCallContext {
   readonly extensions: readonly string[];
-  /** By lower-case name. Credentials are not among them. */
+  /** Headers by lower-case name, without credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The last event seen of the stream that is asked for again. */
+  /** The id of the last event of a stream, if the call resumes it. */
   readonly lastEventId?: string | undefined;
 }
 
 /** Defaults for every call of a client. */
 export type CallDefaults = Pick<CallOptions, 'extensions' | 'headers'>;
 
-/** The context of a call made with these options. */
-export function callContext(options: CallOptions, defaults: CallDefaults): ClientCallContext {
+/** Makes the context of a call from its options and the client's defaults. */
+export function clientCallContext(options: CallOptions, defaults: CallDefaults): ClientCallContext {
   const headers: Record<string, string> = {};
   addLowered(headers, defaults.headers);
   addLowered(headers, options.headers);
@@ -42,7 +42,7 @@ function addLowered(headers: Record<string, string>, more: CallOptions['headers'
   for (const name in more) headers[name.toLowerCase()] = more[name] as string;
 }
 
-/** Each of them once. */
+/** Joins two lists and drops duplicates. */
 function joined(one: readonly string[] = [], other: readonly string[] = []): readonly string[] {
   return one.length + other.length === 0 ? one : [...new Set([...one, ...other])];
 }

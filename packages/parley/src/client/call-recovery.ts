@@ -17,20 +17,20 @@ export interface CallRecoveryOptions {
   readonly connection: AgentConnection;
   readonly guard: CredentialGuard;
   readonly retry: RetryOptions;
-  /** Whether the agent answers a repeated message with the outcome of the first. */
+  /** True if the agent answers a repeated message with the outcome of the first. */
   readonly isIdempotent: boolean;
   readonly runtime: ClientRuntime;
 }
 
-/** How far an attempt had come when it failed. */
+/** The progress of an attempt when it failed. */
 export interface FailedAttempt {
   readonly transport: ClientTransport | undefined;
   readonly credentials: RequestCredentials | undefined;
 }
 
 /**
- * The remedies for a call that fails: other credentials, once for each interface; another interface, once around;
- * for messages, another time. Nothing else is tried again.
+ * Finds remedies for a failed call. In order: new credentials, once per interface; each other interface, once; for
+ * messages, a retry. No other call is repeated.
  */
 export class CallRecovery {
   readonly #options: CallRecoveryOptions;
@@ -45,8 +45,8 @@ export class CallRecovery {
   }
 
   /**
-   * Resolves when the call is to be made again.
-   * @throws the error itself where nothing helps, or the reason of the signal.
+   * Resolves if the call should be made again.
+   * @throws the error itself if there is no remedy, or the reason of the signal.
    */
   async after(error: unknown, { transport, credentials }: FailedAttempt): Promise<void> {
     const { connection, guard, signal } = this.#options;
@@ -64,7 +64,7 @@ export class CallRecovery {
     await this.#later(error);
   }
 
-  /** Tells that the call was answered after all. */
+  /** Reports that the call was answered. */
   answered(): void {
     this.#pauses.answered(this.#options.taskId);
   }

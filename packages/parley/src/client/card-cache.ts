@@ -1,14 +1,14 @@
-/** A document as it was received. */
+/** A document as received. */
 export interface CachedDocument {
-  /** JSON of the document. */
+  /** The JSON of the document. */
   readonly text: string;
-  /** Until when it may be used without asking, ms since the epoch. */
+  /** End of the time in which the document needs no revalidation, in ms since the epoch. */
   readonly freshUntil: number;
   readonly etag?: string;
   readonly lastModified?: string;
 }
 
-/** Where cards are kept between calls, by their url. A cache that fails is as good as an empty one. */
+/** Stores cards by URL, between calls. A failure of the cache counts as a cache miss. */
 export interface CardCache {
   get(url: string): Promise<CachedDocument | undefined> | CachedDocument | undefined;
   set(url: string, document: CachedDocument): Promise<void> | void;
@@ -17,7 +17,7 @@ export interface CardCache {
 const MOST = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Keeps cards in memory: at most 1,000, of 16 MiB together. Those used last stay. */
+/** Makes a cache in memory: at most 1,000 cards and 16 MiB. The least recently used go first. */
 export function memoryCardCache(): CardCache {
   const documents = new Map<string, CachedDocument>();
   let bytes = 0;
@@ -48,7 +48,7 @@ export function memoryCardCache(): CardCache {
   };
 }
 
-/** At least what it takes in memory: two bytes per character, and what stands around them. */
+/** Returns a lower bound of the memory use: two bytes per character, and the objects around them. */
 function sizeOf(url: string, { text, etag = '', lastModified = '' }: CachedDocument): number {
   return 2 * (url.length + text.length + etag.length + lastModified.length) + 500;
 }

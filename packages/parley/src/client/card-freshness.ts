@@ -1,18 +1,18 @@
-/** What of an answer's headers says how long it may be used. */
+/** Response headers that control caching. */
 export interface CachedHeaders {
   get(name: string): string | null;
 }
 
-/** How long something that says nothing about it is used without asking again. */
+/** Freshness of a document whose headers do not control caching. */
 const UNSAID_MS = 60_000;
-/** A tenth of the time since the last change, but no longer (RFC 9111 §4.2.2). */
+/** Limit of heuristic freshness, which is a tenth of the time since the last change (RFC 9111 §4.2.2). */
 const LONGEST_GUESS_MS = 3_600_000;
-/** RFC 9111 defines ten directives for answers; the rest of a longer list is ignored. */
+/** RFC 9111 defines ten directives for responses. The client ignores the rest of a longer list. */
 const MOST_DIRECTIVES = 50;
 
 /**
- * The ms for which an answer is fresh for a private cache (RFC 9111 §4.2); 0: it may be kept, but not used without
- * asking; undefined: it must not be kept.
+ * Returns the ms for which a response is fresh in a private cache (RFC 9111 §4.2). 0: the cache may keep it, but has to
+ * revalidate it. Undefined: the cache must not keep it.
  */
 export function freshForMs(headers: CachedHeaders): number | undefined {
   const directives = directivesOf(headers.get('cache-control'));
@@ -27,7 +27,7 @@ function lifetimeMs(headers: CachedHeaders, directives: ReadonlyMap<string, stri
   const maxAge = directives.get('max-age');
   if (maxAge !== undefined) return (Number(maxAge) || 0) * 1000;
   const expires = headers.get('expires');
-  // An unreadable time, such as 0, is in the past.
+  // An unreadable time, such as 0, lies in the past.
   if (expires !== null) return Date.parse(expires) - date || 0;
   const unchanged = date - Date.parse(headers.get('last-modified') ?? '');
   return Number.isNaN(unchanged) ? UNSAID_MS : Math.min(unchanged / 10, LONGEST_GUESS_MS);

@@ -7,52 +7,54 @@ import type {
   UnaryOperationName,
 } from '../operations/operations.js';
 
-/** One call as a binding sends it. */
+/** One call, as a binding sends it. */
 export interface TransportCall<Name extends OperationName = OperationName> {
   readonly operation: Name;
-  /** Complete, the tenant included. */
+  /** The complete request, with the tenant. */
   readonly request: OperationTypes[Name]['request'];
-  /** URIs the call declares (Spec §3.2.6). */
+  /** URIs of the extensions to declare (Spec §3.2.6). */
   readonly extensions: readonly string[];
   /** Further headers by lower-case name: service parameters, credentials, trace context. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Further query parameters: keys that a scheme wants there. */
+  /** Further query parameters, such as API keys. */
   readonly query?: Readonly<Record<string, string>> | undefined;
-  /** Ends the call with its reason. */
+  /** Ends the call with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** The last event seen of the stream that is asked for again. */
+  /** The id of the last event of a stream, if the call resumes it. */
   readonly lastEventId?: string | undefined;
-  /** Told once the agent has begun an event stream, before its first event. */
+  /** Called once the agent has begun an event stream, before its first event. */
   readonly opened?: (() => void) | undefined;
 }
 
 /** An event as it arrived. */
 export interface ReceivedEvent {
   readonly event: StreamResponse;
-  /** The id its frame carried. */
+  /** The id of the frame. */
   readonly id?: string;
 }
 
-/** Events in the order of the wire, those that arrived together in one list; an empty list is a mere sign of life. */
+/** Events in the order of the wire. A batch holds events that arrived together; an empty batch is a keep-alive. */
 export type EventBatches = AsyncIterable<readonly ReceivedEvent[], undefined>;
 
-/** A stream that the agent has agreed to by its first events. */
+/** A stream that the agent has accepted. */
 export interface OpenedStream {
   readonly first: IteratorResult<readonly ReceivedEvent[], undefined>;
-  /** What follows. */
+  /** The batches after the first. */
   readonly events: AsyncIterator<readonly ReceivedEvent[], undefined>;
 }
 
-/** How a binding calls one interface of an agent in one version. Knows nothing of cards, retries or resumption. */
+/** Calls one interface of an agent in one version. Retries, cards and resumption belong to others. */
 export interface ClientTransport {
   readonly agentInterface: AgentInterface;
   /**
-   * @throws A2AError what the agent answered; ConnectionError where there was no answer; the reason of the signal.
+   * Calls an operation that has one answer.
+   * @throws A2AError if the agent answers with an error; ConnectionError if there is no answer; the reason of the
+   * signal.
    */
   call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']>;
   /**
-   * Opens a stream and gives it with what it brought first. Pulls from the connection only while it is pulled. Ends
-   * when the agent closes the stream, whatever the last event was; throws as `call` does.
+   * Opens a stream and returns it with its first batch. Reads from the connection only on demand. Ends when the agent
+   * closes the stream, whatever the last event was. Throws as `call` does.
    */
   stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream>;
 }

@@ -29,7 +29,7 @@ import { isLegacy } from '../operations/versions.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { AgentConnection } from './agent-connection.js';
 import { callDeadline } from './call-deadline.js';
-import { type CallDefaults, type CallOptions, type ClientCallContext, callContext } from './call-options.js';
+import { type CallDefaults, type CallOptions, type ClientCallContext, clientCallContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
@@ -39,14 +39,14 @@ import { isWaitOver, type WaitOptions, waitForTask } from './task-waiting.js';
 /** Default of `ResumeOptions.attempts`. */
 const RESUME_ATTEMPTS = 10;
 
-/** A request without what the client knows by itself. */
+/** A request without members that the client adds. */
 type Wanted<Request> = Omit<Request, 'tenant'>;
 
 type WantedStream = Pick<AgentCall<StreamingOperationName>, 'operation' | 'request'> & {
   readonly taskId: string | undefined;
 };
 
-/** A method for each operation, so that the compiler asks for the method of a new one. */
+/** A method for each operation: the compiler then asks for the method of a new operation. */
 type OperationMethods = {
   readonly [Name in OperationName]: (
     ...call: never[]
@@ -57,7 +57,7 @@ type OperationMethods = {
 export interface ClientOptions {
   readonly card: AgentCard;
   readonly connection: AgentConnection;
-  /** Makes the calls; `card` gives the latest form of the card. */
+  /** Makes the calls. `card` returns the latest card. */
   readonly calls: (card: () => AgentCard) => AgentCalls;
   readonly interceptors: readonly Interceptor<ClientCallContext>[];
   readonly defaults: CallDefaults;
@@ -67,9 +67,9 @@ export interface ClientOptions {
 }
 
 /**
- * An agent to be called: every operation of the protocol, whatever the binding and version. Throws `A2AError` for what
- * the agent answers, `ConnectionError` where there is no answer, and the reason of the signal where that ends a call.
- * Holds no connection open between calls; there is nothing to close.
+ * Calls an agent: every operation of the protocol, in any binding and version. Methods throw `A2AError` for errors of
+ * the agent and `ConnectionError` if there is no answer. If a signal ends a call, they throw its reason. A client holds
+ * no connection open between calls and needs no closing.
  */
 export class Client implements OperationMethods {
   readonly #parts: ClientOptions;
@@ -82,24 +82,27 @@ export class Client implements OperationMethods {
     this.#calls = parts.calls(() => this.#card);
   }
 
-  /** The agent's card: the public one, or the extended one once that has been asked for (Spec §3.1.11). */
+  /** The agent's card: the public one, or the extended one after `getExtendedAgentCard` (Spec §3.1.11). */
   get card(): AgentCard {
     return this.#card;
   }
 
-  /** The interface that calls go to. */
+  /** The interface of the next call. */
   get agentInterface(): AgentInterface {
     return this.#parts.connection.agentInterface;
   }
 
-  /** Sends a message and waits for the answer: a message, or a task that has ended or needs its caller (spec §3.1.1). */
+  /**
+   * Sends a message and waits for the answer (Spec §3.1.1): a message, or a task that has ended or waits for the
+   * caller.
+   */
   sendMessage(input: SendInput, options: CallOptions = {}): Promise<SendMessageResponse> {
     return this.#unary('sendMessage', this.#sendRequest(input, options), options);
   }
 
   /**
-   * Sends a message and shows what comes of it, until its turn is over (spec §3.1.2). Nothing is sent before the first
-   * event is asked for. An agent without streams is asked in one call, whose answer is then the only event.
+   * Sends a message and streams its turn (Spec §3.1.2). The request goes out when the first event is read. An agent
+   * without streaming gets SendMessage, and its answer is the only event.
    */
   sendStreamingMessage(input: SendInput, options: CallOptions = {}): TaskStream {
     const request = this.#sendRequest(input, options);
@@ -107,8 +110,8 @@ export class Client implements OperationMethods {
   }
 
   /**
-   * Sends a message and waits until its task has ended or needs its caller, over as many connections as it takes; gives
-   * the task, or the message with which the agent answered.
+   * Sends a message and waits until its task has ended or waits for the caller. Survives lost connections. Returns the
+   * task, or the message that is the agent's answer.
    */
   async sendAndWait(input: SendInput, options: CallOptions & WaitOptions = {}): Promise<SendMessageResponse> {
     return this.#limited(options, async (limited) => {
@@ -119,7 +122,7 @@ export class Client implements OperationMethods {
     });
   }
 
-  /** Waits until a task has ended or needs its caller: by its stream, else by looking ever more rarely. */
+  /** Waits until a task has ended or waits for the caller. Reads its stream, or polls with growing pauses. */
   waitFor(id: string, options: CallOptions & WaitOptions = {}): Promise<Task> {
     return this.#limited(options, (limited) =>
       waitForTask({
@@ -133,17 +136,17 @@ export class Client implements OperationMethods {
     );
   }
 
-  /** A task as it is (spec §3.1.3). */
+  /** Gets a task (Spec §3.1.3). */
   getTask(request: string | Wanted<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
     return this.#unary('getTask', withId(request), options);
   }
 
-  /** A page of tasks, newest first (spec §3.1.4); go on with its `nextPageToken` until that is empty. */
+  /** Lists tasks, newest first (Spec §3.1.4). Pass `nextPageToken` to get the next page, until it is empty. */
   listTasks(request: Wanted<ListTasksRequest> = {}, options: CallOptions = {}): Promise<ListTasksResponse> {
     return this.#unary('listTasks', request, options);
   }
 
-  /** Cancels a task (spec §3.1.5). One that is canceled already is given back as it is. */
+  /** Cancels a task (Spec §3.1.5). Returns the task if it is canceled already. */
   async cancelTask(request: string | Wanted<CancelTaskRequest>, options: CallOptions = {}): Promise<Task> {
     const { metadata } = options;
     const wanted = withId(request);
@@ -158,8 +161,8 @@ export class Client implements OperationMethods {
   }
 
   /**
-   * Shows a task as it is and what becomes of it, until it has ended (spec §3.1.6). With the id of the last event seen,
-   * an agent that can goes on after that one instead.
+   * Streams a task until it has ended, beginning with a snapshot (Spec §3.1.6). With `lastEventId`, an agent that
+   * resumes streams begins after that event instead.
    */
   subscribeToTask(
     request: string | Wanted<SubscribeToTaskRequest>,
@@ -169,7 +172,7 @@ export class Client implements OperationMethods {
     return this.#stream({ operation: 'subscribeToTask', request: wanted, taskId: wanted.id }, options);
   }
 
-  /** Registers a webhook for a task (spec §3.1.7). */
+  /** Registers a webhook for a task (Spec §3.1.7). */
   createTaskPushNotificationConfig(
     request: Wanted<TaskPushNotificationConfig>,
     options: CallOptions = {},
@@ -177,7 +180,7 @@ export class Client implements OperationMethods {
     return this.#unary('createTaskPushNotificationConfig', request, options);
   }
 
-  /** A webhook of a task (spec §3.1.8). */
+  /** Gets a webhook of a task (Spec §3.1.8). */
   getTaskPushNotificationConfig(
     request: Wanted<GetTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
@@ -185,7 +188,7 @@ export class Client implements OperationMethods {
     return this.#unary('getTaskPushNotificationConfig', request, options);
   }
 
-  /** The webhooks of a task (spec §3.1.9). */
+  /** Lists the webhooks of a task (Spec §3.1.9). */
   listTaskPushNotificationConfigs(
     request: Wanted<ListTaskPushNotificationConfigsRequest>,
     options: CallOptions = {},
@@ -193,7 +196,7 @@ export class Client implements OperationMethods {
     return this.#unary('listTaskPushNotificationConfigs', request, options);
   }
 
-  /** Removes a webhook of a task; one that is not there counts as removed (spec §3.1.10). */
+  /** Deletes a webhook of a task. It is no error if there is none (Spec §3.1.10). */
   deleteTaskPushNotificationConfig(
     request: Wanted<DeleteTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
@@ -201,7 +204,7 @@ export class Client implements OperationMethods {
     return this.#unary('deleteTaskPushNotificationConfig', request, options);
   }
 
-  /** The card for callers who are known to the agent; from now on it is this client's card (spec §3.1.11). */
+  /** Gets the card for authenticated callers (Spec §3.1.11). It replaces the card of this client. */
   async getExtendedAgentCard(options: CallOptions = {}): Promise<AgentCard> {
     this.#card = await this.#unary('getExtendedAgentCard', {}, options);
     return this.#card;
@@ -215,7 +218,7 @@ export class Client implements OperationMethods {
     return sendRequestOf(input, this.#parts.runtime.ids, options.metadata);
   }
 
-  /** By a stream where there are any: its connection may break without harm. */
+  /** Uses a stream if the agent has streaming, because a stream survives a lost connection. */
   async #firstAnswer(input: SendInput, options: CallOptions): Promise<SendMessageResponse> {
     if (!this.#hasStreams) return this.sendMessage(input, options);
     const stream = this.sendStreamingMessage(input, options);
@@ -243,13 +246,13 @@ export class Client implements OperationMethods {
     request: OperationTypes[Name]['request'],
     options: CallOptions,
   ): Promise<OperationTypes[Name]['response']> {
-    const context = callContext(options, this.#parts.defaults);
+    const context = clientCallContext(options, this.#parts.defaults);
     if (options.timeoutMs === undefined) return this.#answer({ operation, request, context });
     const { signal, release } = callDeadline(this.#parts.runtime.clock, options);
     return this.#answer({ operation, request, context: { ...context, signal } }).finally(release);
   }
 
-  /** One call through the interceptors. */
+  /** Makes a call through the interceptors. */
   #answer<Name extends UnaryOperationName>(call: AgentCall<Name>): Promise<OperationTypes[Name]['response']> {
     const { interceptors } = this.#parts;
     if (interceptors.length === 0) return this.#calls.unary(call);
@@ -260,7 +263,7 @@ export class Client implements OperationMethods {
     return outcome as Promise<OperationTypes[Name]['response']>;
   }
 
-  /** Interceptors stand around the stream as a whole; what they change holds for every connection of it. */
+  /** Opens a stream through the interceptors. Their changes to the call apply to every connection of the stream. */
   #stream(
     { operation, request, taskId }: WantedStream,
     options: CallOptions & { readonly lastEventId?: string },
@@ -268,10 +271,10 @@ export class Client implements OperationMethods {
     const { runtime, resume, mayRepeat, interceptors, defaults } = this.#parts;
     const { lastEventId } = options;
     const isMessage = operation === 'sendStreamingMessage';
-    let call: AgentCall<StreamingOperationName> = { operation, request, context: callContext(options, defaults) };
+    let call: AgentCall<StreamingOperationName> = { operation, request, context: clientCallContext(options, defaults) };
     const resumable = this.#declares(STREAM_RESUME_EXTENSION);
     const { isIdempotent } = this.#calls;
-    // Agents that declare either of the two keep every message in the history.
+    // Agents that declare either extension keep every message in the history.
     const isInDoubt = isMessage && taskId !== undefined && (resumable || isIdempotent);
     const within = (signal: AbortSignal | undefined, seen?: string): ClientCallContext => ({
       ...call.context,

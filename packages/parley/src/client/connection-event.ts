@@ -1,25 +1,25 @@
 import type { A2AError } from '../errors/a2a-error.js';
 
 /**
- * News of the connection to an agent, for people who wait. `interrupted`: it was lost, could not be made, or the agent
- * asked to come back later, and the next attempt follows after `waitMs`. `restored`: that attempt was answered.
+ * A change of the connection to an agent, to show to a person. `interrupted`: the connection was lost or refused, and
+ * the next attempt follows after `waitMs`. `restored`: the agent answered that attempt.
  */
 export type ConnectionEvent =
   | {
       readonly state: 'interrupted';
-      /** The task that is followed; undefined while the agent has not named one. */
+      /** The task of the call; undefined until the agent has named one. */
       readonly taskId: string | undefined;
-      /** The number of the next attempt in a row, from 1. */
+      /** Number of the next attempt in a row, from 1. */
       readonly attempt: number;
-      /** After so many attempts in a row the call fails. */
+      /** Number of attempts in a row after which the call fails. */
       readonly attempts: number;
       readonly waitMs: number;
-      /** Why; its message is for people. */
+      /** Cause of the interruption. Its message is for people. */
       readonly error: A2AError;
     }
   | {
       readonly state: 'restored';
       readonly taskId: string | undefined;
-      /** The attempt that was answered. */
+      /** Number of the attempt that the agent answered. */
       readonly attempt: number;
     };

@@ -8,29 +8,29 @@ import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-
 import type { AgentCard } from '../model/agent-card.js';
 import type { Logger } from '../telemetry/logger.js';
 
-/** What the guard goes by. */
+/** The options of `CredentialGuard`. */
 export interface CredentialGuardOptions {
-  /** Undefined: nobody in particular calls. */
+  /** Undefined for anonymous calls. */
   readonly provider: CredentialProvider | undefined;
   readonly card: () => AgentCard;
-  /** Urls whose origins may see the credentials. */
+  /** URLs whose origins may get credentials. */
   readonly trusted: readonly string[];
   readonly logger: Logger;
 }
 
-/** A request that may have been refused for its credentials. */
+/** A request that the agent may have refused for its credentials. */
 export interface RefusedRequest {
   readonly url: string;
   readonly signal: AbortSignal | undefined;
   readonly credentials: RequestCredentials;
 }
 
-/** Names of headers that carry credentials: `authorization`, `cookie`, `x-api-key` and their like. */
+/** Matches names of headers that carry credentials, such as `authorization`, `cookie` and `x-api-key`. */
 const CREDENTIAL_NAME = /auth|cookie|token|secret|api-?key|credential|session|password/;
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Gives credentials to calls, to trusted origins only. */
+/** Adds credentials to calls, for trusted origins only. */
 export class CredentialGuard {
   readonly #options: CredentialGuardOptions;
   readonly #origins: ReadonlySet<string>;
@@ -40,12 +40,12 @@ export class CredentialGuard {
     this.#origins = new Set(options.trusted.map(originOf));
   }
 
-  /** Whether nobody in particular calls. */
+  /** True for anonymous calls. */
   get isOpen(): boolean {
     return this.#options.provider === undefined;
   }
 
-  /** What a request to a url carries. */
+  /** Returns the credentials of a request to a URL. */
   async credentials(url: string, signal: AbortSignal | undefined): Promise<RequestCredentials> {
     const { provider, logger } = this.#options;
     if (provider === undefined) return NO_CREDENTIALS;
@@ -54,7 +54,7 @@ export class CredentialGuard {
     return NO_CREDENTIALS;
   }
 
-  /** The caller's own headers for a url. Those with the name of a credential go to trusted origins only. */
+  /** Returns the caller's headers for a URL. Headers named like credentials go to trusted origins only. */
   allowed(url: string, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
     const names = Object.keys(headers);
     const kept = names.filter((name) => !CREDENTIAL_NAME.test(name));
@@ -65,7 +65,7 @@ export class CredentialGuard {
     return Object.fromEntries(kept.map((name) => [name, headers[name] as string]));
   }
 
-  /** Whether a request that was refused is worth another try: the provider has other credentials now. */
+  /** Returns true if the provider has other credentials after a refusal, so that the call may be repeated. */
   async renews(error: unknown, { url, signal, credentials }: RefusedRequest): Promise<boolean> {
     const { provider } = this.#options;
     const challenges = challengesOf(error);
@@ -82,7 +82,10 @@ export class CredentialGuard {
   }
 }
 
-/** Those of a refusal that other credentials may mend: nobody valid called, or with too narrow a token (RFC 6750 §3.1). */
+/**
+ * Returns the challenges of a refusal that other credentials may lift. The token is missing or invalid, or its scope is
+ * too narrow (RFC 6750 §3.1).
+ */
 function challengesOf(error: unknown): readonly string[] | undefined {
   if (error instanceof UnauthenticatedError) return error.challenges;
   if (!(error instanceof PermissionDeniedError)) return undefined;
@@ -90,8 +93,8 @@ function challengesOf(error: unknown): readonly string[] | undefined {
 }
 
 /**
- * The origin of a url. The names of this machine for itself are one. An address that is no url, such as one of gRPC,
- * stands for itself.
+ * Returns the origin of a URL. All loopback names are one origin. An address that is no URL, such as one of gRPC, is
+ * its own origin.
  */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return url;

@@ -1,25 +1,24 @@
 import type { CachedHeaders } from './card-freshness.js';
 
-/** A document asked for by GET. */
+/** A GET request for a document. */
 export interface DocumentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What came, whatever its status. */
+/** The response, with any status. */
 export interface FetchedDocument {
   readonly status: number;
   readonly headers: CachedHeaders;
   readonly text: string;
 }
 
-/** Fetches a document, over redirects. Throws ConnectionError, or the reason of the signal. */
+/** Fetches a document and follows redirects. Throws ConnectionError, or the reason of the signal. */
 export type DocumentSource = (request: DocumentRequest) => Promise<FetchedDocument>;
 
 /**
- * A url that documents and calls may go to. Platforms also fetch `data:`, `blob:` and, some of them, `file:`; those are
- * undefined here.
+ * Parses a URL for documents and calls. Undefined for schemes other than http and https, such as `data:` or `file:`.
  */
 export function webUrl(url: string, base?: string): URL | undefined {
   const parsed = URL.parse(url, base);

@@ -2,17 +2,17 @@ import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { majorMinor } from '../operations/versions.js';
 import { webUrl } from './document-source.js';
 
-/** What the caller wants of the interfaces of a card. */
+/** The caller's preferences among the interfaces of a card. */
 export interface InterfaceWishes {
-  /** The only binding to be used, such as `HTTP+JSON`. */
+  /** The only binding to use, such as `HTTP+JSON`. */
   readonly binding?: string;
-  /** The only version to be used, `Major.Minor`. */
+  /** The only version to use, as `Major.Minor`. */
   readonly version?: string;
-  /** Bindings or versions to be tried before the others, best first; the card's order decides between the rest. */
+  /** Bindings or versions to try first, in order of preference. The order of the card decides between the others. */
   readonly prefer?: readonly string[];
 }
 
-/** The interfaces of a card that fit, best first (spec §8.3.2). Versions are reduced to `Major.Minor`. */
+/** Selects the interfaces that fit, in order of preference (Spec §8.3.2). Versions are reduced to `Major.Minor`. */
 export function selectInterfaces(
   { supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>,
   { binding, version, prefer = [] }: InterfaceWishes,

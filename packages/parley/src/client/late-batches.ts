@@ -4,7 +4,10 @@ type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 
 const END: Batch = Object.freeze({ value: undefined, done: true });
 
-/** What a stream brings, opened when that is asked for. From then on the stream itself is asked: there may be thousands of batches a second. */
+/**
+ * The batches of a stream that opens when the first one is read. Later reads go to the stream itself, because a stream
+ * may bring thousands of batches a second.
+ */
 export class LateBatches implements EventBatches, AsyncIterator<readonly ReceivedEvent[], undefined> {
   readonly #open: () => Promise<OpenedStream>;
   #events: OpenedStream['events'] | undefined;

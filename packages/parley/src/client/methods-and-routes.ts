@@ -2,18 +2,18 @@ import type { ClientCodec } from '../codec/client-codec.js';
 import { A2AError } from '../errors/a2a-error.js';
 import type { ClientTransport } from './client-transport.js';
 
-/** An interface that is called in two ways. */
+/** An interface with two ways to call it. */
 export interface MethodsAndRoutes {
   readonly codec: ClientCodec;
-  /** By the methods of the version. */
+  /** Calls by JSON-RPC methods. */
   readonly methods: ClientTransport;
-  /** By its routes. */
+  /** Calls by HTTP routes. */
   readonly routes: ClientTransport;
 }
 
 /**
- * Calls by methods what the version has methods for, and by routes what else it has, or what the agent turns out to know no method for:
- * 0.2.5 gives the extended card to a GET, and some of its cards do not say that they are of that version.
+ * Calls by method if the version has one, and by route otherwise. If the agent does not know the method, the route is
+ * tried too. 0.2.5 serves the extended card to a GET, and some of its cards do not name that version.
  */
 export function methodsAndRoutes({ codec, methods, routes }: MethodsAndRoutes): ClientTransport {
   return {
@@ -34,7 +34,7 @@ export function methodsAndRoutes({ codec, methods, routes }: MethodsAndRoutes): 
   };
 }
 
-/** How agents answer a method that they do not know. */
+/** Answers to a method that the agent does not know. */
 const UNKNOWN_METHOD = ['METHOD_NOT_FOUND', 'INVALID_REQUEST'];
 const REFUSED = ['UNAUTHENTICATED', 'PERMISSION_DENIED'];
 

@@ -2,7 +2,7 @@ import type { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { InterfaceWishes } from './interface-selection.js';
 
-/** A card without an interface that fits, and how versions are compared. */
+/** A card without an interface that fits. */
 export interface MissingInterface {
   readonly card: AgentCard;
   readonly wishes: InterfaceWishes;
@@ -10,8 +10,8 @@ export interface MissingInterface {
 }
 
 /**
- * Says which interfaces a card has in place of what is wanted. VERSION_NOT_SUPPORTED: none has the version that is
- * wanted.
+ * Describes the interfaces that a card has instead of the wanted one. VERSION_NOT_SUPPORTED: no interface has the
+ * wanted version.
  */
 export function missingInterface({ card, wishes, majorMinor }: MissingInterface): Pick<A2AError, 'code' | 'message'> {
   const { name, supportedInterfaces: all } = card;

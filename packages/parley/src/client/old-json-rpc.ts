@@ -4,7 +4,7 @@ import type { AgentInterface } from '../model/agent-card.js';
 import type { ClientTransport } from './client-transport.js';
 import { methodsAndRoutes } from './methods-and-routes.js';
 
-/** A JSON-RPC interface of a version before 1.0, and how its urls are called. */
+/** A JSON-RPC interface of a version before 1.0, with the transports for its URLs. */
 export interface OldJsonRpc {
   readonly agentInterface: AgentInterface;
   readonly codec: ClientCodec;
@@ -13,8 +13,8 @@ export interface OldJsonRpc {
 }
 
 /**
- * Calls an interface by its methods, and by routes of its folder. Servers of the base-server interface have two urls
- * for their methods.
+ * Calls an interface by its methods, and by routes below its folder. Servers of the base-server interface have two URLs
+ * for methods.
  */
 export function oldJsonRpc({ agentInterface: { url }, codec, methodsAt, routesAt }: OldJsonRpc): ClientTransport {
   const isBaseServer = url.endsWith('/communicate');
@@ -34,7 +34,8 @@ function baseServerMethods(communicate: ClientTransport, delegate: ClientTranspo
 }
 
 /**
- * An error after which the next interface of the card is called: the document was only named like one of a base server.
+ * Turns a missing endpoint into an error that makes the client try the next interface. Only the name of the document
+ * suggested a base server.
  */
 function noEndpoint(error: unknown): never {
   if (!(error instanceof A2AError) || error.code !== 'METHOD_NOT_FOUND') throw error;

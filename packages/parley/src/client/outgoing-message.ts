@@ -3,10 +3,10 @@ import type { Message } from '../model/message.js';
 import type { SendMessageConfiguration, SendMessageRequest } from '../model/send-message-request.js';
 import type { IdSource } from '../runtime/id-source.js';
 
-/** A message to an agent; an id is made for one without, and its role is the user's. */
+/** A message to an agent. The client adds a missing id, and the role of the user. */
 export type OutgoingMessage = Omit<Message, 'messageId' | 'role'> & Partial<Pick<Message, 'messageId' | 'role'>>;
 
-/** What to send: the request, whose message may be a mere text, or that text alone. */
+/** The input of a send: a text, or a request whose message may be a text. */
 export type SendInput =
   | string
   | {
@@ -15,7 +15,7 @@ export type SendInput =
       readonly metadata?: JsonObject;
     };
 
-/** The request of what is to be sent; metadata of the call goes over that of the request. */
+/** Makes the request of a send. Metadata of the call wins over that of the request. */
 export function sendRequestOf(
   input: SendInput,
   ids: Pick<IdSource, 'random'>,

@@ -3,37 +3,37 @@ import { ConnectionError } from '../errors/connection-error.js';
 import { backoffMs } from './backoff.js';
 import type { ClientRuntime } from './client-runtime.js';
 
-/** How sends are tried again. */
+/** Options for retrying messages. */
 export interface RetryOptions {
-  /** Further attempts after the first; default 3, none with 0. */
+  /** Further attempts after the first. Default 3; 0 turns retries off. */
   readonly attempts?: number;
-  /** The first wait, which doubles each time; default 250 ms. */
+  /** First wait in ms; it doubles with each attempt. Default 250. */
   readonly firstMs?: number;
-  /** The longest wait, also where the agent asks for a longer one, whose answer is then final; default 30 s. */
+  /** Longest wait in ms. If the agent asks for a longer one, the client does not retry. Default 30,000. */
   readonly longestMs?: number;
   /**
-   * True if a message that may have arrived is sent again although the agent does not promise to notice that. Where its
-   * card declares the extension for it, that is done anyway.
+   * True if the client may repeat a message that may have arrived, although the agent does not declare the extension
+   * for idempotent sends.
    */
   readonly mayRepeat?: boolean;
 }
 
-/** Further attempts after the first, unless the caller says otherwise. */
+/** Default number of further attempts. */
 export const ATTEMPTS = 3;
 
 /** A send that failed. */
 export interface FailedSend {
   readonly error: unknown;
-  /** How often it was made, at least 1. */
+  /** Number of attempts so far, at least 1. */
   readonly attempts: number;
-  /** Whether the agent answers a repeated message with the outcome of the first. */
+  /** True if the agent answers a repeated message with the outcome of the first. */
   readonly isIdempotent: boolean;
 }
 
 /**
- * How long to wait before a message is sent again, in ms; undefined where it is not. It is where that is safe: nothing
- * of it was sent, or the agent asked to come back later (429 and 503 with Retry-After); where repeating is safe too,
- * after every failure on the way.
+ * Returns the wait before a message is repeated in ms; undefined if it must not be. A retry is safe if no byte was
+ * sent, or if the agent asked for it (429 and 503 with Retry-After). If repeating is safe, the client also retries
+ * after lost connections.
  */
 export function waitBeforeResend(
   { error, attempts, isIdempotent }: FailedSend,
@@ -52,7 +52,7 @@ function isPassing(error: A2AError, mayRepeat: boolean): boolean {
   return error.details.retryAfterMs !== undefined || (mayRepeat && error.code === 'UNAVAILABLE');
 }
 
-/** Whether the same call may fare better later. */
+/** True if the same call may succeed later. */
 export function isTransient(error: unknown): error is A2AError {
   return error instanceof A2AError && (error.code === 'UNAVAILABLE' || error.code === 'RESOURCE_EXHAUSTED');
 }

@@ -29,8 +29,9 @@ export interface ResumeOptions {
   /** Longest `Retry-After` of the agent that the client obeys, in ms. Default 60,000. */
   readonly longestRetryAfterMs?: number;
   /**
-   * Silence in ms after which the client gives a connection up. Default 60,000 for agents that declare the extension for
-   * resumable streams, because they send keep-alives. Other agents may send none, so their connections have no limit.
+   * Silence in ms after which the client gives a connection up. Default 60,000 for agents that declare the extension
+   * for resumable streams, because they send keep-alives. Other agents may send none, so their connections have no
+   * limit.
    */
   readonly silenceMs?: number;
 }
@@ -68,9 +69,9 @@ const nothing = (): void => {};
 
 /**
  * The events of a message's turn or of a task, over as many connections as necessary. Iterate it once. If the caller
- * leaves the loop, the connection closes and the task continues. If the agent numbers its events, each event arrives once
- * and in order. Otherwise a `task` event after a reconnection replaces the missed events. A `task` event always shows the
- * current task. Between events, the getters tell the progress.
+ * leaves the loop, the connection closes and the task continues. If the agent numbers its events, each event arrives
+ * once and in order. Otherwise a `task` event after a reconnection replaces the missed events. A `task` event always
+ * shows the current task. Between events, the getters tell the progress.
  *
  * `stream-policy.ts` decides the next action; this class performs it.
  */

@@ -7,24 +7,24 @@ import type { ClientRuntime } from './client-runtime.js';
 import { isTransient } from './send-retries.js';
 import type { TaskStream } from './task-stream.js';
 
-/** When a task has been waited for long enough. */
+/** Options for waiting for a task. */
 export interface WaitOptions {
   /**
-   * `answer` (default): when it has ended or needs its caller; `input`: the same, but not where it needs authorization,
-   * which the caller sees to elsewhere; `end`: only when it has ended.
+   * State that ends the wait. `answer` (default): the task has ended, or needs input or authorization. `input`: it has
+   * ended or needs input; the caller handles authorization elsewhere. `end`: it has ended.
    */
   readonly until?: 'answer' | 'input' | 'end';
-  /** Where there are no streams: the first wait between two looks, which grows by half each time; default 500 ms. */
+  /** For agents without streaming: first pause between two polls, in ms. It grows by half each time. Default 500. */
   readonly pollMs?: number;
-  /** The longest such wait; default 10 s. */
+  /** Longest pause between two polls, in ms. Default 10,000. */
   readonly longestPollMs?: number;
 }
 
-/** How a task is watched. */
+/** A task to wait for, and the calls for that. */
 export interface TaskWatch {
   readonly id: string;
   readonly options: WaitOptions;
-  /** Undefined where the agent has no streams. */
+  /** Undefined for agents without streaming. */
   readonly subscribe: (() => TaskStream) | undefined;
   readonly task: () => Promise<Task>;
   readonly signal: AbortSignal | undefined;
@@ -60,13 +60,13 @@ export async function waitForTask(watch: TaskWatch): Promise<Task> {
   }
 }
 
-/** Whether a task in this state has been waited for long enough. */
+/** Returns true if the wait is over at this state. */
 export function isWaitOver(state: TaskState, until: WaitOptions['until'] = 'answer'): boolean {
   if (isTerminal(state)) return true;
   return until === 'answer' ? isInterrupted(state) : until === 'input' && state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
-/** Agents refuse to show the stream of a task that has ended, and some that of one that waits. */
+/** Agents refuse to stream a task that has ended. Some also refuse a task that waits for its caller. */
 async function follow({ subscribe }: TaskWatch, isDone: (state: TaskState | undefined) => boolean): Promise<void> {
   if (subscribe === undefined) return;
   try {

@@ -4,9 +4,9 @@ import type { Part, TextPart } from '../model/part.js';
 import type { Task } from '../model/task.js';
 
 /**
- * The text of a task, an artifact or a message; `''` if it has none. Adjacent text parts of an artifact are one text:
- * streams append one part per chunk (spec §3.5.2). Text parts of a message, and texts around a file, stand on lines of
- * their own. The text of a task is that of its artifacts, or of its status message if it has none.
+ * Returns the text of a task, an artifact or a message; `''` if there is none. Adjacent text parts of an artifact are
+ * one text, because streams append one part per chunk (Spec §3.5.2). Text parts of a message, and texts around a file,
+ * get lines of their own. The text of a task is that of its artifacts, or of its status message if it has none.
  */
 export function textOf(content: Task | Artifact | Message): string {
   if ('status' in content) {
@@ -19,9 +19,8 @@ export function textOf(content: Task | Artifact | Message): string {
 }
 
 /**
- * The parts of an artifact with adjacent text parts joined, as the agent meant them before it streamed them in chunks.
- * A part with another media type or file name than the one before stays a part of its own. A joined part has the
- * metadata of its first chunk.
+ * Returns the parts of an artifact with adjacent text parts joined: a stream splits one text into many chunks. A part
+ * with another media type or file name stays separate. A joined part has the metadata of its first chunk.
  */
 export function joinedParts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];

@@ -10,24 +10,24 @@ import type { JsonObject } from '../model/json.js';
 import { answersCard, type UnaryOperationName } from '../operations/operations.js';
 import type { ClientTransport, TransportCall } from './client-transport.js';
 
-/** A card that has arrived. */
+/** A card that a server sent. */
 export interface ReceivedCard {
-  /** As it was received. */
+  /** The JSON of the card, as received. */
   readonly document: object;
-  /** Undefined for one that was given. */
+  /** URL of the card; undefined if the caller gave the card itself. */
   readonly url: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A transport that a codec is put into. */
+/** A transport, and the codec that it uses. */
 export interface CardTransport {
   readonly codec: ClientCodec;
   readonly transport: (codec: ClientCodec) => ClientTransport;
-  /** Of the public card. */
+  /** URL of the public card. */
   readonly url: string | undefined;
 }
 
-/** Cards of which at least one signature is by a trusted key. What verifies is loaded with this file. */
+/** Reads cards that have at least one signature of a trusted key. This file loads the code that verifies. */
 export class VerifiedCards {
   readonly #verifier: SignatureVerifier;
   readonly #options: SignatureOptions;
@@ -37,14 +37,17 @@ export class VerifiedCards {
     this.#options = options;
   }
 
-  /** @throws OptionsError where the options name nobody to trust. */
+  /**
+   * Makes a reader that trusts the keys of the options.
+   * @throws OptionsError if the options name no key to trust.
+   */
   static async by(options: SignatureOptions, runtime: VerifierRuntime): Promise<VerifiedCards> {
     return new VerifiedCards(await SignatureVerifier.trusting(options, runtime), options);
   }
 
   /**
-   * A card by what its signatures cover: the rest is as if it were not there.
-   * @throws AgentCardError `unverified`, saying of each signature why it is not valid; InvalidAgentResponseError.
+   * Reads a card, without the members that no signature covers.
+   * @throws AgentCardError `unverified`, with the fault of each signature; InvalidAgentResponseError.
    */
   async card({ document, url, signal }: ReceivedCard): Promise<AgentCard> {
     const { covered, verdicts } = await this.#verified(document, { url, signal });
@@ -52,7 +55,7 @@ export class VerifiedCards {
     const last = verdicts.at(-1);
     const card = `agent card${url === undefined ? '' : ` of ${url}`}`;
     if (last === undefined)
-      throw new AgentCardError('unverified', `The ${card} is not signed, and a signature is asked for`);
+      throw new AgentCardError('unverified', `The ${card} is not signed, but the option signatures requires it`);
     if (last.fault === undefined && covered !== undefined) return decodeAgentCard(covered);
     throw new AgentCardError(
       'unverified',
@@ -60,11 +63,11 @@ export class VerifiedCards {
     );
   }
 
-  /** A transport whose extended card has to be signed, too, separately (Spec §8.4). */
+  /** Makes a transport whose extended card needs a signature of its own (Spec §8.4). */
   transport({ codec, transport, url }: CardTransport): ClientTransport {
     const undecoded: ClientCodec = {
       ...codec,
-      // Looked at, so that what is no card is told as such, but handed on as it was received.
+      // Decodes the card to refuse a malformed one, but returns it as received, for its signature.
       decodeResponse: (operation, value) => {
         const decoded = codec.decodeResponse(operation, value);
         return answersCard(operation) ? (value as typeof decoded) : decoded;
