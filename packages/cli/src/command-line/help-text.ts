@@ -15,7 +15,7 @@ export function helpText(words: readonly string[], settings: Settings): string {
   const sections = [
     ...(path === '' ? [INTRODUCTION] : []),
     `Usage: parley ${listed.length > 0 && path !== '' ? `${path} ` : ''}<command> [arguments] [flags]`,
-    `Commands:\n${rows(shown.map(({ path: name, args, summary }) => [args === undefined ? name : `${name} ${args}`, summary]))}`,
+    `Commands:\n${rows(shown.map(({ path: name, args, summary }) => [joined(name, args), summary]))}`,
     `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
     'parley help <command> shows the flags of a command and what they are set to.',
   ];
@@ -77,7 +77,7 @@ function flagRows(names: readonly FlagName[], settings: Settings): string {
   return rows(
     names.map((name) => {
       const { short, value, help, repeats } = flagOf(name);
-      const spelled = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+      const spelled = `${short === undefined ? '    ' : `-${short}, `}${joined(`--${name}`, value && `<${value}>`)}`;
       const notes = [help, ...(repeats === true ? ['(repeats)'] : []), effective(name, settings)];
       return [spelled, notes.filter((note) => note !== '').join(' ')];
     }),
@@ -96,4 +96,8 @@ function effective(name: FlagName, settings: Settings): string {
 function rows(table: readonly (readonly string[])[]): string {
   const width = Math.max(...table.map(([left = '']) => left.length));
   return table.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
+}
+
+function joined(...words: readonly (string | undefined)[]): string {
+  return words.filter((word) => word !== undefined).join(' ');
 }

@@ -4,7 +4,6 @@ import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { discoveredEndpoints, shareOrigin } from '../login/issuer-endpoints.js';
 import { loginCredentials } from '../login/login-credentials.js';
 import { type Login, LoginStore } from '../login/login-store.js';
 import type { Settings } from '../settings/settings.js';
@@ -111,13 +110,19 @@ async function issuerNamed(
   ofCard: OAuthEndpoints | undefined,
 ): Promise<Pick<Login, 'issuer' | 'endpoints'>> {
   if (URL.parse(issuer) === null) throw usageError(`--issuer is a URL, not "${issuer}"`);
-  const discovered = await discoveredEndpoints(issuer);
+  const { discoverEndpoints } = await import('parley-a2a/credentials');
+  const discovered = await discoverEndpoints(issuer);
   if (discovered !== undefined) return { issuer, endpoints: discovered };
   if (ofCard !== undefined && shareOrigin(issuer, ofCard)) return { issuer, endpoints: ofCard };
   throw usageError(
     `${issuer} has no discovery document, and the endpoints of the card are on another origin`,
     'is the issuer spelled as the authorization server spells it?',
   );
+}
+
+/** Returns true if every endpoint has the origin of an issuer. */
+function shareOrigin(issuer: string, endpoints: OAuthEndpoints): boolean {
+  return Object.values(endpoints).every((endpoint) => URL.parse(endpoint)?.origin === new URL(issuer).origin);
 }
 
 function loginBy(

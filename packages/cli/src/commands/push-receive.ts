@@ -4,7 +4,7 @@ import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
-import { writeSummary, writeMessage, writeTask } from '../output/task-text.js';
+import { writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { notificationReceiver } from '../push/notification-receiver.js';
 import { portOf, started } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';

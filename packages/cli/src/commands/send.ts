@@ -5,7 +5,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { sendRequest } from '../message/send-request.js';
 import { StreamText } from '../output/stream-text.js';
-import { warnOfState, writeSummary, writeMessage, writeTask } from '../output/task-text.js';
+import { warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
 import { announce, pollOptions, streams, waiting } from '../task/waiting.js';

@@ -78,9 +78,9 @@ function allowedScopes({ issuer, scopes, agent }: StepUpRequest, { scopes: allow
   const granted = scopes.filter((scope) => allowed.includes(scope));
   if (granted.length === scopes.length)
     tell(`The agent asks for more. Asking ${issuer} for a token with the scopes ${granted.join(' ')}, for ${agent}.`);
-  else
-    tell(
-      `${agent} refuses the token of ${issuer}: it lacks the scopes ${scopes.join(' ')}; --step-up <scope> allows each of them`,
-    );
+  else {
+    const lacking = `it lacks the scopes ${scopes.join(' ')}`;
+    tell(`${agent} refuses the token of ${issuer}: ${lacking}; --step-up <scope> allows each of them`);
+  }
   return granted.length === scopes.length ? granted : [];
 }

@@ -39,10 +39,10 @@ function payloadRequest(
   given: Invocation['given'],
 ): Exclude<SendInput, string> {
   const other = given.find(({ name }) => EXCLUDED_BY_PAYLOAD.includes(name));
-  if (other !== undefined || text !== undefined)
-    throw usageError(
-      `--request-payload is the whole request: ${other === undefined ? 'a message' : `--${other.name}`} has no place beside it`,
-    );
+  if (other !== undefined || text !== undefined) {
+    const named = other === undefined ? 'a message' : `--${other.name}`;
+    throw usageError(`--request-payload is the whole request: ${named} has no place beside it`);
+  }
   const value = jsonFrom('--request-payload', payload) as Partial<SendMessageRequest>;
   const message = value?.message as Message | undefined;
   if (typeof message !== 'object' || message === null || !Array.isArray(message.parts))

@@ -44,14 +44,14 @@ function answer(
   { authorization, onNotification, onRefusal }: ReceiverOptions,
 ): void {
   if (!('reason' in outcome)) {
-    response.writeSummary(204).end(() => onNotification(outcome));
+    response.writeHead(204).end(() => onNotification(outcome));
     return;
   }
   const { status, reason } = outcome;
   const challenge =
     status === 401 && authorization !== undefined ? { 'www-authenticate': schemeOf(authorization) } : {};
   const headers = { 'content-type': 'application/json', connection: 'close', ...challenge };
-  response.writeSummary(status, headers).end(JSON.stringify({ error: reason }));
+  response.writeHead(status, headers).end(JSON.stringify({ error: reason }));
   onRefusal(status, reason);
 }
 

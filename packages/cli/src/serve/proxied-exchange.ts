@@ -98,10 +98,10 @@ export class ProxiedExchange {
       const text = this.#rewritten(await answer.text());
       log({ exchange, what: 'response', head, headers: shown, body: text });
       delete headers.etag;
-      response.writeSummary(answer.status, headers).end(text);
+      response.writeHead(answer.status, headers).end(text);
       return;
     }
-    response.writeSummary(answer.status, headers);
+    response.writeHead(answer.status, headers);
     if (!type.startsWith('text/event-stream')) {
       const bytes = Buffer.from(await answer.arrayBuffer());
       log({ exchange, what: 'response', head, headers: shown, body: bytes.toString() });
@@ -178,5 +178,5 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 function answerJson(response: ServerResponse, status: number, body: object): void {
-  response.writeSummary(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

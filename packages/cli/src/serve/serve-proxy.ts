@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { isKnownHost, isLocalHost, refuseHost } from './known-host.js';
 import { portOf, started, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
@@ -21,8 +20,13 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   let exchanges = 0;
   let own = '';
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
+  const { isLocalHost } = await import('parley-a2a/node');
+  const isOpenToPages = !isLocalHost(place.host);
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    if (isLocalHost(place.host) && !isKnownHost(request.headers.host, own)) return refuseHost(response);
+    const { host } = request.headers;
+    // A page of another origin sends a host of its own (DNS rebinding). A request without a host comes from no browser.
+    const isKnown = host === undefined || isLocalHost(host) || host === URL.parse(own)?.host;
+    if (!isOpenToPages && !isKnown) return refuseHost(response);
     exchanges++;
     const exchange = new ProxiedExchange({
       number: exchanges,
@@ -38,4 +42,11 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
   await stopped;
   return 0;
+}
+
+function refuseHost(response: ServerResponse): void {
+  const message = 'This proxy takes only requests for hosts of this machine. --public-url allows another host.';
+  response
+    .writeHead(421, { 'content-type': 'application/json', connection: 'close' })
+    .end(JSON.stringify({ error: { code: 421, message } }));
 }

@@ -1,9 +1,10 @@
 import type { CredentialProvider } from '../auth/credential-provider.js';
 import type { SchemeCredentials } from '../auth/credentials/scheme-credentials.js';
 import { type AuthorizationCodeOptions, authorizationCode as codeFlow } from '../auth/oauth/authorization-code.js';
+import { AuthorizationServer } from '../auth/oauth/authorization-server.js';
 import { clientCredentials as clientFlow } from '../auth/oauth/client-credentials.js';
 import { type DeviceCodeOptions, deviceCode as deviceFlow } from '../auth/oauth/device-code.js';
-import type { OAuthClientOptions, OAuthRuntime } from '../auth/oauth/oauth-options.js';
+import type { OAuthClientOptions, OAuthEndpoints, OAuthRuntime } from '../auth/oauth/oauth-options.js';
 import { CredentialGuard } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -51,6 +52,18 @@ export function authorizationCode(options: AuthorizationCodeOptions): SchemeCred
 /** Tokens that a person allows on another device (RFC 8628). */
 export function deviceCode(options: DeviceCodeOptions): SchemeCredentials {
   return deviceFlow(options, runtime);
+}
+
+/**
+ * Returns the endpoints that an issuer names in its discovery document (RFC 8414, OpenID Connect Discovery); undefined
+ * if it has none. Ends after 30 s or with the reason of the signal.
+ * @throws if the issuer cannot be reached, or if its document names another issuer.
+ */
+export function discoverEndpoints(
+  issuer: string,
+  { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+): Promise<OAuthEndpoints | undefined> {
+  return new AuthorizationServer({ issuer, clientId: '' }, runtime).discoveredEndpoints(signal);
 }
 
 /** Options of `credentialedFetch`. */

@@ -33,6 +33,7 @@ export type { HttpServerTimes, ServerOptions } from '../app/options/server-optio
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export { OptionsError } from '../errors/options-error.js';
+export { isLocalHost } from '../net/public-hosts.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 

@@ -4,7 +4,7 @@ import type { SecurityScheme } from '../../model/security-scheme.js';
 import { boundedFetch } from '../../net/bounded-fetch.js';
 import { isLoopback } from '../../net/loopback.js';
 import { oauthFailure } from './oauth-failure.js';
-import type { OAuthClientOptions, OAuthRuntime } from './oauth-options.js';
+import type { OAuthClientOptions, OAuthEndpoints, OAuthRuntime } from './oauth-options.js';
 
 /** The parts of a request to an authorization server. */
 export interface OAuthSession {
@@ -69,24 +69,38 @@ export class AuthorizationServer {
     }
   }
 
+  /**
+   * Requests the discovery document and returns its endpoints; undefined if there is none.
+   * @throws an error of oauth4webapi if the server cannot be reached or names another issuer, or the reason of the signal.
+   */
+  async discoveredEndpoints(signal: AbortSignal): Promise<OAuthEndpoints | undefined> {
+    const library = await loaded();
+    const server = await this.#discover({ library, request: this.#requestOptions(library, signal) });
+    const { token_endpoint: token, device_authorization_endpoint: deviceAuthorization } = server ?? {};
+    return token === undefined
+      ? undefined
+      : { token, ...(deviceAuthorization !== undefined && { deviceAuthorization }) };
+  }
+
   async #session(scheme: SecurityScheme | undefined, signal: AbortSignal): Promise<OAuthSession> {
     const library = await loaded();
-    const { issuer, clientId, plainHttp = false } = this.#options;
-    const request = {
-      signal,
-      [library.customFetch]: boundedFetch(this.#options.fetch ?? this.#runtime.fetch, {
-        clock: this.#runtime.clock,
-        ...ANSWER,
-      }),
-      [library.allowInsecureRequests]: plainHttp || isLoopback(new URL(issuer).hostname.replace(/^\[|\]$/g, '')),
-    } as const;
+    const request = this.#requestOptions(library, signal);
     const server = await this.#server(scheme, { library, request });
     return {
       library,
       server,
-      client: { client_id: clientId },
+      client: { client_id: this.#options.clientId },
       authentication: this.#authentication(library, server),
       request,
+    };
+  }
+
+  #requestOptions(library: typeof OAuth, signal: AbortSignal): OAuthSession['request'] {
+    const { issuer, plainHttp = false, fetch = this.#runtime.fetch } = this.#options;
+    return {
+      signal,
+      [library.customFetch]: boundedFetch(fetch, { clock: this.#runtime.clock, ...ANSWER }),
+      [library.allowInsecureRequests]: plainHttp || isLoopback(new URL(issuer).hostname.replace(/^\[|\]$/g, '')),
     };
   }
 
