@@ -71,7 +71,7 @@ export class AuthorizationServer {
 
   /**
    * Requests the discovery document and returns its endpoints; undefined if there is none.
-   * @throws an error of oauth4webapi if the server cannot be reached or names another issuer, or the reason of the signal.
+   * @throws if the server cannot be reached or its document names another issuer, or the reason of the signal.
    */
   async discoveredEndpoints(signal: AbortSignal): Promise<OAuthEndpoints | undefined> {
     const library = await loaded();
