@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
+import { DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/binding-context.js';
 import { DEFAULT_ENGINE_LIMITS } from '../../packages/parley/src/server/engine-limits.js';
 import { type Snippet, snippetsOf } from './snippets.js';
 

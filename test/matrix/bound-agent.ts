@@ -1,5 +1,8 @@
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
-import { type AgentEndpoint, DEFAULT_REQUEST_LIMITS } from '../../packages/parley/src/bindings/http/agent-endpoint.js';
+import {
+  type BindingContext,
+  DEFAULT_REQUEST_LIMITS,
+} from '../../packages/parley/src/bindings/http/binding-context.js';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
 import { httpJsonBinding } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
@@ -19,7 +22,7 @@ export interface BoundAgentOptions {
   readonly capabilities?: AgentCapabilities;
   readonly codecs?: readonly WireCodec[];
   readonly interfaces?: AgentCard['supportedInterfaces'];
-  readonly endpoint?: Partial<AgentEndpoint>;
+  readonly endpoint?: Partial<BindingContext>;
   readonly authenticator?: Authenticator;
 }
 
@@ -53,7 +56,7 @@ export class BoundAgent {
       defaultOutputModes: ['text/plain'],
       skills: [],
     };
-    const bound: AgentEndpoint = {
+    const bound: BindingContext = {
       handler: this.handler,
       card: () => this.card,
       logger: this.#logger(),

@@ -1,4 +1,4 @@
-import type { AgentEndpoint } from '../bindings/http/agent-endpoint.js';
+import type { BindingContext } from '../bindings/http/binding-context.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
@@ -72,8 +72,8 @@ export class AgentMount {
   }
 
   /** What a further binding of the agent needs. */
-  endpoint(): AgentEndpoint {
-    return this.#options.agent.endpoint(this.card(''));
+  bindingContext(): BindingContext {
+    return this.#options.agent.bindingContext(this.card(''));
   }
 
   /** The card as it stands under a base url; without one the agent has no address yet. */
@@ -104,15 +104,15 @@ export class AgentMount {
   #makeView(base: string): View {
     const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds } = this.#options;
     const card = agent.card(base === '' ? [] : this.#interfaces(base));
-    const endpoint = agent.endpoint(card);
+    const context = agent.bindingContext(card);
     const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds });
     const exchange = mountExchange(this.#paths, {
       cards,
-      jsonRpc: jsonRpcBinding(endpoint, this.#codecs('jsonRpc')),
-      httpJson: httpJsonBinding(endpoint, this.#codecs('httpJson'), this.#paths.httpJson),
+      jsonRpc: jsonRpcBinding(context, this.#codecs('jsonRpc')),
+      httpJson: httpJsonBinding(context, this.#codecs('httpJson'), this.#paths.httpJson),
       // The path is that of 0.2.5, so that the card says this version.
       oldExtendedCard: this.#versions.includes('0.2.5')
-        ? httpJsonBinding(endpoint, [PROTOCOL_VERSIONS['0.2.5'].httpJson], this.path === '/' ? '' : this.path)
+        ? httpJsonBinding(context, [PROTOCOL_VERSIONS['0.2.5'].httpJson], this.path === '/' ? '' : this.path)
         : undefined,
     });
     return { card, exchange };

@@ -1,6 +1,6 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
 import { declaredModes } from '../agent-card/declared-modes.js';
-import { type AgentEndpoint, DEFAULT_REQUEST_LIMITS } from '../bindings/http/agent-endpoint.js';
+import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
@@ -104,7 +104,7 @@ export class ServedAgent {
   }
 
   /** What the bindings need to serve the agent under the addresses of a card. */
-  endpoint(card: AgentCard): AgentEndpoint {
+  bindingContext(card: AgentCard): BindingContext {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
     const { logger, clock, bodies, heartbeatMs, openStreams, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };

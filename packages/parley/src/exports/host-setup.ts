@@ -4,7 +4,7 @@ import type { Compressor } from '../app/middleware/compression.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
 import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
 import { compressionOf, type HostOptions, metricsOf } from '../app/options/host-options.js';
-import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/agent-endpoint.js';
+import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/binding-context.js';
 import { OptionsError } from '../errors/options-error.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';

@@ -25,7 +25,7 @@ export type { TaskOwner } from '../app/served-agent.js';
 export type { Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export type { User } from '../auth/user.js';
-export type { RequestLimits } from '../bindings/http/agent-endpoint.js';
+export type { RequestLimits } from '../bindings/http/binding-context.js';
 export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-cache.js';
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import type { Exchange } from '../../bindings/http/exchange.js';
 import { payloadTooLarge } from '../../bindings/http/read-chunks.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { MountedRequest } from '../node/mounted-request.js';
@@ -7,16 +8,21 @@ import { Responder, type ResponderOptions } from '../node/responder.js';
 
 type Body = (limit: number) => Promise<Uint8Array>;
 
+/** An exchange, and the ports that write its answers. */
+export interface ExpressAdapterOptions extends ResponderOptions {
+  readonly exchange: Exchange;
+}
+
 /**
  * An exchange as middleware of Express, which answers everything below the path it is used under. The second of the two
  * answers in the exchange's own form when a body parser before it has refused the request.
  */
-export function toExpress(options: ResponderOptions): [RequestHandler, ErrorRequestHandler] {
+export function toExpress(options: ExpressAdapterOptions): [RequestHandler, ErrorRequestHandler] {
   const responder = new Responder(options);
   const respond = (incoming: Request, response: Parameters<RequestHandler>[1], body: Body | undefined) => {
     const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
     const request = new MountedRequest({ arrived, mount: incoming.baseUrl, path: arrived.path, body });
-    void responder.respond({ incoming, response, request });
+    responder.deliver({ incoming, response, request }, options.exchange(request));
   };
   return [
     (request, response) => respond(request, response, parsedBody(request)),

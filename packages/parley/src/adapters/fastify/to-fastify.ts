@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
-import type { ExchangeRequest } from '../../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest } from '../../bindings/http/exchange.js';
 import { readChunks } from '../../bindings/http/read-chunks.js';
 import { MountedRequest } from '../node/mounted-request.js';
 import { NodeExchangeRequest } from '../node/node-exchange-request.js';
 import { Responder, type ResponderOptions } from '../node/responder.js';
+
+/** An exchange, and the ports that write its answers. */
+export interface FastifyAdapterOptions extends ResponderOptions {
+  readonly exchange: Exchange;
+}
 
 /** The codes of errors by which Fastify refuses a body begin like this. */
 const BODY_ERROR = 'FST_ERR_CTP_';
@@ -14,7 +19,7 @@ const BODY_ERROR = 'FST_ERR_CTP_';
  * handlers of its own are encapsulated; hooks of the application run, but for `onSend`: the exchange writes its answers
  * itself.
  */
-export function toFastify(options: ResponderOptions): FastifyPluginCallback {
+export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback {
   const responder = new Responder(options);
   return (instance, _options, done) => {
     const depth = instance.prefix === '' ? 0 : instance.prefix.split('/').length - 1;
@@ -30,7 +35,7 @@ export function toFastify(options: ResponderOptions): FastifyPluginCallback {
       // Over HTTP/2 a body need not be announced.
       const plain = body === incoming && incoming.httpVersionMajor === 1;
       const request = new MountedRequest({ arrived, mount, path, body: plain ? undefined : chunked(body) });
-      void responder.respond({ incoming, response, request });
+      responder.deliver({ incoming, response, request }, options.exchange(request));
     };
     // The body stays on the wire until the exchange asks for it, under its own limit.
     instance.removeAllContentTypeParsers();

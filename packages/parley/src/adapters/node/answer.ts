@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { STATUS_CODES } from './node-http.js';
 
+/** Not imported, for the reason given in `http-server.ts`. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 /** How long a peer may go on sending what nobody reads, so that it gets to see why. */
 const LINGER_MS = 1_000;
 

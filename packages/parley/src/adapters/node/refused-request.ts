@@ -23,3 +23,28 @@ export function refusalOf({
   if (coding.toLowerCase() === 'chunked') return undefined;
   return errorAnswer({ status: 501, message: 'The only transfer coding that is understood is chunked' });
 }
+
+/** The answer to bytes that are no HTTP request, by the code of the parser's error. */
+export function malformedRequest(code: string | undefined): ExchangeResponse {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return errorAnswer({ status: 431, message: 'The request headers are too large' });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return errorAnswer({ status: 413, message: 'The chunk extensions are too large' });
+    case TIMED_OUT:
+      return errorAnswer({ status: 408, message: 'The request did not arrive in time' });
+    default:
+      return errorAnswer({ status: 400, message: 'This is no valid HTTP request' });
+  }
+}
+
+/** What the parser says of a request that took too long to arrive. */
+export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** What it says when the peer ended its side of the connection within a request. */
+export const CUT_OFF = 'HPE_INVALID_EOF_STATE';
+
+/** Whether an error of a connection is about the bytes that came, and not about the connection itself. */
+export function isMalformed(code: string | undefined): boolean {
+  return code === TIMED_OUT || code?.startsWith('HPE_') === true;
+}

@@ -1,85 +1,107 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorAnswer } from '../../app/json-answer.js';
-import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { dropStalled, headOf, sendEarly, sendWhole } from './answer.js';
-import type { MountedRequest } from './mounted-request.js';
 import { ResponseStream } from './response-stream.js';
 
-/** What answers are written with. */
-export interface ResponderOptions {
-  readonly exchange: Exchange;
+/** A request of node:http, and the response for its answer. */
+export interface RespondingCall {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  /** `leavesBody`: a body remains on the wire that is not worth reading, so the connection ends with the answer. */
+  readonly request: ExchangeRequest & { readonly leavesBody: boolean };
+}
+
+/** The ports of a responder, and what the owner of the connections wants to know. */
+export interface ResponderOptions<Call extends RespondingCall = RespondingCall> {
   readonly clock: Clock;
   readonly logger: Logger;
   /** A peer that takes nothing of its answer for this long is dropped; default 30 s. */
-  readonly stallMs?: number;
+  readonly stallMs?: number | undefined;
+  /** True if the connection ends with an answer. Default: never. */
+  readonly isLast?: (answer: ExchangeResponse) => boolean;
+  /** Called with each stream that begins. It gives the function to call when the stream ends. */
+  readonly streamBegins?: (stream: ResponseStream) => () => void;
+  /** Called once a whole answer has left, a stream has begun, or the peer has gone. */
+  readonly done?: (call: Call) => void;
 }
 
-/** A request, and what its answer is written to. */
-export interface Responding {
-  readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly request: MountedRequest;
-}
-
-/** Writes the answers of an exchange to responses of a node:http server that belongs to somebody else. */
-export class Responder {
-  readonly #options: ResponderOptions;
+/** Writes answers to responses of node:http, whoever owns the server. */
+export class Responder<Call extends RespondingCall = RespondingCall> {
+  readonly #options: ResponderOptions<Call>;
   readonly #stallMs: number;
 
-  constructor(options: ResponderOptions) {
+  constructor(options: ResponderOptions<Call>) {
     this.#options = options;
     this.#stallMs = options.stallMs ?? 30_000;
   }
 
-  /** Answers a request. Headers that the framework has set already go along. */
-  async respond(responding: Responding): Promise<void> {
-    const { response, request } = responding;
-    const { logger } = this.#options;
-    const answer = await this.#answerTo(request);
-    const stream = framesOf(answer);
+  /** Writes the answer of an exchange once it is there; 500 if the exchange rejects. */
+  deliver(call: Call, answering: Promise<ExchangeResponse>): void {
+    answering.then(
+      (answer) => this.send(call, answer),
+      (error: unknown) => {
+        const { method, path } = call.request;
+        this.#options.logger.error('An exchange failed', { error, method, path });
+        this.send(call, errorAnswer({ status: 500, message: 'Internal error' }));
+      },
+    );
+  }
+
+  /** Writes an answer. Headers that a framework has set on the response go along. */
+  send(call: Call, answer: ExchangeResponse): void {
+    const { response } = call;
+    const { logger, done } = this.#options;
     if (response.destroyed || response.headersSent) {
-      // The peer has gone, or the framework has answered in the meantime.
-      stream?.[Symbol.asyncIterator]()
-        .return?.()
-        .catch(() => {});
+      // The peer has gone, or somebody else has answered: a framework, or the server to a request that broke off.
+      release(answer);
+      if (response.destroyed) done?.(call);
+      else if (done !== undefined) response.once('close', () => done(call));
       return;
     }
     try {
-      if (stream === undefined) this.#send(responding, answer);
-      else this.#stream(response, answer, stream);
+      const frames = framesOf(answer);
+      if (frames !== undefined) {
+        this.#stream(response, answer, frames);
+        return done?.(call);
+      }
+      this.#write(call, answer);
     } catch (error) {
       logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
     }
-  }
-
-  async #answerTo(request: MountedRequest): Promise<ExchangeResponse> {
-    try {
-      return await this.#options.exchange(request);
-    } catch (error) {
-      this.#options.logger.error('An exchange failed', { error, method: request.method, path: request.path });
-      return errorAnswer({ status: 500, message: 'Internal error' });
-    }
-  }
-
-  #send({ incoming, response, request }: Responding, answer: ExchangeResponse): void {
-    const { clock, logger } = this.#options;
-    if (request.leavesBody) sendEarly({ incoming, response, answer, clock });
-    else sendWhole({ response, answer, closing: false });
-    const hasLeft = response.writableLength === 0 && response.writableEnded;
+    // Until the answer has left, a shutdown must not take the connection for an idle one.
+    if (response.writableLength === 0 && response.writableEnded) return done?.(call);
+    if (done !== undefined) response.once('close', () => done(call));
     // The sessions of HTTP/2 are shared, and not one answer's to end.
-    if (!hasLeft && incoming.httpVersionMajor === 1) dropStalled({ response, stallMs: this.#stallMs, logger });
+    if (call.incoming.httpVersionMajor === 1) dropStalled({ response, stallMs: this.#stallMs, logger });
+  }
+
+  #write({ incoming, response, request }: Call, answer: ExchangeResponse): void {
+    const { clock, isLast } = this.#options;
+    if (request.leavesBody) sendEarly({ incoming, response, answer, clock });
+    else sendWhole({ response, answer, closing: isLast?.(answer) ?? false });
   }
 
   #stream(response: ServerResponse, answer: ExchangeResponse, frames: AsyncIterable<string>): void {
-    const { clock, logger } = this.#options;
-    response.writeHead(answer.status, headOf({ answer, closing: false }));
-    new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done: () => {} });
+    const { clock, logger, isLast, streamBegins } = this.#options;
+    response.writeHead(answer.status, headOf({ answer, closing: isLast?.(answer) ?? false }));
+    const done = () => ended?.();
+    const stream = new ResponseStream({ response, frames, clock, logger, stallMs: this.#stallMs, done });
+    const ended = streamBegins?.(stream);
   }
 }
 
 function framesOf({ body }: ExchangeResponse): AsyncIterable<string> | undefined {
   return typeof body === 'object' && Symbol.asyncIterator in body ? body : undefined;
+}
+
+/** Ends a stream that has no reader any more. */
+function release(answer: ExchangeResponse): void {
+  framesOf(answer)
+    ?.[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => {});
 }

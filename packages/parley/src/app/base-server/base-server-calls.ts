@@ -1,4 +1,4 @@
-import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { BindingContext } from '../../bindings/http/binding-context.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
 import { type JsonRpcDialect, SPECIFIED } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
@@ -22,11 +22,11 @@ export type CallPath = (typeof CALL_PATHS)[number];
  * The two JSON-RPC endpoints of a base server, which share the methods of a version between them. No request asks for
  * another version, by whatever header.
  */
-export function baseServerCalls(endpoint: AgentEndpoint): Readonly<Record<CallPath, Exchange>> {
+export function baseServerCalls(endpoint: BindingContext): Readonly<Record<CallPath, Exchange>> {
   const codec = BASE_SERVER_VERSION;
   const card = { ...endpoint.card(), supportedInterfaces: [] };
   const handler = interceptedHandler(endpoint.handler, [finalMessageInHistory]);
-  const fixed: AgentEndpoint = { ...endpoint, handler, card: () => card, versionWhenAbsent: codec.version };
+  const fixed: BindingContext = { ...endpoint, handler, card: () => card, versionWhenAbsent: codec.version };
   const at = (path: CallPath) => jsonRpcBinding(fixed, [codecAt(path)], dialectAt(path, codec, endpoint));
   return { '/communicate': at('/communicate'), '/delegate': at('/delegate') };
 }
@@ -45,7 +45,7 @@ function namingFields(error: A2AError, codec: WireCodec): ErrorWords {
   return fields.length === 0 ? words : { ...words, message: `${words.message}: ${fields.join('; ')}` };
 }
 
-function dialectAt(path: CallPath, codec: WireCodec, { clock }: AgentEndpoint): JsonRpcDialect {
+function dialectAt(path: CallPath, codec: WireCodec, { clock }: BindingContext): JsonRpcDialect {
   return {
     askedVersion: () => undefined,
     methodNotFound: (method) => {

@@ -34,7 +34,7 @@ export function baseServerExtension(setup: BaseServerExtensionOptions): HostExte
     endpoints: (host) => endpointsOf(setup, host, mountIn(host)),
     describe: async (host) => {
       const { describedBaseServer } = await import('./described-base-server.js');
-      return describedBaseServer(mountIn(host).endpoint(), host.metrics !== undefined);
+      return describedBaseServer(mountIn(host).bindingContext(), host.metrics !== undefined);
     },
   };
 }
@@ -50,7 +50,7 @@ function endpointsOf(
     return new BaseServer({
       ...host,
       card: (base) => mount.card(base),
-      endpoint: mount.endpoint(),
+      endpoint: mount.bindingContext(),
       readiness: () => host.readiness.report(),
       cache,
       texts,

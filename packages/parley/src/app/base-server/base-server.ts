@@ -1,4 +1,4 @@
-import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { BindingContext } from '../../bindings/http/binding-context.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
@@ -24,7 +24,7 @@ import { invalidateCache, refuseCacheChange, warmCache } from './cache-endpoints
 export interface BaseServerExchangeOptions {
   /** The card under a base url. */
   readonly card: (base: string) => AgentCard;
-  readonly endpoint: AgentEndpoint;
+  readonly endpoint: BindingContext;
   /** The base url to tell a client. */
   readonly baseUrl: (request: ExchangeRequest) => string;
   /** The same exchange, its requests held back until the agent has started. */

@@ -1,5 +1,5 @@
 import type { Authenticator } from '../../auth/authenticator.js';
-import type { RequestLimits } from '../../bindings/http/agent-endpoint.js';
+import type { RequestLimits } from '../../bindings/http/binding-context.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { parseJson, readText } from '../../bindings/http/json-body.js';
 import { essence, JSON_TYPE } from '../../bindings/http/media-type.js';

@@ -1,4 +1,4 @@
-import type { AgentEndpoint } from '../../bindings/http/agent-endpoint.js';
+import type { BindingContext } from '../../bindings/http/binding-context.js';
 import type { DescribedAgent } from '../../bindings/http/described-agent.js';
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import { type DescribedDialect, jsonRpcPath } from '../../bindings/jsonrpc/jsonrpc-path.js';
@@ -29,7 +29,7 @@ const HEADERS = {
 };
 
 /** The base-server interface of an agent for a document; with `/metrics` if the host measures. */
-export function describedBaseServer(endpoint: AgentEndpoint, isMeasured: boolean): Describe {
+export function describedBaseServer(endpoint: BindingContext, isMeasured: boolean): Describe {
   return (components) => {
     const get = (
       { name, tag = CORE, summary }: NamedEndpoint,
@@ -160,7 +160,7 @@ function describedCalls(
   const text = { type: 'string' };
   const errorData = { type: 'object', required: ['timestamp'], properties: { taskId: text, timestamp: text } };
   const card = { ...agent.endpoint.card(), supportedInterfaces: [] };
-  const endpoint: AgentEndpoint = { ...agent.endpoint, card: () => card };
+  const endpoint: BindingContext = { ...agent.endpoint, card: () => card };
   const { jsonRpc: schemas } = PROTOCOL_SCHEMAS['0.2.5'];
   const paths = CALL_PATHS.map((path) => {
     const languages = [{ codec: codecAt(path), schemas }];

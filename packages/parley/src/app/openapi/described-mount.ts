@@ -13,7 +13,7 @@ import type { Describe } from './server-document.js';
 /** The card and both bindings of an agent for a document. */
 export function describedMount(mount: AgentMount): Describe {
   return (components) => {
-    const endpoint = mount.endpoint();
+    const endpoint = mount.bindingContext();
     const card = endpoint.card();
     const tag = `${card.name} at ${mount.path}`;
     const name = mount.path === '/' ? 'root' : mount.path;

@@ -2,7 +2,7 @@ import * as Type from 'typebox';
 import { type AgentCardOptions, undeclaredSchemes } from '../../agent-card/agent-card-options.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { User } from '../../auth/user.js';
-import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/agent-endpoint.js';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/binding-context.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';

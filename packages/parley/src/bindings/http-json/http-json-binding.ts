@@ -3,8 +3,8 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
 import { answersCard } from '../../operations/operations.js';
 import { chooseVersion } from '../../operations/versions.js';
-import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { type AnswerForm, answerCall, failureHeaders, failureOf, prepareCall } from '../http/answer-call.js';
+import type { BindingContext } from '../http/binding-context.js';
 import { askedVersion } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
@@ -20,14 +20,14 @@ import { Routing } from './routing.js';
 const OWN_CARD = { 'cache-control': 'private, no-cache' };
 
 /** The HTTP+JSON binding of an agent (Spec §11): all routes below `basePath`, the path of the interface url. */
-export function httpJsonBinding(endpoint: AgentEndpoint, codecs: readonly WireCodec[], basePath: string): Exchange {
+export function httpJsonBinding(endpoint: BindingContext, codecs: readonly WireCodec[], basePath: string): Exchange {
   const offer = offerOf(endpoint, 'HTTP+JSON', codecs);
   const routing = new Routing(codecs, basePath);
   return (request) => answer({ endpoint, offer, routing, request });
 }
 
 interface HttpJsonCallOptions {
-  readonly endpoint: AgentEndpoint;
+  readonly endpoint: BindingContext;
   readonly offer: () => Offer;
   readonly routing: Routing;
   readonly request: ExchangeRequest;
@@ -103,7 +103,7 @@ function chooseRoute(request: ExchangeRequest, matches: readonly RouteMatch[]): 
 async function readValue(
   request: ExchangeRequest,
   { route, variables }: RouteMatch,
-  endpoint: AgentEndpoint,
+  endpoint: BindingContext,
 ): Promise<{ value: RequestMembers; form: WireForm }> {
   const query = queryMembers(request.query);
   if (route.body === 'none') {

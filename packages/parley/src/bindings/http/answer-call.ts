@@ -14,7 +14,7 @@ import {
 import { addressOf } from '../../operations/request-address.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import type { AgentEndpoint } from './agent-endpoint.js';
+import type { BindingContext } from './binding-context.js';
 import { httpCallContext, withExtensions } from './call-context.js';
 import type { CallRecord } from './call-record.js';
 import type { ExchangeRequest, ExchangeResponse } from './exchange.js';
@@ -25,7 +25,7 @@ import { retryHeaders, toA2AError } from './wire-error.js';
 
 /** A call as its binding has read it. */
 export interface ReceivedCall {
-  readonly endpoint: AgentEndpoint;
+  readonly endpoint: BindingContext;
   readonly offer: Offer;
   readonly codec: WireCodec;
   readonly operation: OperationName;
@@ -131,7 +131,7 @@ function openStream(
 
 /** A request that failed before its answer began. */
 export interface FailedCall {
-  readonly endpoint: AgentEndpoint;
+  readonly endpoint: BindingContext;
   readonly request: ExchangeRequest;
   readonly record: CallRecord;
   /** The name of the operation in the log, as far as it is known. */
@@ -149,7 +149,7 @@ export function failureOf(thrown: unknown, { endpoint, request, record, operatio
 /** The headers of an error answer: when to retry, how to authenticate, and the allowed methods if there are any. */
 export function failureHeaders(
   error: A2AError,
-  { authenticator }: AgentEndpoint,
+  { authenticator }: BindingContext,
   allow?: string,
 ): Readonly<Record<string, string>> {
   return {

@@ -4,7 +4,7 @@ import type { Components } from '../../openapi/components.js';
 import type { DescribedAnswer, DescribedOperation, Header, Parameter, Schema } from '../../openapi/document.js';
 import { answersCard, OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { isLater, isLegacy } from '../../operations/versions.js';
-import type { AgentEndpoint } from './agent-endpoint.js';
+import type { BindingContext } from './binding-context.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
 /** A version, as a description needs it. */
@@ -15,7 +15,7 @@ export interface WireLanguage {
 
 /** An agent at one of its addresses, for a description. */
 export interface DescribedAgent {
-  readonly endpoint: AgentEndpoint;
+  readonly endpoint: BindingContext;
   readonly languages: readonly WireLanguage[];
   /** Path of the interface below the server. */
   readonly path: string;
@@ -27,13 +27,13 @@ export interface DescribedAgent {
 }
 
 /** The limits of an agent, for schemas. */
-export function schemaLimits({ card, limits }: AgentEndpoint): SchemaLimits {
+export function schemaLimits({ card, limits }: BindingContext): SchemaLimits {
   const { idLength, parts } = limits;
   return { idLength, parts, pushNotifications: card().capabilities.pushNotifications === true };
 }
 
 /** True if an agent offers an operation (Spec §3.3.4). */
-export function isOffered(operation: OperationName, { card }: AgentEndpoint): boolean {
+export function isOffered(operation: OperationName, { card }: BindingContext): boolean {
   const { capability } = OPERATIONS[operation];
   return capability === undefined || card().capabilities[capability] === true;
 }
@@ -68,7 +68,7 @@ export function versionsFor(codec: WireCodec, offered: Iterable<string>): readon
 }
 
 /** The header that activates extensions, if the agent has any. */
-export function extensionParameters({ card }: AgentEndpoint): readonly Parameter[] {
+export function extensionParameters({ card }: BindingContext): readonly Parameter[] {
   const uris = (card().capabilities.extensions ?? []).flatMap(({ uri }) => uri ?? []);
   if (uris.length === 0) return [];
   const description = `Extensions to activate, separated by commas. Offered: ${uris.join(', ')}. Others are ignored.`;
@@ -85,7 +85,7 @@ export const LAST_EVENT_ID: Parameter = {
 };
 
 /** The header that names the activated extensions. */
-export function extensionHeaders(agent: AgentEndpoint, version: string): Readonly<Record<string, Header>> {
+export function extensionHeaders(agent: BindingContext, version: string): Readonly<Record<string, Header>> {
   if (extensionParameters(agent).length === 0) return {};
   const description = 'The extensions that were activated, separated by commas.';
   return { [isLegacy(version) ? 'X-A2A-Extensions' : 'A2A-Extensions']: { description, schema: { type: 'string' } } };

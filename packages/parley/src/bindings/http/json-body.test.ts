@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_REQUEST_LIMITS } from './agent-endpoint.js';
+import { DEFAULT_REQUEST_LIMITS } from './binding-context.js';
 import { nestsDeeper, parseJson } from './json-body.js';
 
 /** The depth of a parsed value, counted by recursion. */

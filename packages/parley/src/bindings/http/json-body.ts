@@ -1,6 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
-import type { AgentEndpoint, RequestLimits } from './agent-endpoint.js';
+import type { BindingContext, RequestLimits } from './binding-context.js';
 import type { ExchangeRequest } from './exchange.js';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -15,7 +15,7 @@ const BACKSLASH = 92;
  */
 export function readText(
   request: ExchangeRequest,
-  { limits, bodies }: Pick<AgentEndpoint, 'limits' | 'bodies'>,
+  { limits, bodies }: Pick<BindingContext, 'limits' | 'bodies'>,
 ): Promise<string> {
   const coding = request.header('content-encoding');
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {

@@ -1,7 +1,7 @@
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { Message } from '../../model/message.js';
 import type { OperationName, OperationTypes } from '../../operations/operations.js';
-import type { RequestLimits } from './agent-endpoint.js';
+import type { RequestLimits } from './binding-context.js';
 
 /**
  * Checks the limits of a valid request. Every event repeats ids, so that a long id costs far more than its request.

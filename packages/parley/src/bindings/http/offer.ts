@@ -1,7 +1,7 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard, AgentExtension } from '../../model/agent-card.js';
 import { majorMinor } from '../../operations/versions.js';
-import type { AgentEndpoint } from './agent-endpoint.js';
+import type { BindingContext } from './binding-context.js';
 
 /** The offer of a card over one binding. */
 export interface Offer {
@@ -15,7 +15,7 @@ export interface Offer {
  * Reads the offer of an endpoint's card, once per card object. A version is offered if the card declares it for the
  * binding and a codec speaks it. If the card does not name the binding, all codecs are offered.
  */
-export function offerOf(endpoint: AgentEndpoint, binding: string, codecs: readonly WireCodec[]): () => Offer {
+export function offerOf(endpoint: BindingContext, binding: string, codecs: readonly WireCodec[]): () => Offer {
   let seen: AgentCard | undefined;
   let offer: Offer | undefined;
   return () => {

@@ -3,8 +3,8 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError, VersionNotSupportedError } from '../../errors/spec-errors.js';
 import { isStreaming, type OperationName } from '../../operations/operations.js';
 import { chooseVersion, isLater } from '../../operations/versions.js';
-import type { AgentEndpoint } from '../http/agent-endpoint.js';
 import { type AnswerForm, answerCall, failureHeaders, failureOf, prepareCall } from '../http/answer-call.js';
+import type { BindingContext } from '../http/binding-context.js';
 import { CallRecord } from '../http/call-record.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
@@ -20,7 +20,7 @@ const JSON_HEADERS: Readonly<Record<string, string>> = Object.freeze({ 'content-
 
 /** The JSON-RPC binding of an agent (Spec §9): every POST on the bare interface url, unless a dialect differs. */
 export function jsonRpcBinding(
-  endpoint: AgentEndpoint,
+  endpoint: BindingContext,
   codecs: readonly WireCodec[],
   dialect: JsonRpcDialect = SPECIFIED,
 ): Exchange {
@@ -29,7 +29,7 @@ export function jsonRpcBinding(
 }
 
 interface JsonRpcCallOptions {
-  readonly endpoint: AgentEndpoint;
+  readonly endpoint: BindingContext;
   readonly codecs: readonly WireCodec[];
   readonly dialect: JsonRpcDialect;
   readonly offer: () => Offer;

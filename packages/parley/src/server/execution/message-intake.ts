@@ -9,6 +9,7 @@ import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
 import type {
+  Acceptance,
   AcceptOutcome,
   CallerContext,
   Claim,
@@ -100,41 +101,41 @@ export class MessageIntake {
 
   /** A message that is stored after its sender has gone away for lack of an answer is processed all the same. */
   #accept(envelope: Envelope): Promise<Submission> {
-    const { patience } = this.#context;
-    return new Promise((resolve, reject) => {
-      let late = false;
-      const timer = patience.start(() => {
-        late = true;
-        reject(storageStalledError());
-      });
-      const arrival = this.#turns.expect({ scope: envelope.scope, id: envelope.taskId });
-      const answered = () => {
-        patience.stop(timer);
-        arrival.end();
-      };
-      this.#store(envelope).then(
-        (outcome) => {
-          try {
-            envelope.takenIn?.();
-            const submission = this.#accepted(envelope, outcome, arrival.sentAt);
-            if (late && submission.kind === 'turn') submission.start();
-            resolve(submission);
-          } catch (error) {
-            reject(error);
-          }
-          answered();
-        },
-        (error: unknown) => {
-          answered();
-          reject(error);
-        },
-      );
+    const { patience, storage } = this.#context;
+    const { promise, resolve, reject } = Promise.withResolvers<Submission>();
+    let late = false;
+    const timer = patience.start(() => {
+      late = true;
+      reject(storageStalledError());
     });
+    const arrival = this.#turns.expect({ scope: envelope.scope, id: envelope.taskId });
+    const answered = () => {
+      patience.stop(timer);
+      arrival.end();
+    };
+    storage.accept(this.#acceptance(envelope)).then(
+      (outcome) => {
+        try {
+          envelope.takenIn?.();
+          const submission = this.#accepted(envelope, outcome, arrival.sentAt);
+          if (late && submission.kind === 'turn') submission.start();
+          resolve(submission);
+        } catch (error) {
+          reject(error);
+        }
+        answered();
+      },
+      (error: unknown) => {
+        answered();
+        reject(error);
+      },
+    );
+    return promise;
   }
 
-  #store({ scope, message, caller, taskId, task, key }: Envelope): Promise<AcceptOutcome> {
-    const { storage, lease, limits } = this.#context;
-    return storage.accept({
+  #acceptance({ scope, message, caller, taskId, task, key }: Envelope): Acceptance {
+    const { lease, limits } = this.#context;
+    return {
       scope,
       message,
       caller,
@@ -142,7 +143,7 @@ export class MessageIntake {
       claim: lease,
       ...(key && { idempotency: key }),
       waitingLimit: limits.waitingMessages,
-    });
+    };
   }
 
   #accepted(envelope: Envelope, outcome: AcceptOutcome, sentAt: number): Submission {

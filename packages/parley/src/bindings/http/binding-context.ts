@@ -31,7 +31,7 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
 export const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /** An agent, as a binding needs it. */
-export interface AgentEndpoint {
+export interface BindingContext {
   readonly handler: RequestHandler;
   /**
    * The public card: capabilities, extensions, and the offered versions of each binding. Return the same object until
