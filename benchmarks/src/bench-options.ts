@@ -3,7 +3,7 @@ import { PROBE_NAMES, type ProbeName } from './probes.js';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
 import { WORKLOAD_NAMES, WORKLOADS, type WorkloadName } from './workloads.js';
 
-/** What the command line asks for. */
+/** Options of the command line. */
 export interface BenchOptions {
   readonly workloads: readonly WorkloadName[];
   readonly probes: readonly ProbeName[];
@@ -13,15 +13,15 @@ export interface BenchOptions {
   readonly warmUpSeconds: { readonly min: number; readonly max: number };
   readonly connections: number;
   readonly json: string | undefined;
-  /** Whether a missed target is a failure. */
+  /** True if a missed target is a failure. */
   readonly strict: boolean;
-  /** Where to leave CPU profiles of the subjects. */
+  /** The folder for CPU profiles of the subjects. */
   readonly profile: string | undefined;
 }
 
 const OPTIONAL = WORKLOAD_NAMES.filter((name) => WORKLOADS[name].optional);
 
-/** How the command is used. */
+/** Help text of the command. */
 export const USAGE = `npm run bench -- [options]
 
   --quick          one short round, for a first impression (under a minute)

@@ -1,4 +1,5 @@
-// `npm run bench`: measures, prints one table, and exits with 1 if a single answer was wrong, or a target was missed and that counts.
+// `npm run bench`: measures and prints one table. Exits with 1 after a wrong answer, or after a missed target with
+// `--strict`.
 import { writeFile } from 'node:fs/promises';
 import { type BenchOptions, readOptions, USAGE } from './bench-options.js';
 import { PROBES } from './probes.js';
@@ -14,7 +15,7 @@ import { type RoundsOptions, runRounds } from './run/run-rounds.js';
 import { SUBJECTS, type SubjectName } from './subjects.js';
 import { WORKLOADS } from './workloads.js';
 
-/** A server without a disk that is less busy than this was held back: by the generator, or by whatever else runs here. */
+/** If a server without a disk is less busy than this, the generator or other load has held it back. */
 const BUSY_ENOUGH = 0.85;
 
 try {

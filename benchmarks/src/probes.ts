@@ -23,7 +23,7 @@ export const PROBE_NAMES = [
 ] as const;
 export type ProbeName = (typeof PROBE_NAMES)[number];
 
-/** What has to be true of a figure, itself or as a ratio to that of another subject. */
+/** The condition of a figure, alone or as a ratio to that of another subject. */
 export interface ProbeTarget {
   readonly atMost?: number;
   readonly atLeast?: number;

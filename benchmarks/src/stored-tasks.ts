@@ -1,8 +1,8 @@
 import { QUESTION } from './workloads.js';
 
-/** What the ids of stored tasks begin with; twelve digits follow. */
+/** Prefix of the ids of stored tasks. Twelve digits follow. */
 export const STORED_TASK_PREFIX = '0190b7c2-1111-7abc-8def-';
-/** How many digits they are. */
+/** Number of these digits. */
 export const STORED_TASK_DIGITS = 12;
 
 const FIRST_TIME = Date.parse('2026-01-01T00:00:00Z');

@@ -7,7 +7,7 @@ export type SubjectName = (typeof SUBJECT_NAMES)[number];
 export const PEERS = ['peer', 'go', 'python'] as const;
 export type Peer = (typeof PEERS)[number];
 
-/** What has to be true for a target to be reached. */
+/** The condition of a target. */
 export interface Target {
   /** Another subject under the same workload, or the same subject under another workload. */
   readonly against: 'ceiling' | Peer | WorkloadName;
@@ -17,7 +17,7 @@ export interface Target {
 /** One server that is measured. */
 export interface Subject {
   readonly title: string;
-  /** What survives when. */
+  /** The guarantee for an answered request. */
   readonly durability: string;
   /** The program, beside this file. */
   readonly program: 'ceiling' | 'peer' | 'foreign-peer' | 'parley';

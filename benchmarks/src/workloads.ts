@@ -1,16 +1,16 @@
 import type { SubjectName } from './subjects.js';
 
-/** What every request says, and what the agent of `call` and `task` says back. */
+/** The text of every request, and the answer of the agent of `call` and `task`. */
 export const QUESTION = 'Hello, what is the weather like in Berlin tomorrow?';
 
-/** How many chunks the agent of `stream` writes, and the text of each. */
+/** Number of chunks of the agent of `stream`. */
 export const CHUNKS = 50;
 export const chunkText = (index: number): string => `This is chunk ${index} of an answer. `;
 
 /** The pause before each chunk: each comes in a turn of the event loop of its own, like the tokens of a model. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** How many tasks a page of a list has. */
+/** Number of tasks on a page of a list. */
 export const PAGE_SIZE = 50;
 
 /** The pause before each event of the fan-out: long enough that none waits for the next and shares a write with it. */
@@ -32,7 +32,7 @@ export const WORKLOAD_NAMES = [
 ] as const;
 export type WorkloadName = (typeof WORKLOAD_NAMES)[number];
 
-/** What an answer is, and so how it is checked. */
+/** The kind of an answer, which decides its check. */
 export type AnswerKind = 'call' | 'task' | 'stream' | 'get' | 'list';
 
 /** One kind of request that the subjects are loaded with. */
@@ -50,7 +50,7 @@ export interface Workload {
   /** The version of the protocol that is spoken. */
   readonly version: '1.0' | '0.3';
   readonly path: string;
-  /** What is counted: answers, or the events within them. */
+  /** The counted unit: answers, or the events within them. */
   readonly unit: 'req/s' | 'events/s';
   readonly countPerAnswer: number;
   /** So many answers, and a server in JavaScript has been compiled. */
@@ -129,7 +129,7 @@ export const WORKLOADS: { readonly [Name in WorkloadName]: Workload } = {
   'stream-0.3': { ...stream, ...old, title: 'stream in version 0.3', method: 'message/stream' },
 };
 
-/** What a call asks, as an object; the texts given stand for the number of the request and that of the task asked for. */
+/** The parameters of a call. The given texts stand for the number of the request and of the task. */
 export function paramsOf({ kind, version }: Workload, messageId: string, taskId: string): object {
   if (kind === 'get') return { id: taskId };
   if (kind === 'list') return { pageSize: PAGE_SIZE };

@@ -62,7 +62,7 @@ export class World {
   overlaps = 0;
   /** Agents that began in a closed process. */
   lateStarts = 0;
-  /** What becomes of wake-ups between processes. */
+  /** The fate of wake-ups between processes. */
   #wakeups: WakeupFate = 'deliver';
   #generation = 0;
   /** The processes that take calls; one at least. */

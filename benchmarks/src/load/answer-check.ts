@@ -3,13 +3,13 @@ import { CHUNKS, chunkText, PAGE_SIZE, QUESTION, STREAM_EVENTS, WORKLOADS, type 
 import type { HttpAnswer } from './answer-reader.js';
 import { RequestBytes } from './request-bytes.js';
 
-/** What stands in the JSON of each version. */
+/** Texts in the JSON of each version. */
 const WORDS = {
   '1.0': { message: '"message":{', completed: '"TASK_STATE_COMPLETED"', chunk: '"artifactUpdate":' },
   '0.3': { message: '"kind":"message"', completed: '"state":"completed"', chunk: '"kind":"artifact-update"' },
 } as const;
 
-/** What is wrong with an answer; `undefined` for nothing. Cheap enough for every answer. */
+/** The fault of an answer, or `undefined`. Cheap enough for every answer. */
 export function faultOf(name: WorkloadName, number: number, answer: HttpAnswer): string | undefined {
   const { status, body } = answer;
   const { kind, method, tasks, version } = WORKLOADS[name];

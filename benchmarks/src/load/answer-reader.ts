@@ -36,7 +36,7 @@ export class AnswerReader {
     }
   }
 
-  /** Where to go on, or what became of the answer. */
+  /** Continues at the returned place, or tells the state of the answer. */
   #step(bytes: Buffer, at: number): number | 'more' | 'whole' {
     switch (this.#state) {
       case 'head':

@@ -2,7 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 import { AnswerReader, type HttpAnswer } from './answer-reader.js';
 import type { RequestBytes } from './request-bytes.js';
 
-/** What a connection asks and tells its owner. */
+/** Calls from a connection to its owner. */
 export interface ConnectionOwner {
   /** The number of the next request; `undefined` to send no more. */
   nextNumber(): number | undefined;

@@ -1,7 +1,7 @@
 // The load generator's process: takes orders from its parent, one after the other.
 import { type LoadOrder, type LoadResult, LoadRun } from './load-run.js';
 
-/** What the generator tells its parent. */
+/** Messages from the generator to its parent. */
 export type GeneratorMessage =
   | { readonly kind: 'ready' | 'begun' | 'ended' }
   | { readonly kind: 'result'; readonly result: LoadResult };

@@ -5,17 +5,20 @@ import type { HttpAnswer } from './answer-reader.js';
 import { Connection, type ConnectionOwner } from './connection.js';
 import { RequestBytes } from './request-bytes.js';
 
-/** What is to be sent, and for how long. */
+/** The requests of a load, and its duration. */
 export interface LoadOrder {
   readonly workload: WorkloadName;
   readonly port: number;
   readonly connections: number;
-  /** The load is the same before as while it is measured: at least `min`, at most `max`, until there are answers enough. */
+  /**
+   * The warm-up has the same load as the measurement. It takes at least `min` and at most `max`, until there are enough
+   * answers.
+   */
   readonly warmUpSeconds: { readonly min: number; readonly max: number };
   readonly seconds: number;
 }
 
-/** What came of it. */
+/** The result of a load. */
 export interface LoadResult {
   /** Answers that were complete within the time measured. */
   readonly answers: number;
@@ -30,7 +33,7 @@ export interface LoadResult {
 /** One in so many answers is parsed and looked at as a whole. */
 const DEEP_EVERY = 512;
 const EXAMPLES = 3;
-/** How long the last answers may take. */
+/** Longest time for the last answers. */
 const LAST_ANSWERS_SECONDS = 10;
 
 /** Loads a subject: warms it up, then measures, then lets the last answers come in. */

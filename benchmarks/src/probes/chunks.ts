@@ -4,7 +4,7 @@ import { textOf } from './subject-client.js';
 const WARM_UP = { times: 5, chunks: 500 };
 const TIMES = 5;
 
-/** How much dearer a chunk is when its artifact has grown, with one stream that shows them all. */
+/** Measures the cost of chunks of a growing artifact, with one stream that shows all of them. */
 export async function measureChunks(server: ProbedServer, chunks: number): Promise<Measured> {
   for (let time = 0; time < WARM_UP.times; time++) await run(server, WARM_UP.chunks);
   const tenths: { readonly first: number; readonly last: number }[] = [];

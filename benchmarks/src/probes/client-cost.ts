@@ -7,7 +7,7 @@ import type { SubjectMessage } from '../subjects/subject-host.js';
 import { CHUNKS, QUESTION } from '../workloads.js';
 import type { Measured } from './probed-server.js';
 
-/** What a client is asked for again and again: one answer, or a stream, whose events count. */
+/** The repeated work of a client: one answer, or a stream, measured by its events. */
 export type ClientWork = 'call' | 'stream';
 
 /** One way to call an agent: resolves with how many answers or events it has had. */
@@ -22,21 +22,21 @@ const METHODS: { readonly [Work in ClientWork]: string } = { call: 'SendMessage'
 const EVENTS = CHUNKS + 3;
 const NAMES = ['raw', 'ours', 'peer'] as const;
 
-/** What an answer or an event costs: CPU time in microseconds. */
+/** CPU time of an answer or an event, in microseconds. */
 export interface ClientCost {
   /** With `fetch` and nothing but JSON around it. */
   readonly raw: number;
-  /** What our client adds to that, and what the official one adds. */
+  /** The additional time of our client and of the official one. */
   readonly ours: number;
   readonly peer: number;
 }
 
-/** How many times the cost of bare `fetch` ours is. */
+/** The cost of our client as a multiple of bare `fetch`. */
 export function timesFetch({ raw, ours, peer }: ClientCost): Measured {
   return { value: (raw + ours) / raw, detail: told({ raw, ours, peer }) };
 }
 
-/** What our client adds to `fetch`, as a share of what the official one adds. */
+/** The additional cost of our client as a share of that of the official one. */
 export function shareOfPeer({ raw, ours, peer }: ClientCost): Measured {
   return { value: ours / peer, detail: told({ raw, ours, peer }) };
 }
@@ -46,8 +46,8 @@ function told({ raw, ours, peer }: ClientCost): string {
 }
 
 /**
- * What a client costs beside the sockets. All three take turns in an order left to chance, one request at a time, against a server whose
- * answers are fixed; a client's cost is taken against that of `fetch` in the same round.
+ * Measures the cost of a client beside its sockets. All three clients take turns in random order, one request at a
+ * time, against fixed answers. The cost of a client is compared with that of `fetch` in the same round.
  */
 export async function measureClientCost(work: ClientWork, core: number | undefined): Promise<ClientCost> {
   await using server = new ChildProgram<SubjectMessage>({ program: 'subjects/ceiling', args: [work], core });

@@ -3,8 +3,8 @@ import { type Measured, type ProbedServer, prompted } from './probed-server.js';
 import { jsonOf } from './subject-client.js';
 
 /**
- * How many events reach subscribers per second of CPU time when one task has many. CPU time, because one process that reads as many
- * streams may well be slower than the server that writes them.
+ * Measures the events that reach the subscribers of one task, per second of CPU time. Not per second: one process that
+ * reads as many streams may be slower than the server.
  */
 export async function measureFanOut(
   server: ProbedServer,

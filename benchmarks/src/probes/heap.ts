@@ -3,7 +3,7 @@ import type { Measured, ProbedServer } from './probed-server.js';
 const WARM_UP_TASKS = 2000;
 const AT_ONCE = 16;
 
-/** What a finished task leaves on the heap once its event log has expired and all garbage is gone. */
+/** Measures the heap of a finished task whose event log has expired, after garbage collections. */
 export async function measureHeap(server: ProbedServer, tasks: number): Promise<Measured> {
   await runTasks(server, WARM_UP_TASKS);
   const before = (await server.usage('settle')).heap;

@@ -15,7 +15,9 @@ const HEADERS = {
   origin: 'https://page.example',
 };
 
-/** What all that goes around a call costs: CPU time per request with everything on against everything off, request by request. */
+/**
+ * Measures the cost of metrics, ids and log lines: CPU time per request with all of them on, against all of them off.
+ */
 export async function measureOperationsCost(core: number | undefined): Promise<Measured> {
   await using off = new ChildProgram<SubjectMessage>({ program: 'subjects/switched-parley', args: ['off'], core });
   await using on = new ChildProgram<SubjectMessage>({ program: 'subjects/switched-parley', args: ['on'], core });

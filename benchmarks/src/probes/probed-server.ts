@@ -3,10 +3,10 @@ import type { SubjectMessage, Usage } from '../subjects/subject-host.js';
 import type { SubjectName } from '../subjects.js';
 import { jsonOf, SubjectClient } from './subject-client.js';
 
-/** What a probe found. */
+/** The result of a probe. */
 export interface Measured {
   readonly value: number;
-  /** Where it comes from. */
+  /** The origin of the figure. */
   readonly detail: string;
 }
 
@@ -21,7 +21,7 @@ export class ProbedServer extends SubjectClient {
     this.#process = process;
   }
 
-  /** What the process has used; with `settle` after everything that may go has gone, garbage included. */
+  /** Resources of the process. With `settle`, after garbage collections. */
   async usage(how: 'now' | 'settle' = 'now'): Promise<Usage> {
     const usage = this.#process.next('usage', 120_000);
     this.#process.send({ kind: how });

@@ -2,7 +2,7 @@ import { type Measured, type ProbedServer, prompted } from './probed-server.js';
 
 const MB = 1024 * 1024;
 
-/** How much memory the server takes while an agent goes on and the one who asked has stopped reading. */
+/** Measures the memory of a server while an agent works and its reader has stopped. */
 export async function measureStalledReader(
   server: ProbedServer,
   { piece, total }: { piece: number; total: number },

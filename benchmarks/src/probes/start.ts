@@ -13,7 +13,7 @@ import { jsonOf, SubjectClient } from './subject-client.js';
 const MAIN = fileURLToPath(new URL('../../../examples/agents/dist/main.js', import.meta.url));
 const TIMES = 5;
 
-/** How long a server takes to be of use: a fresh process on a new SQLite file. */
+/** Measures the start of a server: a fresh process on a new SQLite file, until its first answer. */
 export async function measureStart(core: number | undefined): Promise<Measured> {
   const times: number[] = [];
   for (let time = 0; time < TIMES; time++) times.push(await startOnce(core));

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 
-/** Where a run took place, and with what. */
+/** The machine and the software of a run. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onCore } from './cores.js';
 
-/** How a program of the benchmark is started. */
+/** Options of a program of the benchmark. */
 export interface ChildOptions {
   /** Path beside the folder of this file, without ending. */
   readonly program: string;

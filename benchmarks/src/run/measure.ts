@@ -20,14 +20,14 @@ export interface Measurement extends LoadResult {
   readonly busy: number;
 }
 
-/** What is measured, and how long. */
+/** Options of a measurement. */
 export interface MeasureOptions extends Omit<LoadOrder, 'port'> {
   readonly subject: SubjectName;
   readonly generator: ChildProgram<GeneratorMessage>;
   readonly cores: Cores | undefined;
   /** The commands of servers in other languages. */
   readonly commands: ReadonlyMap<SubjectName, readonly string[]>;
-  /** Where the CPU profile of the subject goes, if one is wanted. */
+  /** The file of the CPU profile of the subject. */
   readonly profile?: string | undefined;
 }
 

@@ -14,13 +14,13 @@ export interface Probing extends Measured {
   readonly fault?: string;
 }
 
-/** What is probed. */
+/** Options of the probes. */
 export interface ProbesOptions {
   readonly probes: readonly ProbeName[];
   readonly subjects: readonly SubjectName[];
   readonly rounds: number;
   readonly cores: Cores | undefined;
-  /** Where CPU profiles go, if they are wanted: a folder for each row. */
+  /** The folder of CPU profiles, with a folder for each row. */
   readonly profile?: string | undefined;
   /** Called after each probe. */
   readonly done?: (probing: Probing, round: number) => void;

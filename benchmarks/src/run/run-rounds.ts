@@ -6,7 +6,7 @@ import { ChildProgram } from './child-program.js';
 import type { Cores } from './cores.js';
 import { type Measurement, type MeasureOptions, measure } from './measure.js';
 
-/** What a whole run measures. */
+/** Options of a whole run. */
 export interface RoundsOptions {
   readonly workloads: readonly WorkloadName[];
   readonly subjects: readonly SubjectName[];
@@ -16,15 +16,15 @@ export interface RoundsOptions {
   readonly connections: number;
   readonly cores: Cores | undefined;
   readonly commands: MeasureOptions['commands'];
-  /** Where CPU profiles go, if they are wanted: a folder for each row. */
+  /** The folder of CPU profiles, with a folder for each row. */
   readonly profile?: string | undefined;
   /** Called after each measurement. */
   readonly done?: (measurement: Measurement, round: number) => void;
 }
 
 /**
- * Measures every subject under every workload once per round, each time in a fresh process, and begins each round with
- * another subject: what disturbs the machine hits all of them alike.
+ * Measures every subject under every workload once per round, each time in a fresh process. Each round begins with
+ * another subject, so that disturbances of the machine affect all of them.
  */
 export async function runRounds(options: RoundsOptions): Promise<readonly Measurement[][]> {
   const { rounds, cores, commands, seconds, warmUpSeconds, connections, profile, done } = options;

@@ -1,5 +1,5 @@
-// The ceiling: what node:http can do when there is nothing to do but read a request, parse its JSON and write an answer
-// of the right shape. The answer is fixed but for the ids asked for; a stream is one write for each of its chunks.
+// The ceiling: the fastest node:http server that reads a request, parses its JSON and writes an answer of the right
+// shape. The answer is fixed except for its ids. A stream is one write for each chunk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { storedTask, storedTaskId } from '../stored-tasks.js';
 import { CHUNKS, chunkText, nextTurn, QUESTION, WORKLOADS } from '../workloads.js';
@@ -75,7 +75,10 @@ function answer(response: ServerResponse, body: string): void {
   response.end(body);
 }
 
-/** Each chunk comes in a turn of its own, like the tokens of a model, and is written at once; so is what frames them. */
+/**
+ * Each chunk is written in its own turn of the event loop, like the tokens of a model. So are the first and the last
+ * frames.
+ */
 async function answerStream(response: ServerResponse, opening: string, end: string): Promise<void> {
   response.writeHead(200, STREAM_HEADERS);
   for (let index = 0; index < EVENTS.length; index++) {

@@ -1,4 +1,4 @@
-// What an agent does when it is probed, without any of the toolkits that it is published with.
+// The agent of the probes, independent of the toolkits.
 import { betweenEvents, chunkText, nextTurn } from '../workloads.js';
 import { tellFigures, told } from './subject-host.js';
 

@@ -1,4 +1,4 @@
-// The ceiling of the fan-out: node:http that writes ready strings to everybody who listens.
+// The ceiling of the fan-out: node:http that writes ready strings to all listeners.
 import { createServer, type ServerResponse } from 'node:http';
 import { storedTaskId } from '../stored-tasks.js';
 import { betweenEvents, chunkText } from '../workloads.js';

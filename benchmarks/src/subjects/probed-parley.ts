@@ -21,7 +21,7 @@ const server = createA2AServer({ agent: executor, storage });
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port), { settle: dropTails });
 
-/** What retention does an hour after the end of a task. */
+/** The work of retention an hour after the end of a task. */
 async function dropTails(): Promise<void> {
   const now = Date.now();
   while ((await storage.sweep({ now, finishedBefore: 0, eventLogsBefore: now + 1, limit: 500 })).more);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WORKLOAD_NAMES, type WorkloadName } from '../workloads.js';
 
-/** What a process has used. */
+/** Resources of a process. */
 export interface Usage {
   /** CPU time since its start, µs, all its threads together. */
   readonly cpuMicros: number;
@@ -10,13 +10,13 @@ export interface Usage {
   readonly heap: number;
 }
 
-/** What a subject is asked. */
+/** Requests to a subject. */
 export interface SubjectRequest {
   /** `now`: its usage; `settle`: the same after everything that may go has gone; `go`: that an agent goes on. */
   readonly kind: 'now' | 'settle' | 'go';
 }
 
-/** What a subject tells the benchmark: where it listens, on demand what it has used, and what an agent found out. */
+/** Messages of a subject: its address, its resources on demand, and results of its agent. */
 export type SubjectMessage =
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'usage'; readonly usage: Usage }
@@ -32,7 +32,7 @@ export function workloadArgument(): WorkloadName {
 
 let gone = Promise.withResolvers<void>();
 
-/** What a subject does in a way of its own. */
+/** Deviations of a subject from the default. */
 export interface SubjectHooks {
   /** Drops what an expired task no longer needs. */
   readonly settle?: () => Promise<void>;

@@ -137,14 +137,21 @@ export function reportMarkdown(input: ReportInput): string {
   const open = rows.filter(({ result }) => result !== 'pass');
   return `# Compliance of the command line
 
-What \`parley\` does of the specification of A2A command line clients, version 0.2 of 2026-08-17, as a run of the tests shows it against ${input.agents.join(', ')}. The
-report in the form of the specification's template is [cli-compliance.yaml](cli-compliance.yaml); both are written by \`node test/cli/compliance/write.mjs\`.
+This page is for people who compare command line clients of A2A. It shows which requirements
+\`parley\` meets, of the specification of A2A command line clients, version 0.2 of 2026-08-17.
+
+The tests ran against these agents:
+
+${input.agents.map((agent) => `- ${agent}`).join('\n')}
+
+\`node test/cli/compliance/write.mjs\` writes this page and
+[cli-compliance.yaml](cli-compliance.yaml), which has the form of the specification's template.
 
 | tier | requirements | pass | partial | fail | not measured | satisfied |
 | --- | --- | --- | --- | --- | --- | --- |
 ${counts.join('\n')}
 
-What is not there, or not whole:
+Missing and partial requirements:
 
 | requirement | tier | | why |
 | --- | --- | --- | --- |
