@@ -91,7 +91,7 @@ class World {
       for (const id of ['t0', 't1', 't2']) {
         await both((storage) => storage.task(scope, id));
         await both((storage) => storage.records({ scope, id }, 0, 400));
-        await both((storage) => storage.recall(scope, `key ${id}`, clock.now()));
+        await both((storage) => storage.recall(scope, `key ${id}`));
         await both((storage) => storage.pushConfigs(scope, id, { limit: 10 }));
       }
     }
@@ -139,7 +139,7 @@ const accept = steps(
           scope,
           waitingLimit: 2,
           ...(claims && { claim: { node: by, leaseMs: 8 } }),
-          ...(keyed && { idempotency: { key: `key ${taskId}`, digest: taskId, expiresAt: clock.now() + 20 } }),
+          ...(keyed && { idempotency: { key: `key ${taskId}`, digest: taskId, ttlMs: 20 } }),
           ...(claims && keyed && { pushConfig: { id: `p${messages}`, url: 'https://example.com' } }),
         }),
       ),
@@ -175,7 +175,8 @@ const anyStep = fc.oneof(
     arbitrary: steps('claim', [node, fc.nat({ max: 3 }), fc.option(id)], async (world, by, limit, only) => {
       const task = only === null ? {} : { task: world.key(only) };
       const request = { node: by, leaseMs: 8, agents: [world.agent], limit, ...task };
-      for (const claim of (await both((storage) => storage.claim(request))) ?? []) world.claimed(claim.task.id, claim);
+      const claimed = await both((storage) => storage.claim(request));
+      for (const claim of claimed?.claims ?? []) world.claimed(claim.task.id, claim);
     }),
   },
   {

@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from './sqlite-files.js';
-import { ALICE, acceptance, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
+import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
 const files = new SqliteFiles();
@@ -28,7 +28,7 @@ describe('a SQLite file', () => {
     const done = await TaskPlay.begin(first, 'done');
     await done.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
     await first.storage.putPushConfig(ALICE, { id: 'p', taskId: 'done', url: 'https://example.com' });
-    const key = { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 };
+    const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
     await first.storage.remember(ALICE, key, said('r'));
     await first.storage.close();
     expect(readdirSync(dirname(path)).sort()).toEqual(['parley.db', 'parley.db-lock']);
@@ -37,7 +37,7 @@ describe('a SQLite file', () => {
     expect(await storage.task(ALICE, 'done')).toMatchObject({ task: done.task, seq: 2, epoch: 1 });
     expect((await storage.records(open.key, 0, 100_000)).records).toHaveLength(4);
     expect(await storage.pushConfigs(ALICE, 'done', { limit: 9 })).toHaveLength(1);
-    expect(await storage.recall(ALICE, 'k', clock.now())).toEqual({ digest: 'd', outcome: { reply: said('r') } });
+    expect(await storage.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: said('r') } });
     const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
     expect(page).toMatchObject({ total: 2, tasks: [{ running: false }, { running: false }] });
     await storage.close();
@@ -112,7 +112,7 @@ describe('a SQLite file', () => {
     await before.storage.close();
     const after = { clock, storage: await files.open(clock, { path }) };
     expect(await after.storage.append(began.draft([]))).toEqual({ kind: 'fenced' });
-    const claims = await after.storage.claim({ ...LEASE, agents: ['test'], limit: 9 });
+    const claims = await claimsOf(after.storage, { ...LEASE, agents: ['test'], limit: 9 });
     expect(claims).toMatchObject([
       { turn: 1, attempt: 2, epoch: 2, began: true, checkpoint: 'here', cancel: { metadata: { why: 1 } } },
       { turn: 1, attempt: 2, epoch: 2, began: false },
@@ -121,7 +121,7 @@ describe('a SQLite file', () => {
     const [, second] = claims;
     if (second === undefined) throw new Error('There is no second turn');
     await after.storage.release({ key: { scope: ALICE, id: 'fresh' }, turn: 1, epoch: second.epoch }, 'done');
-    expect(only(await after.storage.claim({ ...LEASE, agents: ['test'], limit: 9 }))).toMatchObject({
+    expect(only(await claimsOf(after.storage, { ...LEASE, agents: ['test'], limit: 9 }))).toMatchObject({
       turn: 2,
       attempt: 1,
       message: said('next'),
@@ -157,7 +157,7 @@ describe('a SQLite file', () => {
     expect((await storage.task(ALICE, 'new'))?.task).toEqual(created);
     expect(await storage.pushConfigs(ALICE, 'new', { limit: 9 })).toEqual([]);
     expect((await storage.records({ scope: ALICE, id: 'new' }, 0, 10_000)).records).toHaveLength(1);
-    expect(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
+    expect(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
     await storage.close();
   });
 
@@ -282,10 +282,10 @@ describe('the thread that writes', () => {
       expect(play.epoch).toBe(1);
       await play.write(['TASK_STATE_WORKING', play.chunk('x', false)]);
       const outcome = await storage.accept(acceptance(said('next'), 't'));
-      expect(outcome).toEqual({ kind: 'accepted', taskId: 't', turn: 2 });
+      expect(outcome).toEqual({ kind: 'accepted', taskId: 't', turn: 2, seq: 3 });
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
       const task = { scope: ALICE, id: 't' };
-      const next = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 9, task }));
+      const next = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9, task }));
       expect(next).toMatchObject({ turn: 2, epoch: 2, attempt: 1, seq: 4 });
       expect(await storage.create(ALICE, newTask({ clock, storage }, 'other'))).toBe(true);
       await storage.append(play.draft(['TASK_STATE_CANCELED'], { authority: 'force', after: 4 }));
@@ -378,7 +378,7 @@ describe('a process that is killed', () => {
     for (const id of promised) expect(await storage.task(ALICE, id)).toMatchObject({ seq: 1, running: false });
     const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 0, artifacts: false, history: false });
     expect(page.total).toBeGreaterThanOrEqual(promised.length);
-    const claims = await storage.claim({ ...LEASE, agents: ['test'], limit: 10_000 });
+    const claims = await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 10_000 });
     expect(claims.length).toBe(page.total);
     expect(new Set(claims.map(({ attempt }) => attempt))).toEqual(new Set([2]));
     await storage.close();

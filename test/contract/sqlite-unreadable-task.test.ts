@@ -5,7 +5,7 @@ import { StorageError } from '../../packages/parley/src/errors/storage-error.js'
 import type { LogFields } from '../../packages/parley/src/telemetry/logger.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from './sqlite-files.js';
-import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from './storage/task-play.js';
+import { ALICE, acceptance, claimed, claimsOf, LEASE, newTask, said, TaskPlay } from './storage/task-play.js';
 import { StorageClock, type Tested } from './storage/tested-storage.js';
 
 const PAGE = 4096;
@@ -52,7 +52,7 @@ describe('a task that cannot be read', () => {
     await storage.close();
     mend();
     const mended = await files.open(clock, { path });
-    expect(await mended.claim({ ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
+    expect(await claimsOf(mended, { ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
     const claim = claimed(await mended.accept(more));
     expect(claim).toMatchObject({ attempt: 1, message: said('more') });
     await mended.close();
@@ -71,12 +71,12 @@ describe('a task that cannot be read', () => {
     const logger = { ...silentLogger, error: (message: string, fields?: LogFields) => lines.push({ message, fields }) };
     const storage = await files.open(clock, { path, logger });
     const all = { ...LEASE, agents: ['test'], limit: 9 };
-    expect((await storage.claim(all)).map(({ task }) => task.id)).toEqual(['other']);
+    expect((await claimsOf(storage, all)).map(({ task }) => task.id)).toEqual(['other']);
     expect(lines).toMatchObject([{ message: 'a task cannot be read and is set aside', fields: { taskId: 'long' } }]);
     await storage.close();
     mend();
     const mended = await files.open(clock, { path });
-    expect((await mended.claim(all)).map(({ task }) => task.id).sort()).toEqual(['long', 'other']);
+    expect((await claimsOf(mended, all)).map(({ task }) => task.id).sort()).toEqual(['long', 'other']);
     await mended.close();
   });
 });
@@ -142,11 +142,11 @@ describe('rows that cannot be read', () => {
     const lines: unknown[] = [];
     const logger = { ...silentLogger, error: (_message: string, fields?: LogFields) => lines.push(fields?.taskId) };
     const storage = await files.open(clock, { path, logger });
-    const claims = await storage.claim({ ...ALL, limit: 100 });
+    const claims = await claimsOf(storage, { ...ALL, limit: 100 });
     expect(claims.map(({ task, attempt }) => [task.id, attempt])).toEqual(
       ['t150', 't151', 't152', 't153', 't154'].map((id) => [id, 1]),
     );
-    expect(await storage.claim({ ...ALL, limit: 100 })).toEqual([]);
+    expect(await claimsOf(storage, { ...ALL, limit: 100 })).toEqual([]);
     expect(await storage.check()).toEqual({ waiting: 150, unreadable: 150 });
     expect(lines).toEqual(Array.from({ length: 100 }, (_, at) => `t${String(at).padStart(3, '0')}`));
     await expect(storage.accept(acceptance(said('more'), 't000'))).rejects.toThrow(StorageError);
@@ -157,7 +157,7 @@ describe('rows that cannot be read', () => {
   it('lose no request to cancel: it counts without its metadata', async () => {
     const path = await changedFile(1, `UPDATE execution SET cancel = '${NO_JSON}'`, waitingTurn);
     const storage = await files.open(clock, { path });
-    expect(await storage.claim({ ...ALL, limit: 9 })).toMatchObject([{ cancel: {} }]);
+    expect(await claimsOf(storage, { ...ALL, limit: 9 })).toMatchObject([{ cancel: {} }]);
     await storage.requestCancel(ALICE, 't000', { metadata: { why: 1 } });
     await storage.close();
   });
@@ -207,14 +207,14 @@ describe('rows on damaged pages', () => {
     const mend = damage(path);
     const storage = await files.open(clock, { path });
     // Rows beside a damaged one may not be readable either.
-    const claimed = (await storage.claim({ ...ALL, limit: 30 })).map(({ task }) => task.id);
+    const claimed = (await claimsOf(storage, { ...ALL, limit: 30 })).map(({ task }) => task.id);
     expect(claimed).toEqual(others.slice(-claimed.length));
     expect(claimed.length).toBeGreaterThan(10);
     expect(await storage.check()).toMatchObject({ unreadable: 21 - claimed.length });
     await storage.close();
     mend();
     const mended = await files.open(clock, { path });
-    expect((await mended.claim({ ...ALL, limit: 30 })).map(({ task }) => task.id)).toEqual(['long', ...others]);
+    expect((await claimsOf(mended, { ...ALL, limit: 30 })).map(({ task }) => task.id)).toEqual(['long', ...others]);
     await mended.close();
   });
 

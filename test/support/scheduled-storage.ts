@@ -4,6 +4,7 @@ import type {
   Append,
   AppendOutcome,
   Claim,
+  Claims,
   TaskStorage,
 } from '../../packages/parley/src/store/task-storage.js';
 import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
@@ -111,7 +112,7 @@ export class ScheduledStorage {
   async #observed(name: string | symbol, args: readonly unknown[], outcome: Promise<unknown>): Promise<unknown> {
     const result = await outcome;
     if (name === 'accept') this.#claimed((result as AcceptOutcome & { claim?: Claim }).claim);
-    if (name === 'claim') for (const claim of result as readonly Claim[]) this.#claimed(claim);
+    if (name === 'claim') for (const claim of (result as Claims).claims) this.#claimed(claim);
     if (name === 'append' && (result as AppendOutcome).kind === 'appended') {
       const append = args[0] as Append;
       if (this.#shared) publishAppend(this.#storage, append, result as AppendOutcome);

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Acceptance } from '../../../packages/parley/src/store/task-storage.js';
-import { ALICE, acceptance, accepted, claimed, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import {
+  ALICE,
+  acceptance,
+  accepted,
+  claimed,
+  claimsOf,
+  ELSEWHERE,
+  LEASE,
+  newTask,
+  only,
+  said,
+  TaskPlay,
+} from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of accepting a message. */
@@ -11,7 +23,12 @@ export function acceptingContract(open: OpenStorage): void {
     it('with a new task stores it as record 1, from outside of any turn', async () => {
       const { storage, clock } = tested;
       const create = newTask(tested, 't1', { history: [said('m1')], metadata: { a: 1 } });
-      expect(await storage.accept(acceptance(said('m1'), create))).toEqual({ kind: 'accepted', taskId: 't1', turn: 1 });
+      expect(await storage.accept(acceptance(said('m1'), create))).toEqual({
+        kind: 'accepted',
+        taskId: 't1',
+        turn: 1,
+        seq: 1,
+      });
       expect(await storage.task(ALICE, 't1')).toEqual({
         scope: ALICE,
         task: create,
@@ -34,6 +51,7 @@ export function acceptingContract(open: OpenStorage): void {
         kind: 'accepted',
         taskId: 't1',
         turn: 1,
+        seq: 1,
         claim: {
           scope: ALICE,
           task: create,
@@ -54,7 +72,12 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage } = tested;
       const create = newTask(tested, 't1');
       await storage.accept(acceptance(said('m1'), create));
-      expect(await storage.accept(acceptance(said('m2'), 't1'))).toEqual({ kind: 'accepted', taskId: 't1', turn: 2 });
+      expect(await storage.accept(acceptance(said('m2'), 't1'))).toEqual({
+        kind: 'accepted',
+        taskId: 't1',
+        turn: 2,
+        seq: 1,
+      });
       expect(await storage.task(ALICE, 't1')).toMatchObject({ task: create, seq: 1, epoch: 0, running: false });
     });
 
@@ -73,7 +96,12 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage } = tested;
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), how === 'runs' ? { claim: LEASE } : {}));
       const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
-      expect(outcome).toEqual({ kind: 'accepted', taskId: 't1', turn: 2 });
+      expect(outcome).toEqual({
+        kind: 'accepted',
+        taskId: 't1',
+        turn: 2,
+        seq: 1,
+      });
     });
 
     it('does not claim while a turn whose lease has ended is still to be taken over', async () => {
@@ -81,7 +109,12 @@ export function acceptingContract(open: OpenStorage): void {
       await TaskPlay.begin(tested, 't1');
       clock.pass(LEASE.leaseMs + 1);
       const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
-      expect(outcome).toEqual({ kind: 'accepted', taskId: 't1', turn: 2 });
+      expect(outcome).toEqual({
+        kind: 'accepted',
+        taskId: 't1',
+        turn: 2,
+        seq: 1,
+      });
     });
 
     it('lets so many messages wait beside the running one, and no more', async () => {
@@ -104,12 +137,12 @@ export function acceptingContract(open: OpenStorage): void {
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1', { contextId: 'c1' })));
       const send = (task: Acceptance['task'], scope = ALICE) =>
         storage.accept({ ...acceptance(said('x'), 't1', { scope, idempotency: key }), task });
-      const key = { key: 'k', digest: 'd', expiresAt: Number.MAX_SAFE_INTEGER };
+      const key = { key: 'k', digest: 'd', ttlMs: 1_000_000 };
       expect(await send({ id: 'unknown' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 't1' }, { ...ALICE, owner: 'bob' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 'ended' })).toEqual({ kind: 'terminal', state: 'TASK_STATE_REJECTED' });
       expect(await send({ id: 't1', contextId: 'c2' })).toEqual({ kind: 'other-context' });
-      expect(await storage.recall(ALICE, 'k', 0)).toBeUndefined();
+      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
       expect(accepted(await send({ id: 't1', contextId: 'c1' })).turn).toBe(2);
     });
 
@@ -136,15 +169,40 @@ export function acceptingContract(open: OpenStorage): void {
         expect(sameId.kind).toBe('accepted');
       }
     });
+
+    it('asked again after a lost answer is answered as the first time', async () => {
+      const { storage } = tested;
+      const fresh = acceptance(said('m1'), newTask(tested, 't1'), { claim: LEASE });
+      const first = await storage.accept(fresh);
+      expect(await storage.accept({ ...fresh, again: true })).toEqual(first);
+      const waiting = acceptance(said('m2'), 't1', { claim: LEASE });
+      const second = await storage.accept(waiting);
+      expect(second).toEqual({ kind: 'accepted', taskId: 't1', turn: 2, seq: 1 });
+      expect(await storage.accept({ ...waiting, again: true })).toEqual(second);
+      expect(await storage.accept({ ...waiting, message: said('m3'), again: true })).toMatchObject({ turn: 3 });
+    });
+
+    it('asked again brings no claim once its turn has written, or is held by another node', async () => {
+      const { storage, clock } = tested;
+      const fresh = acceptance(said('first of t1'), newTask(tested, 't1'), { claim: LEASE });
+      const play = new TaskPlay(tested, claimed(await storage.accept(fresh)));
+      const again = { ...fresh, again: true };
+      expect(await storage.accept({ ...again, claim: ELSEWHERE })).not.toHaveProperty('claim');
+      await play.write(['TASK_STATE_WORKING']);
+      expect(await storage.accept(again)).toEqual({ kind: 'accepted', taskId: 't1', turn: 1, seq: 2 });
+      clock.pass(LEASE.leaseMs);
+      await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 });
+      expect(await storage.accept(again)).not.toHaveProperty('claim');
+    });
   });
 
   describe('an idempotency key', () => {
     const tested = useStorage(open);
-    const keyed = (expiresAt: number, digest = 'd') => ({ idempotency: { key: 'k', digest, expiresAt }, claim: LEASE });
+    const keyed = (ttlMs: number, digest = 'd') => ({ idempotency: { key: 'k', digest, ttlMs }, claim: LEASE });
 
     it('known already gives the first outcome, and nothing is written', async () => {
-      const { storage, clock } = tested;
-      const more = (digest: string) => keyed(clock.now() + 1_000, digest);
+      const { storage } = tested;
+      const more = (digest: string) => keyed(1_000, digest);
       await storage.accept(acceptance(said('m1', 'first'), newTask(tested, 't1'), more('first')));
       const again = await storage.accept(acceptance(said('m1', 'second'), newTask(tested, 't2'), more('second')));
       expect(again).toEqual({ kind: 'repeated', first: { digest: 'first', outcome: { taskId: 't1', turn: 1 } } });
@@ -152,18 +210,18 @@ export function acceptingContract(open: OpenStorage): void {
     });
 
     it('answers before anything else is looked at', async () => {
-      const { storage, clock } = tested;
-      const play = await TaskPlay.begin(tested, 't1', keyed(clock.now() + 1_000));
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 't1', keyed(1_000));
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
-      const again = await storage.accept(acceptance(said('first of t1'), 't1', keyed(clock.now() + 1_000)));
+      const again = await storage.accept(acceptance(said('first of t1'), 't1', keyed(1_000)));
       expect(again).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1', turn: 1 } } });
     });
 
     it('names the turn it started', async () => {
-      const { storage, clock } = tested;
+      const { storage } = tested;
       await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
-      await storage.accept(acceptance(said('m2'), 't1', keyed(clock.now() + 1_000)));
-      expect(await storage.recall(ALICE, 'k', clock.now())).toEqual({
+      await storage.accept(acceptance(said('m2'), 't1', keyed(1_000)));
+      expect(await storage.recall(ALICE, 'k')).toEqual({
         digest: 'd',
         outcome: { taskId: 't1', turn: 2 },
       });
@@ -171,60 +229,61 @@ export function acceptingContract(open: OpenStorage): void {
 
     it('is forgotten when its time is over', async () => {
       const { storage, clock } = tested;
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), keyed(clock.now() + 1_000)));
-      expect(await storage.recall(ALICE, 'k', clock.now() + 999)).toBeDefined();
-      expect(await storage.recall(ALICE, 'k', clock.now() + 1_000)).toBeUndefined();
-      clock.pass(1_000);
-      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(clock.now() + 1_000)));
+      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), keyed(1_000)));
+      clock.pass(999);
+      expect(await storage.recall(ALICE, 'k')).toBeDefined();
+      clock.pass(1);
+      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(1_000)));
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
-      expect(await storage.recall(ALICE, 'k', clock.now())).toMatchObject({ outcome: { taskId: 't2' } });
+      expect(await storage.recall(ALICE, 'k')).toMatchObject({ outcome: { taskId: 't2' } });
     });
 
     it('is forgotten with its task', async () => {
-      const { storage, clock } = tested;
+      const { storage } = tested;
       await storage.accept(
         acceptance(said('m1'), newTask(tested, 't1'), {
-          idempotency: { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 },
+          idempotency: { key: 'k', digest: 'd', ttlMs: 1_000 },
         }),
       );
       await storage.delete(ALICE, 't1');
-      expect(await storage.recall(ALICE, 'k', clock.now())).toBeUndefined();
-      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(clock.now() + 1_000)));
+      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(1_000)));
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
     });
 
     it('keeps direct replies too, the last one of a key', async () => {
-      const { storage, clock } = tested;
-      const key = { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 };
+      const { storage } = tested;
+      const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
       const entry = (id: string) => ({ digest: 'd', outcome: { reply: said(id) } });
       await storage.remember(ALICE, key, said('r1'));
-      expect(await storage.recall(ALICE, 'k', clock.now())).toEqual(entry('r1'));
+      expect(await storage.recall(ALICE, 'k')).toEqual(entry('r1'));
       await storage.remember(ALICE, key, said('r2'));
-      expect(await storage.recall(ALICE, 'k', clock.now())).toEqual(entry('r2'));
+      expect(await storage.recall(ALICE, 'k')).toEqual(entry('r2'));
       const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key }));
       expect(again).toEqual({ kind: 'repeated', first: entry('r2') });
     });
 
     it('goes when newer ones need its room', async () => {
-      const { storage, clock } = tested;
+      const { storage } = tested;
       const reply = { ...said('r'), parts: [{ text: 'x'.repeat(8 * 1_048_576) }] };
       for (let at = 0; at < 9; at += 1) {
-        await storage.remember(ALICE, { key: `k${at}`, digest: 'd', expiresAt: clock.now() + 1_000 + at }, reply);
+        await storage.remember(ALICE, { key: `k${at}`, digest: 'd', ttlMs: 1_000 + at }, reply);
       }
-      expect(await storage.recall(ALICE, 'k0', clock.now())).toBeUndefined();
-      expect(await storage.recall(ALICE, 'k8', clock.now())).toEqual({ digest: 'd', outcome: { reply } });
+      expect(await storage.recall(ALICE, 'k0')).toBeUndefined();
+      expect(await storage.recall(ALICE, 'k8')).toEqual({ digest: 'd', outcome: { reply } });
     });
 
     it('belongs to one scope', async () => {
-      const { storage, clock } = tested;
-      const key = { key: 'k', digest: 'd', expiresAt: clock.now() + 1_000 };
+      const { storage } = tested;
+      const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
       const scopes = [ALICE, { ...ALICE, owner: null }, { ...ALICE, owner: '' }, { ...ALICE, tenant: 'x' }];
       for (const [index, scope] of scopes.entries()) {
-        expect(await storage.recall(scope, 'k', clock.now())).toBeUndefined();
+        expect(await storage.recall(scope, 'k')).toBeUndefined();
         await storage.remember(scope, key, said(`r${index}`));
       }
       for (const [index, scope] of scopes.entries()) {
-        expect(await storage.recall(scope, 'k', clock.now())).toMatchObject({ outcome: { reply: said(`r${index}`) } });
+        expect(await storage.recall(scope, 'k')).toMatchObject({ outcome: { reply: said(`r${index}`) } });
       }
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
-import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of appends and of their permission. */
@@ -74,7 +74,7 @@ export function appendingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       const draft = play.draft(['TASK_STATE_WORKING']);
       clock.pass(LEASE.leaseMs);
-      const takeover = only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 }));
+      const takeover = only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 }));
       expect(await storage.append(draft)).toEqual({ kind: 'fenced' });
       expect(await storage.append({ ...draft, authority: takeover.epoch + 1 })).toEqual({ kind: 'fenced' });
       expect((await storage.append({ ...draft, authority: takeover.epoch })).kind).toBe('appended');
@@ -133,7 +133,7 @@ export function appendingContract(open: OpenStorage): void {
       expect(await storage.task(ALICE, 't1')).toMatchObject({ seq: 2, epoch: 2, running: false });
       expect(await play.send(play.draft(['TASK_STATE_COMPLETED']))).toEqual({ kind: 'fenced' });
       expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: false }]);
-      const again = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 1 }));
+      const again = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }));
       expect(again).toMatchObject({ turn: 1, attempt: 2, epoch: 3, seq: 2 });
     });
 
@@ -173,7 +173,7 @@ export function appendingContract(open: OpenStorage): void {
       expect(await play.write(['TASK_STATE_COMPLETED'])).toBe(0);
       expect(await storage.task(ALICE, 't1')).toMatchObject({ running: false });
       clock.pass(LEASE.leaseMs * 2);
-      expect(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 10 })).toEqual([]);
+      expect(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 10 })).toEqual([]);
       expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: false }]);
     });
 

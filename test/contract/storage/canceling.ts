@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of cancel requests. */
@@ -15,7 +15,8 @@ export function cancelingContract(open: OpenStorage): void {
       expect(await renewed(play)).toEqual({ held: true });
       expect(await storage.requestCancel(ALICE, 't1', { metadata: { reason: 'r' } })).toEqual({
         kind: 'requested',
-        stored: await storage.task(ALICE, 't1'),
+        seq: 2,
+        turn: 1,
       });
       expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
       for (const _ of [1, 2])
@@ -27,10 +28,16 @@ export function cancelingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await storage.requestCancel(ALICE, 't1', {});
       clock.pass(LEASE.leaseMs);
-      const next = only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 }));
+      expect(await storage.requestCancel(ALICE, 't1', {})).toEqual({
+        kind: 'requested',
+        seq: 1,
+        turn: 1,
+        stored: await storage.task(ALICE, 't1'),
+      });
+      const next = only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 }));
       expect(next.cancel).toEqual({});
       await storage.release({ ...play.held, epoch: next.epoch }, 'again');
-      expect(only(await storage.claim({ ...LEASE, agents: ['test'], limit: 1 })).cancel).toEqual({});
+      expect(only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 })).cancel).toEqual({});
     });
 
     it('that comes again adds its metadata', async () => {
@@ -47,9 +54,11 @@ export function cancelingContract(open: OpenStorage): void {
       await storage.accept(acceptance(said('m'), newTask(tested, 't1')));
       expect(await storage.requestCancel(ALICE, 't1', {})).toMatchObject({
         kind: 'requested',
+        seq: 1,
         stored: { seq: 1, running: false },
       });
-      expect(only(await storage.claim({ ...LEASE, agents: ['test'], limit: 1 }))).not.toHaveProperty('cancel');
+      expect(await storage.requestCancel(ALICE, 't1', {})).not.toHaveProperty('turn');
+      expect(only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }))).not.toHaveProperty('cancel');
     });
 
     it('does not outlive its turn', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../../packages/parley/src/errors/storage-error.js';
-import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimed, claimsOf, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of health checks. */
@@ -21,7 +21,7 @@ export function checkingContract(open: OpenStorage): void {
       expect(await storage.check()).toEqual({ waiting: 4 });
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
       expect(await storage.check()).toEqual({ waiting: 2 });
-      await storage.claim({ ...LEASE, agents: ['test', 'other'], limit: 10 });
+      await claimsOf(storage, { ...LEASE, agents: ['test', 'other'], limit: 10 });
       expect(await storage.check()).toEqual({ waiting: 0 });
     });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, claimed, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimed, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of claims, heartbeats, releases and takeovers of turns. */
@@ -8,7 +8,7 @@ export function claimingContract(open: OpenStorage): void {
     const tested = useStorage(open);
     const claim = (more: { limit?: number; agents?: string[]; task?: string; node?: string } = {}) => {
       const { limit = 10, agents = ['test'], task, node = LEASE.node } = more;
-      return tested.storage.claim({
+      return claimsOf(tested.storage, {
         ...LEASE,
         node,
         agents,
@@ -133,6 +133,33 @@ export function claimingContract(open: OpenStorage): void {
       expect(await claim({ node: 'there', task: 't1' })).toHaveLength(1);
     });
 
+    it('takes back an ended lease of the node that does not know of it: the answer was lost', async () => {
+      const { storage, clock } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      const request = { ...LEASE, agents: ['test'], limit: 9 };
+      expect(await claimsOf(storage, { ...request, holds: [] })).toEqual([]);
+      clock.pass(LEASE.leaseMs);
+      expect(await claimsOf(storage, { ...request, holds: [play.held] })).toEqual([]);
+      const other = { ...play.held, key: { ...play.key, id: 't2' } };
+      expect(only(await claimsOf(storage, { ...request, holds: [other] }))).toMatchObject({ turn: 1, epoch: 2 });
+    });
+
+    it('says whether a limit of turns or bytes cut it short', async () => {
+      const { storage } = tested;
+      for (let at = 0; at < 4; at += 1) {
+        const history = [{ ...said('m'), parts: [{ text: 'x'.repeat(10_000) }] }];
+        await storage.accept(acceptance(said(`m${at}`), newTask(tested, `t${at}`, { history })));
+      }
+      const request = { ...LEASE, agents: ['test'] };
+      expect(await storage.claim({ ...request, limit: 0 })).toEqual({ claims: [], more: true });
+      expect(await storage.claim({ ...request, limit: 1 })).toMatchObject({ claims: [{ turn: 1 }], more: true });
+      const bounded = await storage.claim({ ...request, limit: 9, maxBytes: 5_000 });
+      expect([bounded.claims.length, bounded.more]).toEqual([1, true]);
+      const rest = await storage.claim({ ...request, limit: 2 });
+      expect([rest.claims.length, rest.more]).toEqual([2, false]);
+      expect(await storage.claim({ ...request, limit: 2 })).toEqual({ claims: [], more: false });
+    });
+
     it('takes waiting turns and lost ones in the order of their messages', async () => {
       await TaskPlay.begin(tested, 't1');
       await send('m2', 'new t2');
@@ -168,9 +195,9 @@ export function claimingContract(open: OpenStorage): void {
         false,
       ]);
       clock.pass(LEASE.leaseMs - 1);
-      expect(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 10 })).toEqual([]);
+      expect(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 10 })).toEqual([]);
       clock.pass(1);
-      expect(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 10 })).toHaveLength(2);
+      expect(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 10 })).toHaveLength(2);
     });
 
     it('that has ended can be renewed while nobody has taken the turn over', async () => {
@@ -178,9 +205,9 @@ export function claimingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       clock.pass(LEASE.leaseMs * 2);
       expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: true }]);
-      expect(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 })).toEqual([]);
+      expect(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 })).toEqual([]);
       clock.pass(LEASE.leaseMs);
-      await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 });
+      await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 });
       expect(await storage.renew({ ...LEASE, turns: [play.held] })).toEqual([{ held: false }]);
     });
   });
@@ -195,7 +222,7 @@ export function claimingContract(open: OpenStorage): void {
       expect(await storage.release(play.held, 'done')).toEqual({ waiting: 1 });
       expect(await storage.task(ALICE, 't1')).toMatchObject({ running: false, epoch: 1 });
       clock.pass(LEASE.leaseMs);
-      expect((await storage.claim({ ...LEASE, agents: ['test'], limit: 9 })).map(({ turn }) => turn)).toEqual([2]);
+      expect((await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 })).map(({ turn }) => turn)).toEqual([2]);
     });
 
     it('`again` leaves the turn to be claimed, before the ones behind it, by anyone', async () => {
@@ -204,7 +231,7 @@ export function claimingContract(open: OpenStorage): void {
       await storage.accept(acceptance(said('m2'), 't1'));
       await storage.saveCheckpoint(play.held, 'here');
       expect(await storage.release(play.held, 'again')).toEqual({ waiting: 2 });
-      const again = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 }));
+      const again = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 }));
       expect(again).toMatchObject({ turn: 1, attempt: 2, epoch: 2, checkpoint: 'here', began: false });
     });
 
@@ -212,7 +239,7 @@ export function claimingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       const next = async () => {
-        const claim = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 }));
+        const claim = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 }));
         return { claim, held: new TaskPlay(tested, claim).held };
       };
       expect(await storage.release(play.held, { attempts: 1, handOvers: 1 })).toEqual({ waiting: 1 });
@@ -226,7 +253,7 @@ export function claimingContract(open: OpenStorage): void {
       expect((await next()).claim).toMatchObject({ attempt: 1, handOvers: 0 });
       clock.pass(LEASE.leaseMs);
       await storage.release(third.held, { attempts: 7, handOvers: 7 });
-      const elsewhere = only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 }));
+      const elsewhere = only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 }));
       expect(elsewhere).toMatchObject({ attempt: 1, handOvers: 0 });
     });
 
@@ -234,7 +261,7 @@ export function claimingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       clock.pass(LEASE.leaseMs);
-      const next = new TaskPlay(tested, only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 })));
+      const next = new TaskPlay(tested, only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 })));
       expect(await storage.release(play.held, 'done')).toEqual({ waiting: 0 });
       expect(await storage.renew({ ...ELSEWHERE, turns: [next.held] })).toEqual([{ held: true }]);
       expect(
@@ -247,7 +274,7 @@ export function claimingContract(open: OpenStorage): void {
     const tested = useStorage(open);
     const waits = () => tested.storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
     const claimOf = async (lease: typeof LEASE) =>
-      only(await tested.storage.claim({ ...lease, agents: ['test'], limit: 1 }));
+      only(await claimsOf(tested.storage, { ...lease, agents: ['test'], limit: 1 }));
 
     it('is what counts as an attempt, not the claim', async () => {
       const { storage, clock } = tested;
@@ -296,18 +323,30 @@ export function claimingContract(open: OpenStorage): void {
       expect(await storage.saveCheckpoint(play.held, { a: 1 })).toBe(true);
       expect(await storage.saveCheckpoint(play.held, null)).toBe(true);
       clock.pass(LEASE.leaseMs);
-      expect(only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 })).checkpoint).toBeNull();
+      expect(only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 })).checkpoint).toBeNull();
+    });
+
+    it('can come with an append, and is kept if that is', async () => {
+      const { storage, clock } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      await play.write(['TASK_STATE_WORKING'], { checkpoint: { a: 1 } });
+      expect(await storage.append(play.draft([play.chunk('x')], { authority: 7, checkpoint: 2 }))).toEqual({
+        kind: 'fenced',
+      });
+      clock.pass(LEASE.leaseMs);
+      const next = only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 }));
+      expect(next.checkpoint).toEqual({ a: 1 });
     });
 
     it('is refused to a turn that was overtaken or released', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       clock.pass(LEASE.leaseMs);
-      const next = new TaskPlay(tested, only(await storage.claim({ ...ELSEWHERE, agents: ['test'], limit: 1 })));
+      const next = new TaskPlay(tested, only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 })));
       expect(await storage.saveCheckpoint(play.held, 1)).toBe(false);
       await storage.release(next.held, 'again');
       expect(await storage.saveCheckpoint(next.held, 1)).toBe(false);
-      expect(only(await storage.claim({ ...LEASE, agents: ['test'], limit: 1 }))).not.toHaveProperty('checkpoint');
+      expect(only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }))).not.toHaveProperty('checkpoint');
     });
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
-import { ALICE, acceptance, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const KEY = { scope: ALICE, id: 't1' };
@@ -196,7 +196,7 @@ export function logsContract(open: OpenStorage): void {
       expect(await storage.delete(ALICE, 't1')).toBe('not-found');
       expect(await storage.task(ALICE, 't1')).toBeUndefined();
       expect(await storage.records(KEY, 0, 100)).toEqual({ records: [], floor: 1, last: 0 });
-      expect(await storage.claim({ ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
+      expect(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
       expect(
         await storage.tasks({ scope: ALICE, orderBy: 'created', limit: 9, artifacts: true, history: true }),
       ).toEqual({

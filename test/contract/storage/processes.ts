@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskKey } from '../../../packages/parley/src/store/task-storage.js';
-import { ALICE, acceptance, accepted, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, accepted, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
 /** The wake-ups that come from now on, as texts. */
@@ -67,7 +67,7 @@ export function processesContract(open: OpenStorage): void {
       const seen = wakeupsOf(tested);
       accepted(await storage.accept(acceptance(said('m'), newTask(tested, 't1'))));
       expect(seen).toEqual(['work test']);
-      const claim = only(await storage.claim({ ...LEASE, agents: ['test'], limit: 1 }));
+      const claim = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }));
       await storage.release(new TaskPlay(tested, claim).held, 'again');
       expect(seen).toEqual(['work test', 'work test']);
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../packages/parley/src/store/task-storage.js';
-import { acceptance, ELSEWHERE, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { acceptance, claimsOf, ELSEWHERE, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const SCOPES: readonly Scope[] = [
@@ -62,7 +62,7 @@ export function scopesContract(open: OpenStorage): void {
         const key = { scope, id: 't' };
         expect(await storage.records(key, 0, 1_000)).toMatchObject({ records: [], last: 0 });
         expect(await storage.append({ ...play.draft(['TASK_STATE_WORKING']), key })).toEqual({ kind: 'not-found' });
-        expect(await storage.claim({ ...LEASE, agents: ['a'], limit: 1, task: key })).toEqual([]);
+        expect(await claimsOf(storage, { ...LEASE, agents: ['a'], limit: 1, task: key })).toEqual([]);
         const held = { ...play.held, key };
         expect(await storage.renew({ ...LEASE, turns: [held] })).toEqual([{ held: false }]);
         expect(await storage.begin(held, 2)).toEqual({ held: false });
@@ -112,7 +112,7 @@ export function equalIdsContract(open: OpenStorage): void {
       }
       expect(await storage.delete(first.scope, 't')).toBe('deleted');
       clock.pass(LEASE.leaseMs + 1);
-      const claims = await storage.claim({ ...ELSEWHERE, agents: ['a', 'a:x', 'b', ''], limit: 99 });
+      const claims = await claimsOf(storage, { ...ELSEWHERE, agents: ['a', 'a:x', 'b', ''], limit: 99 });
       expect(claims.map(({ scope }) => scope)).toEqual(others.map(({ scope }) => scope));
       expect(claims.map(({ task }) => task.id)).toEqual(others.map(() => 't'));
     });

@@ -9,9 +9,11 @@ import type {
   Append,
   AppendOutcome,
   Claim,
+  ClaimRequest,
   HeldTurn,
   Scope,
   TaskKey,
+  TaskStorage,
 } from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord, type LogRecordExtras } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
@@ -67,6 +69,12 @@ export function claimed(outcome: AcceptOutcome): Claim {
   const { claim } = accepted(outcome);
   if (claim === undefined) throw new Error('The turn was not claimed');
   return claim;
+}
+
+/** The turns that a node gets. */
+export async function claimsOf(storage: TaskStorage, request: ClaimRequest): Promise<readonly Claim[]> {
+  const { claims } = await storage.claim(request);
+  return claims;
 }
 
 /** The only one of a list. */

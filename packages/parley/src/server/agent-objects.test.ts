@@ -126,6 +126,7 @@ it('a checkpoint is kept as it was saved', async () => {
   void handler.sendMessage({ message: message() }, call()).catch(() => {});
   await clock.settle();
   await handler.close();
-  const [claim] = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 1 });
+  const { claims } = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 1 });
+  const [claim] = claims;
   expect(claim?.checkpoint).toEqual(metadata());
 });

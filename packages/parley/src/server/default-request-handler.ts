@@ -113,7 +113,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     };
     this.#node = node;
     this.#turns = new RunningTurns(this.#context, node);
-    this.#intake = new MessageIntake(this.#context, this.#turns, new Idempotency(options.idempotency ?? {}, clock));
+    this.#intake = new MessageIntake(this.#context, this.#turns, new Idempotency(options.idempotency ?? {}));
     this.#streams = new TaskStreams(this.#context, node);
     this.#cancellation = new Cancellation(this.#context, this.#turns);
     this.#expiry = new WaitingExpiry(this.#context);

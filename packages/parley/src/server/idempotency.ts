@@ -2,7 +2,6 @@ import { InvalidParamsError } from '../errors/standard-errors.js';
 import { contentHash } from '../model/content-hash.js';
 import type { JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
-import type { Clock } from '../runtime/clock.js';
 import type { IdempotencyKey, Remembered, Scope } from '../store/task-storage.js';
 
 /** Options of idempotent sends. */
@@ -19,12 +18,10 @@ const DEFAULT_WINDOW_MS = 600_000;
 export class Idempotency {
   readonly #windowMs: number;
   readonly #anonymous: boolean;
-  readonly #clock: Clock;
 
-  constructor(options: IdempotencyOptions, clock: Clock) {
+  constructor(options: IdempotencyOptions) {
     this.#windowMs = options.windowMs ?? DEFAULT_WINDOW_MS;
     this.#anonymous = options.anonymous ?? false;
-    this.#clock = clock;
   }
 
   /** The key of a message within its scope; `undefined` where nothing is remembered. */
@@ -34,7 +31,7 @@ export class Idempotency {
     return {
       key: JSON.stringify([place, message.messageId]),
       digest: contentHash(message as unknown as JsonValue),
-      expiresAt: this.#clock.now() + this.#windowMs,
+      ttlMs: this.#windowMs,
     };
   }
 

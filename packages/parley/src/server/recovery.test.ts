@@ -16,6 +16,7 @@ import {
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { onSharedStorage } from '../../../../test/support/shared-view.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
+import type { Claim } from '../store/task-storage.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { DefaultRequestHandler } from './default-request-handler.js';
 import type { EventQueue } from './event-queue.js';
@@ -222,8 +223,9 @@ describe('after a crash', () => {
     }
     const claim = memory.claim.bind(memory);
     memory.claim = async (request) => {
-      const claims = await claim(request);
-      return claims.map((each) => (each.task.id === 't3' ? ({ ...each, task: null } as unknown as typeof each) : each));
+      const { claims, more } = await claim(request);
+      const broken = (each: Claim) => (each.task.id === 't3' ? ({ ...each, task: null } as unknown as Claim) : each);
+      return { claims: claims.map(broken), more };
     };
     const { handler, clock, logger } = engine(completes, { storage: memory });
     const starting = handler.start();

@@ -53,7 +53,7 @@ describe('limits of time and shutdown', () => {
     expect(closed).toBe(false);
     await clock.advance(1_000);
     expect(closed).toBe(true);
-    const claims = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
+    const { claims } = await storage.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
     expect(claims).toHaveLength(1);
   });
 
@@ -114,7 +114,10 @@ describe('what is on its way into the storage when the server closes', () => {
         await world.clock.settle();
       }
     };
-    const claims = () => memory.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
+    const claims = async () => {
+      const { claims } = await memory.claim({ node: 'next', leaseMs: 1, agents: ['test'], limit: 10 });
+      return claims;
+    };
     return { ...world, memory, storage, user, drain, claims, begun: () => begun };
   }
 

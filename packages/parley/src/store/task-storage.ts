@@ -116,11 +116,38 @@ export interface CancelRequest {
   readonly metadata?: JsonObject;
 }
 
-/** Who claims and for how long. A lease that has ended can be renewed as long as nobody has taken the turn over. */
+/** A lease for a node. A lease that has ended can be renewed as long as no node has taken the turn over. */
 export interface Lease {
-  /** Id of the process; a node never takes over its own leases. */
+  /** Id of the process. */
   readonly node: string;
+  /** The lease ends so long after its commit, by the storage's clock. */
   readonly leaseMs: number;
+}
+
+/** A node that asks for turns. */
+export interface ClaimRequest extends Lease {
+  readonly agents: readonly string[];
+  /** Turns at most: the free slots of the node. */
+  readonly limit: number;
+  /**
+   * The turns take about so much of storage at most, with the logs of their tasks; the first one comes at any size.
+   * Default: no bound.
+   */
+  readonly maxBytes?: number;
+  /** The only task to look at. */
+  readonly task?: TaskKey;
+  /**
+   * The turns that the node knows it holds. A node takes back an ended lease of its own only if the turn is not among
+   * them: the answer that gave the lease was lost. Absent: the node takes back none of its own leases.
+   */
+  readonly holds?: readonly HeldTurn[];
+}
+
+/** The turns that a node got. */
+export interface Claims {
+  readonly claims: readonly Claim[];
+  /** True if a limit cut the list short. */
+  readonly more: boolean;
 }
 
 /** One message taken in: with its task if that is new, its execution, push configuration and idempotency key, or none. */
@@ -138,6 +165,11 @@ export interface Acceptance {
   /** Kept under its id, or that of the task if it has none. */
   readonly pushConfig?: TaskPushNotificationConfig;
   readonly idempotency?: IdempotencyKey;
+  /**
+   * True if the node has asked the same before and missed the answer. If the message waits or runs, the storage answers
+   * as the first time and writes nothing.
+   */
+  readonly again?: boolean;
   /** Messages that may wait on one task, beside the one whose turn runs or is next. */
   readonly waitingLimit: number;
 }
@@ -147,8 +179,8 @@ export interface IdempotencyKey {
   readonly key: string;
   /** Hash of the message's content. */
   readonly digest: string;
-  /** ms since the epoch. */
-  readonly expiresAt: number;
+  /** The key expires so long after its commit, by the storage's clock. */
+  readonly ttlMs: number;
 }
 
 /** What an earlier message with the same key led to. */
@@ -160,7 +192,17 @@ export interface Remembered {
 
 /** What became of a message. */
 export type AcceptOutcome =
-  | { readonly kind: 'accepted'; readonly taskId: string; readonly turn: number; readonly claim?: Claim }
+  /**
+   * `seq`: sequence number of the task's last record when the message was accepted. A stream that follows the turn reads
+   * the log behind it. `claim` has the task as well.
+   */
+  | {
+      readonly kind: 'accepted';
+      readonly taskId: string;
+      readonly turn: number;
+      readonly seq: number;
+      readonly claim?: Claim;
+    }
   /** The key is known; nothing was written. The caller compares the digests. */
   | { readonly kind: 'repeated'; readonly first: Remembered }
   | { readonly kind: 'not-found' }
@@ -189,6 +231,8 @@ export interface Append {
   readonly head: { readonly status: TaskStatus; readonly metadata: JsonObject | undefined };
   /** The whole task after the last record, when it is time to write it out. Always with a terminal record. */
   readonly snapshot?: Task;
+  /** A value for the next attempt of the running turn, kept by the same commit. Only with the epoch of a turn. */
+  readonly checkpoint?: JsonValue;
   /** The turn that ends with this append. A terminal record ends every turn of the task, the waiting ones included. */
   readonly endsTurn?: number;
 }
@@ -215,15 +259,24 @@ export interface TurnRuns {
   readonly handOvers: number;
 }
 
-/** The answer to a heartbeat, in the order asked. */
-export type Renewal = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
+/** The standing of a turn for the node that names it. */
+export type Holding = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
+
+/**
+ * The answer to the renewal of one turn. `unknown`: the storage could not renew it, for this reason, and says nothing
+ * about its holder.
+ */
+export type Renewal = Holding | { readonly held: 'unknown'; readonly error: string };
 
 /** What became of a request to cancel. */
 export type CancelOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
-  /** The request is kept with the running turn, if one runs. */
-  | { readonly kind: 'requested'; readonly stored: StoredTask };
+  /**
+   * The request is kept with the held turn, if there is one. `turn`: that turn. `stored`: the task, if no lease on it
+   * lasts; a running task is not read.
+   */
+  | { readonly kind: 'requested'; readonly seq: number; readonly turn?: number; readonly stored?: StoredTask };
 
 /** Which tasks of a scope, newest first by the order asked. */
 export interface TaskQuery {
@@ -324,15 +377,14 @@ export interface TaskStorage {
   accept(acceptance: Acceptance): Promise<AcceptOutcome>;
   append(append: Append): Promise<AppendOutcome>;
   /**
-   * Turns nobody runs: waiting ones whose task is free, oldest first, and those whose lease has ended. `task` looks at
-   * one task only. Fewer than `limit` are all there are. A turn that cannot be read is set aside, told to the log, and
-   * not claimed again before the storage is opened again.
+   * Claims turns that no node runs: waiting ones whose task is free, and those whose lease has ended. They come oldest
+   * first within a partition of the storage; a storage without partitions has one. A turn that cannot be read is set
+   * aside, told to the log, and not claimed again before the storage is opened again.
    */
-  claim(
-    request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
-  ): Promise<readonly Claim[]>;
+  claim(request: ClaimRequest): Promise<Claims>;
   /** Counts an attempt of a claimed turn, before its agent begins. Answers as `renew` does, and extends no lease. */
-  begin(turn: HeldTurn, attempt: number): Promise<Renewal>;
+  begin(turn: HeldTurn, attempt: number): Promise<Holding>;
+  /** Moves the ends of leases on. Answers in the order asked; a failure with one turn fails no other. */
   renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]>;
   /**
    * Gives a turn up: `done` removes it, `again` leaves it to be claimed, and so do `TurnRuns`, which replace its
@@ -366,7 +418,7 @@ export interface TaskStorage {
   /** Keeps a direct reply for repeats of its message; the oldest keys go where there is no room. */
   remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<void>;
   /** What is known under a key, unless it has expired or its task is gone. */
-  recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined>;
+  recall(scope: Scope, key: string): Promise<Remembered | undefined>;
 
   /** Adds or replaces by `config.id`; false if the scope has no such task. */
   putPushConfig(

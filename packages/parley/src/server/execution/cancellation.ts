@@ -60,7 +60,7 @@ export class Cancellation {
       // A turn of this process runs, also when the process was held for so long that its lease has ended.
       const turn = this.#turns.of(key);
       const arriving = turn ? undefined : this.#turns.arriving(key);
-      if (!turn && !outcome.stored.running) return await this.#cancelNow(outcome.stored, call, 'idle');
+      if (!turn && outcome.stored) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
       // A turn of this process ends in time by itself; one elsewhere may have lost its process.
       const gone =

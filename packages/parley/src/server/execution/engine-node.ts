@@ -43,6 +43,8 @@ export interface EngineNodeOptions {
   readonly logger: Logger;
 }
 
+/** The turns of one claim take about so much of storage. */
+const CLAIM_BYTES = 67_108_864;
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
 
@@ -154,19 +156,28 @@ export class EngineNode {
       const limit = Math.min(CLAIM_BATCH, this.#freeTurns());
       const claiming = members.filter((member) => this.#members.has(member) && !member.closing);
       if (limit <= 0 || claiming.length === 0) return ends;
-      const claims = await this.#claim(claiming, limit);
-      ends.push(...claims);
-      if (claims.length < limit) return ends;
+      const claimed = await this.#claim(claiming, limit);
+      ends.push(...claimed.ends);
+      if (!claimed.more) return ends;
     }
   }
 
-  async #claim(members: readonly NodeMember[], limit: number): Promise<(Promise<void> | undefined)[]> {
+  async #claim(
+    members: readonly NodeMember[],
+    limit: number,
+  ): Promise<{ readonly ends: readonly (Promise<void> | undefined)[]; readonly more: boolean }> {
     const { storage } = this.#options;
     const expected = members.map((member) => member.expectClaims());
     try {
       const sentAt = this.sentNow();
-      const claims = await storage.claim({ ...this.lease, agents: members.map(({ agent }) => agent), limit });
-      return claims.map((claim) => this.#memberOf(claim.scope.agent)?.takeOver(claim, sentAt));
+      const { claims, more } = await storage.claim({
+        ...this.lease,
+        agents: members.map(({ agent }) => agent),
+        limit,
+        maxBytes: CLAIM_BYTES,
+        holds: members.flatMap((member) => member.leased().map(({ held }) => held)),
+      });
+      return { ends: claims.map((claim) => this.#memberOf(claim.scope.agent)?.takeOver(claim, sentAt)), more };
     } finally {
       for (const over of expected) over();
     }

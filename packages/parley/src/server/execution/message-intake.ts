@@ -200,9 +200,9 @@ export class MessageIntake {
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,
   ): Promise<Submission> {
-    const { storage, clock } = this.#context;
+    const { storage } = this.#context;
     const { scope } = envelope;
-    const first = await storage.recall(scope, key.key, clock.now());
+    const first = await storage.recall(scope, key.key);
     if (first) {
       this.#idempotency.check(first, key);
       return repeat(first);

@@ -264,6 +264,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
   #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
     // A turn that has ended meanwhile is not overtaken.
     if (this.#turns.get(keyOf(turn)) !== turn) return;
+    // The lease is not renewed: if that goes on, the node stops the turn before the lease ends.
+    if (renewal.held === 'unknown') return;
     if (!renewal.held) return void turn.advance('not held');
     const leaseEnd = sentAt + this.#node.lease.leaseMs;
     if (leaseEnd > (this.#leaseEnds.get(turn) ?? leaseEnd)) this.#leaseEnds.set(turn, leaseEnd);
@@ -276,7 +278,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const task = { scope: turn.scope, id: turn.taskId };
     const arrival = this.#arrivals.begin(task);
     try {
-      const claims = await storage.claim({ ...lease, agents: [agent], limit: 1, task });
+      const { claims } = await storage.claim({ ...lease, agents: [agent], limit: 1, task });
       for (const claim of claims) void this.#takeOver(claim, { sentAt: arrival.sentAt, atOnce: true });
     } catch (error) {
       const level = failureLevel(error);

@@ -8,11 +8,17 @@ import type { Clock } from '../../runtime/clock.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { mergedCancel } from '../merged-cancel.js';
 import { NodeList } from '../node-list.js';
-import { type AcceptDecision, type AcceptedTurn, decideAccept, firstTurn } from '../rules/decide-accept.js';
+import {
+  type AcceptDecision,
+  type AcceptedTurn,
+  decideAccept,
+  firstTurn,
+  repeatedAccept,
+} from '../rules/decide-accept.js';
 import { checkAppend, decideAppend } from '../rules/decide-append.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
 import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
-import { isHeld, waitingIn } from '../rules/task-head.js';
+import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { claimedBy, renewedHolder } from '../rules/turn-lease.js';
 import type {
   Acceptance,
@@ -22,7 +28,10 @@ import type {
   CancelOutcome,
   CancelRequest,
   Claim,
+  ClaimRequest,
+  Claims,
   HeldTurn,
+  Holding,
   IdempotencyKey,
   Lease,
   NodeBeat,
@@ -89,6 +98,10 @@ export class MemoryStorage implements TaskStorage {
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#open();
     const { scope, task, idempotency, pushConfig } = acceptance;
+    if (acceptance.again === true) {
+      const earlier = this.#acceptedBefore(acceptance);
+      if (earlier !== undefined) return earlier;
+    }
     if (idempotency !== undefined) {
       const first = this.#remembered(scope, idempotency.key, now);
       if (first !== undefined) return { kind: 'repeated', first };
@@ -109,13 +122,14 @@ export class MemoryStorage implements TaskStorage {
     const { turn } = accepted;
     if (pushConfig !== undefined) putConfig(entry, { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id });
     if (idempotency !== undefined) {
-      this.#keys.put(entry.space, idempotency, { taskId: entry.id, turn });
+      this.#keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, now });
     }
+    const { id: taskId, seq } = entry;
     if (accepted.attempts === 0) {
       if (entry.holder === undefined) this.wakeups.workReady(scope.agent);
-      return { kind: 'accepted', taskId: entry.id, turn };
+      return { kind: 'accepted', taskId, turn, seq };
     }
-    return { kind: 'accepted', taskId: entry.id, turn, claim: claimOf(entry, queued, accepted.attempts) };
+    return { kind: 'accepted', taskId, turn, seq, claim: claimOf(entry, queued, accepted.attempts) };
   }
 
   async append(append: Append): Promise<AppendOutcome> {
@@ -144,6 +158,9 @@ export class MemoryStorage implements TaskStorage {
       default:
         return { kind: decision.kind };
     }
+    const { checkpoint } = append;
+    const queued = typeof append.authority === 'number' ? entry.held : undefined;
+    if (queued !== undefined && checkpoint !== undefined) queued.checkpoint = checkpoint;
     entry.append(append, decision);
     this.#tasks.setStatus(entry, append.head.status, now);
     this.#queue.update(entry);
@@ -152,25 +169,30 @@ export class MemoryStorage implements TaskStorage {
     return { kind: 'appended', waiting: waitingIn(entry) };
   }
 
-  async claim(request: Demand & { readonly task?: TaskKey }): Promise<readonly Claim[]> {
+  async claim(request: ClaimRequest): Promise<Claims> {
     const now = this.#open();
+    const { limit, maxBytes = Number.POSITIVE_INFINITY } = request;
+    const demand = { ...request, limit: limit + 1 };
     const claims: Claim[] = [];
-    for (const entry of this.#claimable(request, now)) {
+    let bytes = 0;
+    for (const entry of this.#claimable(demand, request.task, now)) {
       const [first] = entry.queue;
       if (first === undefined) continue;
+      bytes += entry.content.bytes;
+      if (claims.length >= limit || (claims.length > 0 && bytes > maxBytes)) return { claims, more: true };
       entry.hold(claimedBy(entry, first.turn, { lease: request, now }));
       this.#queue.update(entry);
       claims.push(claimOf(entry, first, first.attempts + 1));
     }
-    return claims;
+    return { claims, more: false };
   }
 
-  async begin(turn: HeldTurn, attempt: number): Promise<Renewal> {
+  async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
     this.#open();
     const queued = this.#held(turn);
     if (queued === undefined) return { held: false };
     queued.attempts = attempt;
-    return renewalOf(queued);
+    return holdingOf(queued);
   }
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
@@ -180,7 +202,7 @@ export class MemoryStorage implements TaskStorage {
       const holder = entry && renewedHolder(entry, turn, now + request.leaseMs);
       if (holder === undefined || entry?.held === undefined) return { held: false };
       entry.holder = holder;
-      return renewalOf(entry.held);
+      return holdingOf(entry.held);
     });
   }
 
@@ -215,7 +237,9 @@ export class MemoryStorage implements TaskStorage {
     const { held } = entry;
     if (held !== undefined) held.cancel = mergedCancel(held.cancel, request);
     this.wakeups.cancelAsked({ scope, id: taskId });
-    return { kind: 'requested', stored: entry.stored(entry.content.read(), now) };
+    const requested = { kind: 'requested', seq: entry.seq, ...(held && { turn: held.turn }) } as const;
+    if (isRunning(entry, now)) return requested;
+    return { ...requested, stored: entry.stored(entry.content.read(), now) };
   }
 
   async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
@@ -272,12 +296,12 @@ export class MemoryStorage implements TaskStorage {
   }
 
   async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<void> {
-    this.#open();
-    this.#keys.put(this.#spaces.of(scope), key, { reply });
+    const now = this.#open();
+    this.#keys.put(this.#spaces.of(scope), key, { outcome: { reply }, now });
   }
 
-  async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {
-    this.#open();
+  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    const now = this.#open();
     return this.#remembered(scope, key, now);
   }
 
@@ -384,10 +408,22 @@ export class MemoryStorage implements TaskStorage {
     return queued;
   }
 
-  #claimable(request: Demand & { readonly task?: TaskKey }, now: number): readonly TaskEntry[] {
-    if (request.task === undefined) return this.#queue.claimable(request, now);
-    const entry = this.#tasks.get(request.task);
-    return entry !== undefined && request.limit > 0 && mayClaim(entry, request, now) ? [entry] : [];
+  #claimable(demand: Demand, task: TaskKey | undefined, now: number): readonly TaskEntry[] {
+    if (task === undefined) return this.#queue.claimable(demand, now);
+    const entry = this.#tasks.get(task);
+    return entry !== undefined && mayClaim(entry, demand, now) ? [entry] : [];
+  }
+
+  /** The answer to a message that waits or runs, for a node that missed it. */
+  #acceptedBefore({ scope, task, message, caller, claim }: Acceptance): AcceptOutcome | undefined {
+    const taskId = 'create' in task ? task.create.id : task.id;
+    const entry = this.#tasks.find(scope, taskId);
+    const text = JSON.stringify([message, caller]);
+    const queued = entry?.queue.findLast((turn) => JSON.stringify([turn.message, turn.caller]) === text);
+    if (entry === undefined || queued === undefined) return undefined;
+    const { turn, isClaimed } = repeatedAccept(entry, queued.turn, claim);
+    const accepted = { kind: 'accepted', taskId, turn, seq: entry.seq } as const;
+    return isClaimed ? { ...accepted, claim: claimOf(entry, queued, Math.max(1, queued.attempts)) } : accepted;
   }
 
   /** The turn, if it is still held under this epoch. */
@@ -412,7 +448,7 @@ function claimOf(entry: TaskEntry, queued: QueuedTurn, attempt: number): Claim {
   return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
 }
 
-function renewalOf({ cancel }: QueuedTurn): Renewal {
+function holdingOf({ cancel }: QueuedTurn): Holding {
   return cancel === undefined ? { held: true } : { held: true, cancel };
 }
 

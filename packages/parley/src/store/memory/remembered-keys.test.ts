@@ -6,8 +6,8 @@ function keys(limits: { readonly keys: number; readonly bytes: number }) {
   const spaces = new MemorySpaces();
   const space = spaces.of({ agent: 'a', tenant: '', owner: 'ann' });
   const kept = new RememberedKeys(spaces, limits);
-  const put = (key: string, outcome: Parameters<RememberedKeys['put']>[2] = { taskId: 't', turn: 1 }) =>
-    kept.put(space, { key, digest: `of ${key}`, expiresAt: 10 }, outcome);
+  const put = (key: string, outcome: Parameters<RememberedKeys['put']>[2]['outcome'] = { taskId: 't', turn: 1 }) =>
+    kept.put(space, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0 });
   const found = (...names: string[]) => names.filter((name) => kept.find(space, name, 0) !== undefined);
   return { kept, space, put, found };
 }

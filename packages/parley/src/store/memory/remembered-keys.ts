@@ -31,7 +31,12 @@ export class RememberedKeys {
     return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
   }
 
-  put(space: MemorySpace, { key, digest, expiresAt }: IdempotencyKey, outcome: Remembered['outcome']): void {
+  put(
+    space: MemorySpace,
+    { key, digest, ttlMs }: IdempotencyKey,
+    { outcome, now }: { readonly outcome: Remembered['outcome']; readonly now: number },
+  ): void {
+    const expiresAt = now + ttlMs;
     const before = space.keys.get(key);
     if (before !== undefined) this.#forget(before);
     const kept = 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;

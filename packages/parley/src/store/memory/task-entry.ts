@@ -8,7 +8,7 @@ import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { AppendedHead } from '../rules/decide-append.js';
 import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
-import type { Append, CallerContext, CancelRequest, StoredTask } from '../task-storage.js';
+import type { Append, CallerContext, CancelRequest, Scope, StoredTask } from '../task-storage.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
 
@@ -68,6 +68,10 @@ export class TaskEntry implements TaskHead {
     this.content = new LiveTask(task, record);
     this.state = task.status.state;
     this.statusTime = statusTime(task.status);
+  }
+
+  get scope(): Scope {
+    return this.space.scope;
   }
 
   get hasEnded(): boolean {

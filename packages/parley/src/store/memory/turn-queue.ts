@@ -1,11 +1,10 @@
 import { LinkedList } from '../../runtime/linked-list.js';
-import { isClaimable } from '../rules/turn-lease.js';
-import type { Lease } from '../task-storage.js';
+import { type Claimant, isClaimable } from '../rules/turn-lease.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Who wants how many turns of which agents. */
-export interface Demand extends Lease {
+/** A node that asks for turns of its agents. */
+export interface Demand extends Claimant {
   readonly agents: readonly string[];
   readonly limit: number;
 }
@@ -71,7 +70,7 @@ export class TurnQueue {
 
 /** True if the task belongs to an agent of this node, and its first turn may be claimed. */
 export function mayClaim(entry: TaskEntry, demand: Demand, now: number): boolean {
-  return demand.agents.includes(entry.space.scope.agent) && isClaimable(entry, demand, now);
+  return demand.agents.includes(entry.space.scope.agent) && isClaimable(entry, demand, { task: entry, now });
 }
 
 function firstOrder(entry: TaskEntry): number {

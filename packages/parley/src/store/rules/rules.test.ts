@@ -8,6 +8,7 @@ import { type Holder, isHeld, isRunning, type TaskHead, waitingIn } from './task
 import { claimedBy, isClaimable, releasedCounts, renewedHolder } from './turn-lease.js';
 
 const LEASE = { node: 'here', leaseMs: 10 };
+const TASK = { scope: { agent: 'a', tenant: '', owner: null }, id: 't' };
 const ELSEWHERE = { node: 'there', leaseMs: 10 };
 
 function headOf(more: Partial<TaskHead> = {}): TaskHead {
@@ -150,19 +151,22 @@ describe('an append', () => {
 
 describe('a claim', () => {
   it('finds turns without a holder, and those whose lease has ended', () => {
-    expect(isClaimable(headOf(), ELSEWHERE, 5)).toBe(false);
-    expect(isClaimable(heldHead({ holder: undefined }), LEASE, 5)).toBe(true);
-    expect(isClaimable(heldHead(), ELSEWHERE, 9)).toBe(false);
-    expect(isClaimable(heldHead(), ELSEWHERE, 10)).toBe(true);
+    expect(isClaimable(headOf(), ELSEWHERE, { task: TASK, now: 5 })).toBe(false);
+    expect(isClaimable(heldHead({ holder: undefined }), LEASE, { task: TASK, now: 5 })).toBe(true);
+    expect(isClaimable(heldHead(), ELSEWHERE, { task: TASK, now: 9 })).toBe(false);
+    expect(isClaimable(heldHead(), ELSEWHERE, { task: TASK, now: 10 })).toBe(true);
   });
 
   it('takes back an ended lease of its own node only if the node does not know of it', () => {
-    expect(isClaimable(heldHead(), LEASE, 10)).toBe(false);
-    expect(isClaimable(heldHead(), { ...LEASE, holds: ({ turn, epoch }) => turn === 1 && epoch === 1 }, 10)).toBe(
-      false,
-    );
-    expect(isClaimable(heldHead(), { ...LEASE, holds: () => false }, 10)).toBe(true);
-    expect(isClaimable(heldHead(), { ...LEASE, holds: () => false }, 9)).toBe(false);
+    expect(isClaimable(heldHead(), LEASE, { task: TASK, now: 10 })).toBe(false);
+    const own = { key: TASK, turn: 1, epoch: 1 };
+    const other = { ...own, key: { ...TASK, id: 'other' } };
+    const claim = (holds: (typeof own)[], now: number) =>
+      isClaimable(heldHead(), { ...LEASE, holds }, { task: TASK, now });
+    expect(claim([other, own], 10)).toBe(false);
+    expect(claim([other, { ...own, epoch: 0 }], 10)).toBe(true);
+    expect(claim([], 10)).toBe(true);
+    expect(claim([], 9)).toBe(false);
   });
 
   it('overtakes the holder before it', () => {
@@ -245,7 +249,7 @@ class OneTask {
 
   claim(node: string): void {
     const [first] = this.head.queue;
-    if (first === undefined || !isClaimable(this.head, { node }, this.now)) return;
+    if (first === undefined || !isClaimable(this.head, { node }, { task: TASK, now: this.now })) return;
     expect(isRunning(this.head, this.now)).toBe(false);
     this.set(claimedBy(this.head, first.turn, { lease: { node, leaseMs: 5 }, now: this.now }));
   }

@@ -1,11 +1,11 @@
-import type { Lease } from '../task-storage.js';
+import { type HeldTurn, isSameTask, type Lease, type TaskKey } from '../task-storage.js';
 import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from './task-head.js';
 
 /** The node that asks for turns. */
 export interface Claimant {
   readonly node: string;
-  /** Tells which turns the node knows that it holds. Absent: the node takes back none of its own leases. */
-  readonly holds?: ((turn: HeldNumbers) => boolean) | undefined;
+  /** The turns that the node knows it holds. Absent: the node takes back none of its own leases. */
+  readonly holds?: readonly HeldTurn[] | undefined;
 }
 
 /**
@@ -15,14 +15,15 @@ export interface Claimant {
 export function isClaimable(
   { queue, holder, epoch }: Pick<TaskHead, 'queue' | 'holder' | 'epoch'>,
   { node, holds }: Claimant,
-  now: number,
+  { task, now }: { readonly task: TaskKey; readonly now: number },
 ): boolean {
   const [first] = queue;
   if (first === undefined) return false;
   if (holder === undefined) return true;
   if (holder.leaseEnd > now) return false;
   if (holder.node !== node) return true;
-  return holds !== undefined && !holds({ turn: first.turn, epoch });
+  const { turn } = holder;
+  return holds?.every((held) => held.turn !== turn || held.epoch !== epoch || !isSameTask(held.key, task)) === true;
 }
 
 /** Epoch and holder of a task after the claim of a turn. The node that held it before is overtaken. */

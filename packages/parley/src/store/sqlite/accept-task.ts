@@ -10,8 +10,11 @@ import type { WriteTables } from './write-tables.js';
 
 /** Takes a message in, with its task if that is new. */
 export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
-  const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit] = write;
+  const [, scope, now, taskId, create, contextId, message, caller, claim, pushConfig, idempotency, limit, again] =
+    write;
   const { sql, heads, counters } = tables;
+  const earlier = again ? acceptedBefore(tables, write) : undefined;
+  if (earlier !== undefined) return earlier;
   if (idempotency !== null) {
     const first = recalledKey(tables, { scope, key: idempotency[0], now });
     if (first !== undefined) return ['repeated', first.digest, first.task, first.turn, first.reply];
@@ -51,7 +54,7 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
     const [key, expiresAt, digest] = idempotency;
     rememberKey(tables, scope, { key, expiresAt, digest, task: taskId, turn, reply: null });
   }
-  return ['accepted', turn, isClaimed ? epoch : null];
+  return ['accepted', turn, head.seq, isClaimed ? epoch : null];
 }
 
 /** The answer to a message that was taken in, when its caller missed the answer. */
@@ -68,7 +71,7 @@ export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptR
   if (found === undefined || found.turn === null) return undefined;
   const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
   const { turn, isClaimed } = repeatedAccept(head, found.turn, lease);
-  return ['accepted', turn, isClaimed ? head.epoch : null];
+  return ['accepted', turn, head.seq, isClaimed ? head.epoch : null];
 }
 
 /** Puts a task there from outside; false if the id is taken. */

@@ -15,7 +15,7 @@ const INSERTS: string[] = [];
 
 /** Adds records to the log of a task, if the writer has the right to. */
 export function append(tables: WriteTables, write: AppendWrite): AppendResult {
-  const [, scope, taskId, now, authority, after, state, , , , snapshot, endsTurn, records] = write;
+  const [, scope, taskId, now, authority, after, state, , , , snapshot, endsTurn, records, checkpoint] = write;
   const head = tables.heads.find(scope, taskId);
   if (head === undefined) return ['not-found'];
   const request = {
@@ -38,6 +38,10 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
       throw new TypeError('An append is compared once');
     default:
       return [decision.kind];
+  }
+  if (checkpoint !== null && typeof authority === 'number' && head.holder !== undefined) {
+    const update = 'UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?';
+    tables.sql.run(update, checkpoint, head.pk, head.holder.turn);
   }
   insertRecords(tables, head, records);
   writeHead(tables, head, { decision, write });

@@ -1,7 +1,7 @@
 import { claimedBy, isClaimable } from '../rules/turn-lease.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
-import type { ClaimedTurn, ClaimWrite, ScopeFields } from './write-requests.js';
+import type { ClaimedTurn, ClaimResult, ClaimWrite, ScopeFields } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 /** A task with a turn that may be claimed, read without the texts that may be damaged. */
@@ -14,6 +14,8 @@ interface Owner {
   readonly held: number | null;
   readonly node: string | null;
   readonly leaseEnd: number | null;
+  /** About what its records take. */
+  readonly bytes: number;
 }
 
 /** A turn as the table of executions has it. */
@@ -36,7 +38,7 @@ interface ExecutionRow {
   readonly cancel: string | null;
 }
 
-const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.epoch, t.held, t.node, t.lease_end AS leaseEnd
+const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.epoch, t.held, t.node, t.lease_end AS leaseEnd, t.bytes
   FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
 // Both read no row that may be damaged: the index has all of these columns, and they come before the long ones.
 const READY = `SELECT task, turn, place FROM execution INDEXED BY execution_ready
@@ -48,10 +50,13 @@ const READ_AT_ONCE = 200;
  * Gives turns that no node runs to a node. A turn that cannot be read is set aside and keeps no other from being
  * claimed.
  */
-export function claim(tables: WriteTables, write: ClaimWrite): readonly ClaimedTurn[] {
-  const [, { now, node, leaseMs }] = write;
+export function claim(tables: WriteTables, write: ClaimWrite): ClaimResult {
+  const [, { now, node, leaseMs, limit, maxBytes }] = write;
   const turns: ClaimedTurn[] = [];
-  for (const { task, row } of claimable(tables, write)) {
+  let bytes = 0;
+  for (const { task, row } of candidates(tables, write, limit + 1)) {
+    bytes += row.bytes;
+    if (turns.length >= limit || (turns.length > 0 && bytes > maxBytes)) return { turns, more: true };
     const claimed = tables.sql.apart(task, () => {
       const head = tables.heads.find(scopeOf(row), row.id);
       const [first] = head?.queue ?? [];
@@ -62,11 +67,11 @@ export function claim(tables: WriteTables, write: ClaimWrite): readonly ClaimedT
     });
     turns.push(...(claimed ?? []));
   }
-  return turns;
+  return { turns, more: false };
 }
 
 /** The turns that this very claim has given out before, when its answer was lost. */
-export function claimedBefore(tables: WriteTables, [, write]: ClaimWrite): readonly ClaimedTurn[] | undefined {
+export function claimedBefore(tables: WriteTables, [, write]: ClaimWrite): ClaimResult | undefined {
   const { now, node, leaseMs, agents, task } = write;
   const turns = notReady(tables).flatMap((place) => {
     const row = ownerOf(tables, place.task);
@@ -79,7 +84,7 @@ export function claimedBefore(tables: WriteTables, [, write]: ClaimWrite): reado
       }) ?? []
     );
   });
-  return turns.length === 0 ? undefined : turns;
+  return turns.length === 0 ? undefined : { turns, more: turns.length >= write.limit };
 }
 
 function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }: HeadRow): readonly ClaimedTurn[] {
@@ -97,9 +102,9 @@ function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }
   return [{ scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began: began === turn, ...texts }];
 }
 
-function claimable(tables: WriteTables, write: ClaimWrite): readonly Candidate[] {
-  const [, { now, agents, limit, task }] = write;
-  if (limit <= 0) return [];
+/** The first turns that may be claimed. */
+function candidates(tables: WriteTables, write: ClaimWrite, limit: number): readonly Candidate[] {
+  const [, { now, agents, task }] = write;
   if (task !== null) {
     const head = tables.heads.find(...task);
     const [first] = head?.queue ?? [];
@@ -116,11 +121,11 @@ function claimable(tables: WriteTables, write: ClaimWrite): readonly Candidate[]
     if (waiting.length === limit) break;
   }
   if (now < tables.counters.nextLeaseEnd) return waiting;
-  return [...waiting, ...lost(tables, write)].sort((a, b) => a.place - b.place).slice(0, limit);
+  return [...waiting, ...lost(tables, write, limit)].sort((a, b) => a.place - b.place).slice(0, limit);
 }
 
 /** Turns whose lease has ended, oldest first. */
-function lost(tables: WriteTables, write: ClaimWrite): readonly Candidate[] {
+function lost(tables: WriteTables, write: ClaimWrite, limit: number): readonly Candidate[] {
   const found: Candidate[] = [];
   let nextLeaseEnd = Number.POSITIVE_INFINITY;
   for (const place of notReady(tables)) {
@@ -131,19 +136,21 @@ function lost(tables: WriteTables, write: ClaimWrite): readonly Candidate[] {
     if (isFree(candidate, write)) found.push(candidate);
   }
   tables.counters.nextLeaseEnd = nextLeaseEnd;
-  return found.slice(0, write[1].limit);
+  return found.slice(0, limit);
 }
 
 /** True if the turn is one of the agents asked for, and its node may be overtaken. */
 function isFree(
   candidate: Place & { readonly row: Owner | undefined },
-  [, { now, node, agents }]: ClaimWrite,
+  [, { now, node, agents, holds }]: ClaimWrite,
 ): candidate is Candidate {
   const { row, turn } = candidate;
   if (row === undefined || !agents.includes(row.agent)) return false;
   const { held, epoch, leaseEnd } = row;
   const holder = held === null ? undefined : { turn: held, node: row.node ?? '', leaseEnd: leaseEnd ?? 0 };
-  return isClaimable({ queue: [{ turn }], holder, epoch }, { node }, now);
+  const { agent, tenant, owner, id } = row;
+  const key = { scope: { agent, tenant, owner }, id };
+  return isClaimable({ queue: [{ turn }], holder, epoch }, { node, holds }, { task: key, now });
 }
 
 function* readyPlaces({ sql }: WriteTables): Generator<Place, void> {

@@ -1,6 +1,6 @@
 import { mergedCancel, parsedCancel } from '../merged-cancel.js';
 import { decideCancel } from '../rules/decide-cancel.js';
-import { isHeld, waitingIn } from '../rules/task-head.js';
+import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { renewedHolder } from '../rules/turn-lease.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, writeHolder } from './task-turns.js';
@@ -10,6 +10,7 @@ import type {
   CancelWrite,
   CheckpointWrite,
   HeldFields,
+  HeldResult,
   LeaveAsideWrite,
   ReleaseWrite,
   RenewResult,
@@ -18,23 +19,25 @@ import type {
 import type { WriteTables } from './write-tables.js';
 
 /** Counts the attempt that begins; false for a turn that is no longer held, or the request to cancel it, if any. */
-export function begin(tables: WriteTables, [, { turn, attempt }]: BeginWrite): RenewResult[number] {
+export function begin(tables: WriteTables, [, { turn, attempt }]: BeginWrite): HeldResult {
   const head = heldBy(tables, turn);
   if (head === undefined) return false;
   tables.sql.run('UPDATE execution SET attempt = ? WHERE task = ? AND turn = ?', attempt, head.pk, turn.turn);
   return cancelOf(tables, head.pk, turn.turn);
 }
 
-/** Moves the ends of leases on, as far as they are still held. */
+/** Moves the ends of leases on, as far as they are still held. A damaged row fails no other turn. */
 export function renew(tables: WriteTables, [, { now, leaseMs, turns }]: RenewWrite): RenewResult {
-  return turns.map((turn) => {
-    const head = tables.heads.find(turn.scope, turn.taskId);
-    const holder = head && renewedHolder(head, turn, now + leaseMs);
-    if (head === undefined || holder === undefined) return false;
-    head.holder = holder;
-    tables.sql.run('UPDATE task SET lease_end = ? WHERE pk = ?', holder.leaseEnd, head.pk);
-    return cancelOf(tables, head.pk, holder.turn);
-  });
+  return turns.map((turn) =>
+    tables.sql.apart(turn.taskId, () => {
+      const head = tables.heads.find(turn.scope, turn.taskId);
+      const holder = head && renewedHolder(head, turn, now + leaseMs);
+      if (head === undefined || holder === undefined) return false;
+      head.holder = holder;
+      tables.sql.run('UPDATE task SET lease_end = ? WHERE pk = ?', holder.leaseEnd, head.pk);
+      return cancelOf(tables, head.pk, holder.turn);
+    }),
+  );
 }
 
 /** Gives a turn up; how many turns of its task wait. */
@@ -75,7 +78,7 @@ export function saveCheckpoint(tables: WriteTables, [, { turn, checkpoint }]: Ch
 }
 
 /** Keeps a request to cancel with the held turn, if there is one. */
-export function requestCancel(tables: WriteTables, [, { scope, taskId, request }]: CancelWrite): CancelResult {
+export function requestCancel(tables: WriteTables, [, { scope, now, taskId, request }]: CancelWrite): CancelResult {
   const head = tables.heads.find(scope, taskId);
   const decision = decideCancel(head);
   if (head === undefined || decision.kind === 'not-found') return { kind: 'not-found' };
@@ -87,7 +90,7 @@ export function requestCancel(tables: WriteTables, [, { scope, taskId, request }
       earlier === null ? request : JSON.stringify(mergedCancel(parsedCancel(earlier), parsedCancel(request)));
     tables.sql.run('UPDATE execution SET cancel = ? WHERE task = ? AND turn = ?', merged, head.pk, turn);
   }
-  return { kind: 'requested' };
+  return { kind: 'requested', seq: head.seq, turn, running: isRunning(head, now) };
 }
 
 /** The task of a turn, if the turn is still held under this epoch. */

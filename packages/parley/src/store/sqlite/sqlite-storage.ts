@@ -16,7 +16,10 @@ import type {
   CancelOutcome,
   CancelRequest,
   Claim,
+  ClaimRequest,
+  Claims,
   HeldTurn,
+  Holding,
   IdempotencyKey,
   Lease,
   NodeBeat,
@@ -46,7 +49,7 @@ import { stateOfNumber } from './state-numbers.js';
 import { storedOf, type TaskRow, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
-import type { ClaimedTurn } from './write-requests.js';
+import type { ClaimedTurn, HeldResult } from './write-requests.js';
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
 const SMALL_READ = 1_048_576;
@@ -94,18 +97,20 @@ export class SqliteStorage implements TaskStorage {
     const result = await this.#commits.do(acceptWrite(acceptance, now));
     switch (result[0]) {
       case 'accepted': {
-        const [, turn, epoch] = result;
+        const [, turn, seq, epoch] = result;
         const taskId = 'create' in task ? task.create.id : task.id;
         if (epoch === null) {
           if (acceptance.claim === undefined) this.wakeups.workReady(scope.agent);
-          return { kind: 'accepted', taskId, turn };
+          return { kind: 'accepted', taskId, turn, seq };
         }
         const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };
-        if ('create' in task) return { kind: 'accepted', taskId, turn, claim: { ...known, task: task.create, seq: 1 } };
+        if ('create' in task && seq === 1) {
+          return { kind: 'accepted', taskId, turn, seq, claim: { ...known, task: task.create, seq } };
+        }
         // A message to a task that cannot be read is as if it had not come.
         const stored = await this.#readHeld({ key: { scope, id: taskId }, turn, epoch });
         if (stored === undefined) return { kind: 'not-found' };
-        return { kind: 'accepted', taskId, turn, claim: { ...known, task: stored.task, seq: stored.seq } };
+        return { kind: 'accepted', taskId, turn, seq, claim: { ...known, task: stored.task, seq: stored.seq } };
       }
       case 'repeated': {
         const [, digest, taskId, turn, reply] = result;
@@ -126,24 +131,24 @@ export class SqliteStorage implements TaskStorage {
     return { kind: 'appended', waiting: result[1] };
   }
 
-  async claim(
-    request: Lease & { readonly agents: readonly string[]; readonly limit: number; readonly task?: TaskKey },
-  ): Promise<readonly Claim[]> {
+  async claim(request: ClaimRequest): Promise<Claims> {
     const now = this.#open();
-    const { node, leaseMs, agents, limit, task } = request;
+    const { node, leaseMs, agents, limit, maxBytes = Number.POSITIVE_INFINITY, task, holds } = request;
     const key = task === undefined ? null : ([scopeFields(task.scope), task.id] as const);
     const claims: Claim[] = [];
     for (;;) {
       const wanted = limit - claims.length;
-      const turns = await this.#commits.do(['claim', { now, node, leaseMs, agents, limit: wanted, task: key }]);
+      const write = { now, node, leaseMs, agents, limit: wanted, maxBytes, task: key, holds };
+      const { turns, more } = await this.#commits.do(['claim', write]);
       const found = turns.filter((turn) => this.#isNew(turn, now));
+      const before = claims.length;
       for (const turn of found) {
         const claim = await this.#claimOf(turn);
         if (claim !== undefined) claims.push(claim);
       }
       // Turns that cannot be read were set aside; others take their places.
-      const isLast = turns.length < wanted && found.length === turns.length;
-      if (isLast || turns.length === 0 || claims.length >= limit) return claims;
+      const isWhole = claims.length - before === turns.length;
+      if (isWhole || turns.length === 0) return { claims, more };
     }
   }
 
@@ -153,12 +158,14 @@ export class SqliteStorage implements TaskStorage {
       'renew',
       { now, leaseMs: request.leaseMs, turns: request.turns.map(heldFields) },
     ]);
-    return renewals.map(renewalOf);
+    return renewals.map((result) =>
+      result === undefined ? { held: 'unknown', error: 'The row of the task cannot be read' } : holdingOf(result),
+    );
   }
 
-  async begin(turn: HeldTurn, attempt: number): Promise<Renewal> {
+  async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
     this.#open();
-    return renewalOf(await this.#commits.do(['begin', { turn: heldFields(turn), attempt }]));
+    return holdingOf(await this.#commits.do(['begin', { turn: heldFields(turn), attempt }]));
   }
 
   async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
@@ -174,13 +181,17 @@ export class SqliteStorage implements TaskStorage {
   }
 
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
-    this.#open();
-    const cancel = { scope: scopeFields(scope), taskId, request: JSON.stringify(request) };
+    const now = this.#open();
+    const cancel = { scope: scopeFields(scope), now, taskId, request: JSON.stringify(request) };
     const result = await this.#commits.do(['cancel', cancel]);
+    if (result.kind === 'not-found') return result;
     if (result.kind === 'terminal') return { kind: 'terminal', state: stateOfNumber(result.state) };
-    const stored = result.kind === 'requested' ? this.#stored(scope, taskId) : undefined;
-    if (stored !== undefined) this.wakeups.cancelAsked({ scope, id: taskId });
-    return stored === undefined ? { kind: 'not-found' } : { kind: 'requested', stored };
+    this.wakeups.cancelAsked({ scope, id: taskId });
+    const { seq, turn, running } = result;
+    const requested = { kind: 'requested', seq, ...(turn !== undefined && { turn }) } as const;
+    if (running) return requested;
+    const stored = this.#stored(scope, taskId);
+    return stored === undefined ? { kind: 'not-found' } : { ...requested, stored };
   }
 
   async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
@@ -232,14 +243,14 @@ export class SqliteStorage implements TaskStorage {
     return outcome;
   }
 
-  async remember(scope: Scope, { key, expiresAt, digest }: IdempotencyKey, reply: Message): Promise<void> {
-    this.#open();
-    const row = { key, expiresAt, digest, reply: JSON.stringify(reply) };
+  async remember(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, reply: Message): Promise<void> {
+    const now = this.#open();
+    const row = { key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply) };
     await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]);
   }
 
-  async recall(scope: Scope, key: string, now: number): Promise<Remembered | undefined> {
-    this.#open();
+  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    const now = this.#open();
     return this.#read(() => readRemembered(this.#file.tables, { scope, key, now }));
   }
 
@@ -410,7 +421,7 @@ export class SqliteStorage implements TaskStorage {
   }
 }
 
-function renewalOf(renewal: string | null | false): Renewal {
-  if (renewal === false) return { held: false };
-  return renewal === null ? { held: true } : { held: true, cancel: parsedCancel(renewal) };
+function holdingOf(result: HeldResult): Holding {
+  if (result === false) return { held: false };
+  return result === null ? { held: true } : { held: true, cancel: parsedCancel(result) };
 }

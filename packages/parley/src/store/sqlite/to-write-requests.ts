@@ -52,8 +52,9 @@ export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
     JSON.stringify(caller),
     claim === undefined ? null : [claim.node, claim.leaseMs],
     pushConfig === undefined ? null : [pushConfigId, JSON.stringify({ ...pushConfig, id: pushConfigId, taskId })],
-    idempotency === undefined ? null : [idempotency.key, idempotency.expiresAt, idempotency.digest],
+    idempotency === undefined ? null : [idempotency.key, now + idempotency.ttlMs, idempotency.digest],
     waitingLimit,
+    acceptance.again === true,
   ];
 }
 
@@ -81,6 +82,7 @@ export function appendWrite(append: Append, now: number): AppendWrite {
     texts === undefined ? null : [texts.history ?? null, texts.artifacts ?? null],
     endsTurn ?? null,
     fields,
+    textOf(append.checkpoint),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Retention, Swept, TurnRuns } from '../task-storage.js';
+import type { HeldTurn, Retention, Swept, TurnRuns } from '../task-storage.js';
 
 /**
  * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
@@ -61,10 +61,11 @@ export type AcceptWrite = readonly [
   pushConfig: readonly [id: string, config: string] | null,
   idempotency: readonly [key: string, expiresAt: number, digest: string] | null,
   waitingLimit: number,
+  again: boolean,
 ];
 /** The turn a message got, or why it got none; `epoch` is there when it was claimed. */
 export type AcceptResult =
-  | readonly ['accepted', turn: number, epoch: number | null]
+  | readonly ['accepted', turn: number, seq: number, epoch: number | null]
   | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
   | readonly ['not-found' | 'other-context' | 'full'];
@@ -85,6 +86,7 @@ export type AppendWrite = readonly [
   endsTurn: number | null,
   /** `RECORD_FIELDS` values for each record. */
   records: readonly (string | number | null)[],
+  checkpoint: string | null,
 ];
 /** How many values of `records` make one: turn, event, history, metadata. */
 export const RECORD_FIELDS = 4;
@@ -102,7 +104,9 @@ export type ClaimWrite = readonly [
     readonly leaseMs: number;
     readonly agents: readonly string[];
     readonly limit: number;
+    readonly maxBytes: number;
     readonly task: readonly [scope: ScopeFields, id: string] | null;
+    readonly holds: readonly HeldTurn[] | undefined;
   },
 ];
 /** A claimed turn with its texts; the task itself is read by the thread that needs it. */
@@ -123,8 +127,15 @@ export type RenewWrite = readonly [
   'renew',
   { readonly now: number; readonly leaseMs: number; readonly turns: readonly HeldFields[] },
 ];
-/** For each turn: `false` when it is lost, or the request to cancel it, if any. */
-export type RenewResult = readonly (string | null | false)[];
+/** The claimed turns, and whether a limit cut the list short. */
+export interface ClaimResult {
+  readonly turns: readonly ClaimedTurn[];
+  readonly more: boolean;
+}
+/** The result for each turn; `undefined` if its row is damaged. */
+export type RenewResult = readonly (HeldResult | undefined)[];
+/** `false` for a turn that is lost, or the request to cancel it, if any. */
+export type HeldResult = string | null | false;
 
 /** Give a turn up. */
 export type ReleaseWrite = readonly [
@@ -138,11 +149,12 @@ export type CheckpointWrite = readonly ['checkpoint', { readonly turn: HeldField
 /** Ask to cancel a task. */
 export type CancelWrite = readonly [
   'cancel',
-  { readonly scope: ScopeFields; readonly taskId: string; readonly request: string },
+  { readonly scope: ScopeFields; readonly now: number; readonly taskId: string; readonly request: string },
 ];
 /** The answer to a request to cancel. */
 export type CancelResult =
-  | { readonly kind: 'requested' | 'not-found' }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'requested'; readonly seq: number; readonly turn: number | undefined; readonly running: boolean }
   | { readonly kind: 'terminal'; readonly state: number };
 
 /** Put a task there from outside. */
@@ -187,8 +199,8 @@ export type CheckWrite = readonly ['check', { readonly now: number }];
 export interface WriteResults {
   readonly accept: AcceptResult;
   readonly append: AppendResult;
-  readonly claim: readonly ClaimedTurn[];
-  readonly begin: RenewResult[number];
+  readonly claim: ClaimResult;
+  readonly begin: HeldResult;
   readonly renew: RenewResult;
   readonly release: number;
   readonly 'leave-aside': undefined;
