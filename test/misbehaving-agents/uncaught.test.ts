@@ -34,7 +34,7 @@ function run(own: string): Promise<{ code: number; stdout: string; stderr: strin
   });
 }
 
-const LOGGED = 'logged agent threw where nobody waits for it\nTASK_STATE_FAILED\n';
+const LOGGED = 'logged agent threw outside of its promise\nTASK_STATE_FAILED\n';
 
 it('an error of an agent fails its task, one of the program itself ends the process with its own stack', async () => {
   const { code, stdout, stderr } = await run(`await send(); await send(); later(new Error('of the program'));`);

@@ -3,15 +3,29 @@ import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
 import { isStreamResponse, violationsOf } from '../../model/validation.js';
+import type { AgentEventInput } from './turn-state.js';
 
-/** The task an event is about. */
+const INPUTS: Readonly<Record<TaskState, AgentEventInput>> = {
+  // Agents cannot publish it: the event is invalid.
+  TASK_STATE_UNSPECIFIED: 'invalid',
+  TASK_STATE_SUBMITTED: 'announced',
+  TASK_STATE_WORKING: 'working',
+  TASK_STATE_AUTH_REQUIRED: 'login',
+  TASK_STATE_INPUT_REQUIRED: 'question',
+  TASK_STATE_REJECTED: 'rejected',
+  TASK_STATE_COMPLETED: 'terminal',
+  TASK_STATE_FAILED: 'terminal',
+  TASK_STATE_CANCELED: 'terminal',
+};
+
+/** The task of an event. */
 export interface TaskAddress {
   readonly taskId: string;
   readonly contextId: string;
 }
 
 /**
- * An event as agent code published it, if it is valid and about the task it may write to.
+ * The event that an agent has published, if it is valid and about the task of its turn.
  * @throws InvalidAgentResponseError with the fault as its cause.
  */
 export function readAgentEvent(event: unknown, address: TaskAddress): StreamResponse {
@@ -30,13 +44,20 @@ export function announcedState(event: TaskEvent): TaskState | undefined {
   return 'task' in event ? event.task.status.state : undefined;
 }
 
-/** A status of the task, yet without its time. */
+/** The input that an event is to its turn. */
+export function inputOf(event: StreamResponse): AgentEventInput {
+  if ('message' in event) return 'message';
+  const state = announcedState(event);
+  return state === undefined ? 'chunk' : INPUTS[state];
+}
+
+/** A status of the task, without its time. */
 export function statusEvent(address: TaskAddress, state: TaskState, message?: Message): TaskEvent {
   const { taskId, contextId } = address;
   return { statusUpdate: { taskId, contextId, status: message ? { state, message } : { state } } };
 }
 
-/** The event with the time of its status; itself where it has none. */
+/** The event with the time of its status. An event without a status stays as it is. */
 export function withTimestamp(event: TaskEvent, timestamp: () => string): TaskEvent {
   if ('artifactUpdate' in event) return event;
   if ('task' in event) return { task: { ...event.task, status: { ...event.task.status, timestamp: timestamp() } } };
@@ -44,7 +65,7 @@ export function withTimestamp(event: TaskEvent, timestamp: () => string): TaskEv
   return { statusUpdate: { ...update, status: { ...update.status, timestamp: timestamp() } } };
 }
 
-/** What ties an event to another task, or is not an agent's to say. */
+/** The fault of an event that belongs to another task, or that an agent may not publish. */
 function foreign(event: StreamResponse, address: TaskAddress): string | undefined {
   if ('message' in event) {
     const { taskId = address.taskId, contextId } = event.message;

@@ -1,10 +1,12 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { failureLevel } from '../../errors/storage-error.js';
 import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { TurnContext } from './turn-context.js';
 import { type TurnEvents, TurnOverError } from './turn-events.js';
 
-/** What a run needs. */
+/** The agent to call, its arguments, and the turn that it runs in. */
 export interface AgentRunOptions {
   readonly taskId: string;
   readonly executor: AgentExecutor;
@@ -12,21 +14,21 @@ export interface AgentRunOptions {
   readonly events: TurnEvents;
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
-  /** The agent threw where nobody waits for it: whether it still works is not known. */
+  /** The agent threw outside of the promise that it has returned. It may still work. */
   readonly onUncaughtError: () => void;
 }
 
 /**
- * The agent's code in one turn: whatever it throws, at once, later or where nobody waits for it, ends here. Outlives
- * the turn as long as something of the agent does.
+ * The agent's code in one turn. Every error that it throws ends here: at once, later, or outside of its promise. The
+ * object outlives the turn if code of the agent does.
  */
 export class AgentRun implements UncaughtErrorScope {
   readonly #taskId: string;
   readonly #logger: Logger;
   readonly #uncaughtErrors: UncaughtErrors;
-  /** Absent once the turn is over. */
+  /** Absent after the agent was released. */
   #options: AgentRunOptions | undefined;
-  /** Errors that the agent was given and need not look at. */
+  /** Errors that the agent has got from the engine and need not handle. */
   #refusals: WeakSet<object> | undefined;
   #abortReason: Error | undefined;
 
@@ -37,9 +39,9 @@ export class AgentRun implements UncaughtErrorScope {
     this.#options = options;
   }
 
-  /** Runs the executor. Throws or rejects with what it throws; `undefined` when it has returned already. */
+  /** Runs the executor. Throws or rejects with the error of the agent. `undefined`: the agent has returned already. */
   execute(): Promise<unknown> | undefined {
-    // Agents without types may return anything, promises that are none included.
+    // Agents without types may return anything, also objects that only look like promises.
     const returned: unknown = this.#as(({ executor, context, events }) => executor.execute(context, events));
     return returned === undefined ? undefined : Promise.resolve(returned);
   }
@@ -50,7 +52,7 @@ export class AgentRun implements UncaughtErrorScope {
     this.#as(({ context }) => context.abort(reason));
   }
 
-  /** Tells the executor that its turn is canceled. How it takes that is its own affair. */
+  /** Tells the executor that its turn is canceled. Its errors are logged and change nothing. */
   cancel(): void {
     const refused = (error: unknown) =>
       this.#logger.error('cancel() of the agent failed', { taskId: this.#taskId, error });
@@ -61,14 +63,14 @@ export class AgentRun implements UncaughtErrorScope {
     }
   }
 
-  /** An event or a checkpoint was refused with this error, which the agent need not look at. */
+  /** Notes the error that an event or a checkpoint was refused with. The agent need not handle it. */
   refused(error: unknown): void {
     if (typeof error !== 'object' || error === null) return;
     this.#refusals ??= new WeakSet();
     this.#refusals.add(error);
   }
 
-  /** The executor threw this when its turn was over: only the log can hear of it. */
+  /** Logs an error that the executor threw after its turn was over. */
   threwLate(error: unknown): void {
     const fields = { taskId: this.#taskId, error };
     if (this.#isRefusal(error) || this.#isAbort(error)) this.#logger.debug('agent stopped after its turn', fields);
@@ -77,13 +79,13 @@ export class AgentRun implements UncaughtErrorScope {
 
   stray(error: unknown): void {
     const fields = { taskId: this.#taskId, error };
-    if (this.#isRefusal(error)) return this.#logger.debug('agent did not look at the refusal of an event', fields);
-    this.#logger.error('agent threw where nobody waits for it', fields);
+    if (this.#isRefusal(error)) return this.#logger.debug('agent did not handle the refusal of an event', fields);
+    this.#logger.error('agent threw outside of its promise', fields);
     this.#options?.onUncaughtError();
   }
 
-  /** The turn is over: nothing of it is kept, and what still comes is only logged. */
-  end(): void {
+  /** Releases the agent: the object keeps nothing of the turn, and later errors are only logged. */
+  release(): void {
     this.#options = undefined;
   }
 
@@ -97,12 +99,12 @@ export class AgentRun implements UncaughtErrorScope {
     try {
       return error instanceof TurnOverError;
     } catch {
-      // Anything can be thrown, and some of it throws when it is looked at.
+      // Agents can throw objects that throw when they are read.
       return false;
     }
   }
 
-  /** True if an agent that was told to stop says that it did. */
+  /** True if the error says that the agent has stopped because it was told to. */
   #isAbort(error: unknown): boolean {
     if (this.#abortReason === undefined) return false;
     try {
@@ -110,5 +112,23 @@ export class AgentRun implements UncaughtErrorScope {
     } catch {
       return false;
     }
+  }
+}
+
+/** Agents can throw anything, including objects that throw when they are read. */
+export function levelOfThrown(error: unknown): 'error' | 'debug' {
+  try {
+    return failureLevel(error);
+  } catch {
+    return 'error';
+  }
+}
+
+/** Agents can throw anything, including objects that throw when they are read. */
+export function isA2AError(error: unknown): error is A2AError {
+  try {
+    return error instanceof A2AError;
+  } catch {
+    return false;
   }
 }

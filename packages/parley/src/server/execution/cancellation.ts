@@ -3,9 +3,9 @@ import type { JsonObject } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Scope, StoredTask } from '../../store/task-storage.js';
+import type { EngineContext } from './engine-context.js';
 import { endFromOutside } from './outside-end.js';
 import type { RunningTurns } from './running-turns.js';
-import type { EngineContext } from './turn-host.js';
 import { TurnWaiter } from './turn-waiter.js';
 import { storageStalledError } from './unavailable-errors.js';
 

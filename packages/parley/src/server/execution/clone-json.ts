@@ -1,15 +1,15 @@
 import type { JsonValue } from '../../model/json.js';
 
 const MAX_DEPTH = 100;
-/** What counts beside texts: about the memory it takes. */
+/** About the memory that an object and a value take. */
 const OBJECT_BYTES = 64;
 const VALUE_BYTES = 4;
 
 /**
- * A copy of what agent code handed over, so that nothing it does to its own objects afterwards changes the log. As in
- * JSON, members that are `undefined` are left out and `toJSON` is asked. The rest is not looked at: the validator judges
- * the copy.
- * @throws TypeError for what JSON cannot hold, circles and more than `maxBytes` included; and whatever the value throws itself.
+ * A copy of a value of an agent. The agent may change its own objects afterwards, and the log stays as it is. As in
+ * JSON, members that are `undefined` are left out, and `toJSON` is called. The validator checks the copy.
+ * @throws TypeError for values without a JSON form, for circles, and for more than `maxBytes`. Errors of the value's
+ *   own code are thrown as they are.
  */
 export function cloneJson(value: unknown, maxBytes: number): JsonValue {
   return new Copier(maxBytes).copy(value);
@@ -17,7 +17,7 @@ export function cloneJson(value: unknown, maxBytes: number): JsonValue {
 
 class Copier {
   #left: number;
-  /** The objects that lead to the one being copied. */
+  /** The objects around the one that is being copied. */
   readonly #path: object[] = [];
 
   constructor(maxBytes: number) {
@@ -26,7 +26,7 @@ class Copier {
 
   copy(value: unknown): JsonValue {
     this.#left -= typeof value === 'string' ? value.length : typeof value === 'object' ? OBJECT_BYTES : VALUE_BYTES;
-    // What is small in memory because its parts are the same object may be endless once it is written out.
+    // A value may hold the same object many times: it is small in memory and endless as JSON.
     if (this.#left < 0) throw new TypeError('More than a task can hold');
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number' && Number.isFinite(value)) return value;
@@ -52,7 +52,7 @@ class Copier {
 
   #list(items: readonly unknown[]): JsonValue[] {
     const copy: JsonValue[] = [];
-    // By index: how an object goes through its own items is nothing to rely on.
+    // By index: an agent can override the iterator of its arrays.
     for (let index = 0; index < items.length; index += 1) copy.push(this.copy(items[index]));
     return copy;
   }

@@ -2,24 +2,24 @@ import type { Message } from '../../model/message.js';
 import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import type { CallerContext, Claim, IdempotencyKey, Scope } from '../../store/task-storage.js';
-import type { EngineContext } from './turn-host.js';
+import type { EngineContext } from './engine-context.js';
 
-/** A message whose agent decides whether it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
+/** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
 export interface Draft {
   readonly scope: Scope;
   /** As sent. */
   readonly message: Message;
   readonly caller: CallerContext;
-  /** The task it becomes, if it becomes one: SUBMITTED, with the message in its history. */
+  /** The task that it may become: SUBMITTED, with the message in its history. */
   readonly task: Task & { readonly contextId: string };
   readonly pushConfig?: TaskPushNotificationConfig;
   readonly idempotency?: IdempotencyKey;
 }
 
-/** What the first event of a draft made of it. */
+/** The outcome of a draft's first event: a direct message, or the claim of a new task. */
 export type Opening = { readonly reply: Message } | { readonly claim: Claim };
 
-/** Stores a draft as the task it becomes, and claims its turn. Rejects where that is not possible. */
+/** Stores the task of a draft and claims its turn. Rejects if the storage fails. */
 export async function storeDraft({ storage, lease, limits }: EngineContext, draft: Draft): Promise<Claim> {
   const { scope, message, caller, task, pushConfig, idempotency } = draft;
   const outcome = await storage.accept({

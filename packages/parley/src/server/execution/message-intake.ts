@@ -19,9 +19,9 @@ import type {
 } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { ServerCallContext } from '../server-call-context.js';
+import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
-import type { EngineContext } from './turn-host.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
 const NONE: readonly string[] = Object.freeze([]);

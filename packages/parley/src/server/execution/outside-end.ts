@@ -4,19 +4,22 @@ import type { StoredTask } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
+import type { EngineContext } from './engine-context.js';
 import { timestampAt } from './timestamp.js';
-import type { EngineContext } from './turn-host.js';
 
-/** How a task is to end, and what may stand against it. */
+/** The end of a task from outside of its turns. */
 export interface OutsideEnd {
   readonly status: Omit<TaskStatus, 'timestamp'>;
   /** Merged into the task's metadata. */
   readonly metadata?: JsonObject | undefined;
-  /** `idle`: only while no turn runs; `force`: overtaking the one that runs. */
+  /** `idle`: only while no turn runs. `force`: overtakes the turn that runs. */
   readonly authority: 'idle' | 'force';
 }
 
-/** Ends a task from outside of any turn, in the name of the turn that is held. Undefined when it has changed since it was read: nothing was written then. */
+/**
+ * Ends a task from outside of its turns, in the name of the turn that is held. `undefined`: the task has changed since it
+ * was read, and nothing was written.
+ */
 export async function endFromOutside(
   context: EngineContext,
   stored: StoredTask,

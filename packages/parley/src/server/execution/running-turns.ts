@@ -12,11 +12,11 @@ import {
 import type { EngineLimits } from '../engine-limits.js';
 import { type Arrival, Arrivals } from './arrivals.js';
 import type { Draft } from './draft.js';
+import type { EngineContext } from './engine-context.js';
 import type { EngineNode, LeasedTurn, NodeMember } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { Turn, type TurnOwner } from './turn.js';
 import { turnFate } from './turn-fate.js';
-import type { EngineContext } from './turn-host.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;

@@ -8,10 +8,10 @@ import type { StreamItem } from '../../task/stream-item.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { trimTask } from '../../task/trim-task.js';
 import { announcedState } from './agent-event.js';
+import type { EngineContext } from './engine-context.js';
 import type { EngineNode } from './engine-node.js';
 import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { Envelope, Submission } from './message-intake.js';
-import type { EngineContext } from './turn-host.js';
 import { closingError } from './unavailable-errors.js';
 
 /** A stream of events, as an iterator. */

@@ -12,16 +12,16 @@ import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
-import { callerOf } from './turn-host.js';
+import { callerOf } from './engine-context.js';
 
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 
-/** What a turn context is made of. `claim` is there once the task is. */
+/** The sources of a turn context. `claim` is absent before the task is stored. */
 export interface TurnContextOptions {
   readonly scope: Scope;
   readonly storage: TaskStorage;
-  /** With its task and context id. */
+  /** The message with the ids of its task. */
   readonly message: Message & { readonly taskId: string; readonly contextId: string };
   readonly caller: CallerContext;
   readonly claim: Claim | undefined;
@@ -30,12 +30,12 @@ export interface TurnContextOptions {
   readonly logger: Logger;
 }
 
-/** The members that are copied for the agent when it first reads them. */
+/** Members that are copied for the agent when it first reads them. */
 type Copied = Pick<RequestContext, 'message' | 'task' | 'history' | 'metadata' | 'checkpoint'>;
 
 /**
- * The context of one turn. Agents may change what they get: each member is a copy, made when it is first read. So is
- * the signal.
+ * The context of one turn. An agent may change the objects that it gets: each is a copy, made at the first read. The
+ * signal is made at the first read as well.
  */
 export class TurnContext implements RequestContext {
   readonly taskId: string;
@@ -76,7 +76,7 @@ export class TurnContext implements RequestContext {
     const { scope, storage, message, limits, logger } = this.#options;
     const found: Task[] = [];
     let bytes = 0;
-    // One after another: all at once would be in memory before the first of them is counted.
+    // One after another: the limit counts each task before the next is read.
     for (const id of new Set(message.referenceTaskIds)) {
       const stored = await storage.task(scope, id);
       if (stored === undefined) continue;
@@ -157,7 +157,7 @@ export class TurnContext implements RequestContext {
   }
 
   /**
-   * The messages before this one; last of all the question that it answers, which enters the history just before it.
+   * The messages before this one. The last is the question that this message answers, which enters the history with it.
    */
   #before(): readonly Message[] {
     const { claim, message } = this.#options;

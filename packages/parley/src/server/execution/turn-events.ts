@@ -14,23 +14,23 @@ export class TurnOverError extends Error {
   }
 }
 
-/** Where the events of a turn go: validated, numbered and committed there. */
+/** The turn as its agent's events see it: validates, numbers and commits them. */
 export interface EventSink {
   readonly taskId: string;
   readonly contextId: string;
   /**
-   * Never throws; what is wrong with an event comes as a rejection. `isOwn`: the agent holds no part of the event that it
-   * could still change.
+   * Takes an event. Never throws: it rejects if the event is invalid. `isOwn`: the agent holds no part of the event
+   * that it could still change.
    */
   accept(event: unknown, isOwn?: boolean): Promise<void>;
-  /** What events are answered with once the turn is over; nobody needs to look at it. */
+  /** The answer to events after the end of the turn; absent before. The agent need not handle it. */
   readonly refused: Promise<never> | undefined;
-  /** Takes what cannot even be read as an invalid event; never throws either. */
+  /** Takes an event that cannot be read, as an invalid one. Never throws. */
   refuse(error: unknown): Promise<void>;
   flush(): Promise<void>;
 }
 
-/** The agent's side of a turn: builds the protocol's events from the little an agent has to say. */
+/** The agent's side of a turn: builds events of the protocol from the arguments of an agent. */
 export class TurnEvents implements EventQueue {
   readonly #sink: EventSink;
   readonly #ids: IdSource;
@@ -145,7 +145,7 @@ export class TurnEvents implements EventQueue {
     }
   }
 
-  /** The id asked for, or a new one; what cannot be read is met again, and refused, where the event is made. */
+  /** The id that the agent asks for, or a new one. An id that cannot be read is refused later, with its event. */
   #idOf(info: ArtifactInfo | undefined): string {
     try {
       return info?.artifactId ?? this.#ids.random();
@@ -154,7 +154,7 @@ export class TurnEvents implements EventQueue {
     }
   }
 
-  /** Objects of an agent may throw when they are looked at. */
+  /** Objects of an agent may throw when they are read. */
   #refuse(error: unknown): Promise<void> {
     return ignoreRejection(this.#sink.refuse(error));
   }
@@ -171,7 +171,7 @@ export class TurnEvents implements EventQueue {
     return { messageId: this.#ids.random(), role: 'ROLE_AGENT', taskId, contextId, ...message };
   }
 
-  /** Fills in the ids an agent may leave out of an event it writes itself. */
+  /** Adds the ids that an agent may leave out of a raw event. */
   #completed(event: unknown): unknown {
     if (!isObject(event) || Object.keys(event).length !== 1) return event;
     const { taskId, contextId } = this.#sink;
@@ -199,7 +199,7 @@ function isText(content: unknown): content is string {
   return typeof content === 'string';
 }
 
-/** Whether a copy of what describes an artifact holds no objects: then it is a copy of all of it. */
+/** True if the description of an artifact holds no objects, so that a flat copy copies all of it. */
 function isFlat(about: Readonly<Record<string, unknown>>): boolean {
   for (const name in about) {
     const member = about[name];

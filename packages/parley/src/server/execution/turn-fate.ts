@@ -2,16 +2,19 @@ import { isInterrupted } from '../../model/task-state.js';
 import type { Claim } from '../../store/task-storage.js';
 
 /**
- * The next step for a claimed turn: `run` it, run it while no other turn of its kind runs (`run-alone`), `cancel` its
- * task, or fail its task because the agent cannot resume it (`interrupted`) or has used up its attempts (`exhausted`).
- * `wait`: the task goes on waiting for its caller.
+ * The next step for a claimed turn.
+ * - `run`: run the agent
+ * - `run-alone`: run the agent while no other turn of this kind runs
+ * - `cancel`: cancel the task
+ * - `wait`: the task goes on waiting for its caller
+ * - `interrupted`: fail the task, because the agent cannot resume it
+ * - `exhausted`: fail the task, because its attempts are used up
  */
 export type TurnFate = 'run' | 'run-alone' | 'cancel' | 'wait' | 'interrupted' | 'exhausted';
 
 /**
- * Decides the fate of a turn that this process has claimed after its message was accepted. An attempt counts from the
- * moment in which its agent begins; a turn claimed by its own accept begins with that. An orderly hand-over costs none
- * of the attempts that an agent has.
+ * Decides the fate of a turn that this process has claimed after its message was accepted. An attempt counts when its
+ * agent begins. A turn that its own accept has claimed begins with that commit. An orderly hand-over costs no attempt.
  */
 export function turnFate(
   claim: Claim,

@@ -12,12 +12,21 @@ import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { announcedState, type TaskAddress, withTimestamp } from './agent-event.js';
 import { CommitQueue, type Committer } from './commit-queue.js';
+import type { EngineContext } from './engine-context.js';
 import { timestampAt } from './timestamp.js';
 import { TurnOverError } from './turn-events.js';
-import type { EngineContext } from './turn-host.js';
 
 /** A message with the ids of its task. */
 export type AddressedMessage = Message & TaskAddress;
+
+/** The message with the ids of its task. In the history of a task that it has created, it has them already. */
+export function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
+  const first = history?.[0];
+  if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
+    return first as AddressedMessage;
+  }
+  return { ...message, taskId: id, contextId };
+}
 
 /** The turn that a log is of. */
 export interface LoggedTurn extends TaskAddress {
@@ -25,7 +34,7 @@ export interface LoggedTurn extends TaskAddress {
   readonly message: AddressedMessage;
   /** Enters the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
-  /** The last commit has taken the turn out of the storage. `waiting`: messages of the task that wait for their turn. */
+  /** The last commit has taken the turn out of the storage. `waiting`: messages of the task that wait for a turn. */
   left(waiting: number): void;
   /** The storage has refused a commit. */
   fenced(): void;
@@ -243,7 +252,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
     return snapshot;
   }
 
-  /** Callers who wait for the outcome of the turn are told when its commit takes too long, and later callers as well. */
+  /** Callers who wait for the outcome of the turn are told if its commit takes too long, and later callers as well. */
   #startOverdue(): void {
     this.#overdue ??= this.#context.patience.start(() => {
       this.#overdue = undefined;

@@ -29,7 +29,7 @@ type OverState = 'lingering' | 'ended' | 'handed over' | 'lost';
 
 /**
  * The state of a turn. A `drafted` turn has a message and no task, and its agent is not called yet. In `draft` its
- * agent runs. In `storing …` the task is on its way into the storage; the rest names the next state.
+ * agent runs. In `storing …` the task is on its way into the storage. The rest of the name is the state that follows.
  */
 export type TurnState = 'drafted' | 'draft' | `storing ${LiveState}` | StoredState | OverState;
 

@@ -145,8 +145,8 @@ function spoiled(at: At, before: Effects, isAborted: boolean) {
 }
 
 /**
- * The agent works. `before` precedes the first record of the turn. `opening` precedes a first record that is WORKING or
- * REJECTED, which needs no WORKING before it.
+ * The agent works. The effects `before` come before the first record of the turn. If that record is WORKING or
+ * REJECTED, the effects `opening` come instead: it needs no WORKING before it.
  */
 function agentWorks(at: At, before: Effects, opening: Effects) {
   const end = (notes: Effects, text: string, ...stop: Effects) =>

@@ -1,9 +1,7 @@
-import { A2AError } from '../../errors/a2a-error.js';
 import { failureLevel } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse } from '../../model/stream-response.js';
-import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
@@ -11,16 +9,15 @@ import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import { mergedCancel } from '../../store/merged-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
-import { announcedState, readAgentEvent, statusEvent } from './agent-event.js';
-import { AgentRun } from './agent-run.js';
+import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';
+import { AgentRun, isA2AError, levelOfThrown } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
+import type { EngineContext } from './engine-context.js';
 import { TurnContext } from './turn-context.js';
 import { type EventSink, TurnEvents, TurnOverError } from './turn-events.js';
-import type { EngineContext } from './turn-host.js';
-import { type AddressedMessage, heldTurn, type LoggedTurn, TurnLog } from './turn-log.js';
+import { type AddressedMessage, addressed, heldTurn, type LoggedTurn, TurnLog } from './turn-log.js';
 import {
-  type AgentEventInput,
   acceptsEvents,
   hasLeft,
   step,
@@ -221,7 +218,7 @@ export class Turn implements EventSink, LoggedTurn {
       case 'call cancel of agent':
         return void this.#agent?.cancel();
       case 'release agent':
-        return void this.#agent?.end();
+        return void this.#agent?.release();
       case 'count attempt':
         return this.#countAttempt();
       case 'store task':
@@ -412,7 +409,8 @@ export class Turn implements EventSink, LoggedTurn {
       if (!isSaved) throw new TurnOverError();
     } catch (error) {
       this.#agent?.refused(error);
-      if (acceptsEvents(this.#state)) logger[levelOf(error)]('a checkpoint was not saved', { ...this.#fields, error });
+      if (acceptsEvents(this.#state))
+        logger[levelOfThrown(error)]('a checkpoint was not saved', { ...this.#fields, error });
       throw error;
     }
   }
@@ -420,53 +418,6 @@ export class Turn implements EventSink, LoggedTurn {
 
 const TIMERS = { deadline: 'deadlines', expiry: 'expiries', grace: 'graces' } as const;
 
-/** The input that an event of an agent is. */
-function inputOf(event: StreamResponse): AgentEventInput {
-  if ('message' in event) return 'message';
-  const state = announcedState(event);
-  return state === undefined ? 'chunk' : INPUTS[state];
-}
-
-const INPUTS: Readonly<Record<TaskState, AgentEventInput>> = {
-  // Agents cannot publish it: the event is invalid.
-  TASK_STATE_UNSPECIFIED: 'invalid',
-  TASK_STATE_SUBMITTED: 'announced',
-  TASK_STATE_WORKING: 'working',
-  TASK_STATE_AUTH_REQUIRED: 'login',
-  TASK_STATE_INPUT_REQUIRED: 'question',
-  TASK_STATE_REJECTED: 'rejected',
-  TASK_STATE_COMPLETED: 'terminal',
-  TASK_STATE_FAILED: 'terminal',
-  TASK_STATE_CANCELED: 'terminal',
-};
-
 function errorOf(given: Given): Pick<Given, 'error'> {
   return 'error' in given ? { error: given.error } : {};
-}
-
-/** The message with the ids of its task. In the history of a task that it has created, it has them already. */
-function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
-  const first = history?.[0];
-  if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
-    return first as AddressedMessage;
-  }
-  return { ...message, taskId: id, contextId };
-}
-
-/** Agents can throw anything, including objects that throw when they are read. */
-function levelOf(error: unknown): 'error' | 'debug' {
-  try {
-    return failureLevel(error);
-  } catch {
-    return 'error';
-  }
-}
-
-/** Agents can throw anything, including objects that throw when they are read. */
-function isA2AError(error: unknown): error is A2AError {
-  try {
-    return error instanceof A2AError;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import type { StoredTask } from '../../store/task-storage.js';
+import type { EngineContext } from './engine-context.js';
 import { endFromOutside } from './outside-end.js';
-import type { EngineContext } from './turn-host.js';
 import { EXPIRED } from './turn-transitions.js';
 
 const BATCH = 100;
