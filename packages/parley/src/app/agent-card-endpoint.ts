@@ -11,7 +11,7 @@ export interface AgentCardEndpointOptions {
   readonly json: string;
   /** When the card became what it is, ms since the epoch. */
   readonly modifiedAt: number;
-  /** How long clients may use it without asking again. */
+  /** The time for which clients may cache the card. */
   readonly maxAgeSeconds: number;
   /** The request header that the card depends on, where it does. */
   readonly vary?: string;
@@ -43,11 +43,11 @@ export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: Age
   });
 }
 
-/** What a description of the endpoint needs to know. */
+/** The endpoint of a card, for its description. */
 export interface DescribedCardEndpoint {
   readonly id: string;
   readonly tag: string;
-  /** What the card looks like in each of its versions; where it is offered in several, the header chooses. */
+  /** The form of the card in each version. With several versions, the header `A2A-Version` chooses. */
   readonly forms: readonly Schema[];
   readonly components: Components;
 }

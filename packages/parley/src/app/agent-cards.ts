@@ -18,13 +18,13 @@ export interface AgentCardsOptions {
 /** A card at its two places. */
 export interface AgentCards {
   readonly current: Exchange;
-  /** Where clients of 0.2 look; absent where no version before 1.0 is offered. */
+  /** For clients of 0.2. Absent if the agent offers no version before 1.0. */
   readonly old: Exchange | undefined;
 }
 
 /**
- * The card in the forms of its versions. Who asks for 1.0 gets that; who does not, where an older version is offered too, gets one card
- * for both: 1.0 clients that name no version find their way with it as well.
+ * The card in the forms of its versions. A client that asks for 1.0 gets the form of 1.0. If the agent also offers an
+ * older version, other clients get one card for both versions. Clients of 1.0 that name no version can read it too.
  */
 export function agentCards({ card, versions, ...caching }: AgentCardsOptions): AgentCards {
   const legacy = versions.filter(isLegacy).map((name) => PROTOCOL_VERSIONS[name].jsonRpc);

@@ -49,10 +49,7 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly process?: ProcessFigures | undefined;
 }
 
-/**
- * The agents of one origin as one exchange: each agent under its path, a list of the agents at the root, the endpoints
- * of the extensions.
- */
+/** The mounts of one origin as one exchange, with a list of the agents at the root and the endpoints of extensions. */
 export class AgentHost {
   readonly exchange: Exchange;
   readonly #agents: readonly ServedAgent[];
@@ -122,12 +119,12 @@ export class AgentHost {
     return routed(this.#endpoints, throughWay(way, this.#answer, ['answered']));
   }
 
-  /** True if an agent asks nobody for a credential. */
+  /** True if an agent takes calls without a credential. */
   get isOpen(): boolean {
     return this.#agents.some(({ isOpen }) => isOpen);
   }
 
-  /** The cards as they stand now, by path. */
+  /** The current cards, by path. */
   get cards(): Readonly<Record<string, AgentCard>> {
     const base = this.#baseUrl();
     return Object.fromEntries(this.#mounts.map((mount) => [mount.path, mount.card(base)]));
@@ -143,7 +140,7 @@ export class AgentHost {
     return mount.agent.tasks(owner);
   }
 
-  /** Takes over what an earlier process left behind; the first request waits for it. One that fails may be tried again. */
+  /** Takes over the turns of an earlier process. The first request waits for it. After a failure it may run again. */
   start(): Promise<void> {
     this.#starting ??= Promise.all(this.#agents.map((agent) => agent.start())).then(
       () => {
@@ -158,7 +155,7 @@ export class AgentHost {
     return this.#starting;
   }
 
-  /** Tells whoever asks that no more requests should be sent here. */
+  /** Readiness says from now on that load balancers should send no more requests. */
   drain(): void {
     this.#readiness.drain();
   }

@@ -11,9 +11,9 @@ import { otherMethod } from './middleware/method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
-/** Where clients of 0.2 look. */
+/** The path of the card for clients of 0.2. */
 const OLD_CARD = '/.well-known/agent.json';
-/** Where clients of 0.2 look for the extended card: beside what the card's url says. */
+/** The path of the extended card for clients of 0.2: beside the url in the card. */
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard';
 
 /** Which agent, where, and in which versions. */
@@ -27,7 +27,7 @@ export interface AgentMountOptions {
   readonly cardMaxAgeSeconds: number;
 }
 
-/** Where below the origin one agent answers. */
+/** The paths of one agent below the origin. */
 export interface MountPaths {
   readonly card: string;
   readonly oldCard: string;
@@ -71,7 +71,7 @@ export class AgentMount {
     return this.#paths.jsonRpc;
   }
 
-  /** What a further binding of the agent needs. */
+  /** The context for a further binding of the agent. */
   bindingContext(): BindingContext {
     return this.#options.agent.bindingContext(this.card(''));
   }
@@ -91,7 +91,7 @@ export class AgentMount {
     return this.#options.agent;
   }
 
-  /** Where it answers, for its description. */
+  /** The paths of the agent, for its description. */
   get paths(): MountPaths {
     return this.#paths;
   }

@@ -3,19 +3,19 @@ import type { PublicHosts } from '../net/public-hosts.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
 
-/** What decides under which address clients are told to reach a server. */
+/** The rule for the base url that a server tells its clients. */
 export interface BaseUrlRule {
   /** Set by the operator, a mount path included; nothing else counts then. */
   readonly publicUrl?: string | undefined;
-  /** Whose forwarded headers are believed. */
+  /** The proxies whose forwarded headers the server believes. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
   /** The hosts that forwarded headers may name; absent: any host. */
   readonly isPublicHost?: PublicHosts | undefined;
-  /** The address that is really bound; `undefined` as long as there is none, or where somebody else has bound it. */
+  /** The bound address. `undefined` before the server listens, and behind a host that has bound its own address. */
   readonly bound: () => BoundBase | undefined;
 }
 
-/** Where a server really listens. */
+/** The address of a listening server. */
 export interface BoundBase {
   readonly url: string;
   /** Bound to all addresses of the machine: the one a request arrived at is the one to tell. */
@@ -82,7 +82,7 @@ interface Forwarded {
   readonly proto: string;
 }
 
-/** Two headers that contradict each other mean that the proxy lets one of them through from the client: neither counts. */
+/** If two headers contradict each other, the proxy has passed one on from the client. Then neither counts. */
 function forwardedBase(request: ExchangeRequest, isPublicHost: PublicHosts | undefined): string | undefined {
   const standard = readForwarded(request.header('forwarded'));
   const common = readCommon(request);

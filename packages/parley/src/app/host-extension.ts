@@ -9,7 +9,7 @@ import type { MiddlewareName } from './middleware/request-way.js';
 import type { Readiness, ReadinessCheck } from './observability/readiness.js';
 import type { Describe } from './openapi/server-document.js';
 
-/** Endpoints that a host serves beside its agents, with what belongs to them: probes, figures, documents, the base server. */
+/** Endpoints of a host beside its agents: probes, documents, the base server. */
 export interface HostExtension {
   /** Readiness checks beside those of the agents and the storage. */
   readonly checks?: readonly ReadinessCheck[];

@@ -33,7 +33,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   505: 'UNIMPLEMENTED',
 };
 
-/** What went wrong outside of any binding. */
+/** An error outside of the bindings. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly message: string;

@@ -6,7 +6,7 @@ import type { Describe } from './openapi/server-document.js';
 
 const SERVER = 'Server';
 
-/** What stands at `GET /`: the agents of this server, for people and for those who look for a card. */
+/** The answer to `GET /`: the agents of this server and the addresses of their cards. */
 export function originListing(mounts: readonly AgentMount[], base: string): ExchangeResponse {
   const agents = mounts.map((mount) => {
     const { name, description, supportedInterfaces } = mount.card(base);

@@ -1,4 +1,4 @@
-/** Finds by path prefix, whole segments only: `/spec` is no prefix of `/spec03`. The longest prefix wins, the root comes last. */
+/** Finds an entry by path prefix, in whole segments: `/spec` is no prefix of `/spec03`. The longest prefix wins. */
 export function prefixRouter<T extends { readonly path: string }>(
   entries: readonly T[],
 ): (path: string) => T | undefined {

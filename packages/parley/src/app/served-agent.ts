@@ -26,7 +26,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Tally } from '../telemetry/tally.js';
 import type { AgentOptions } from './options/agent-options.js';
 
-/** What agents are run with. */
+/** The ports of agents. */
 export interface AgentPorts {
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -36,11 +36,11 @@ export interface AgentPorts {
   readonly heartbeatMs: number;
 }
 
-/** What agents of one host share. */
+/** The ports that all agents of a host share. */
 export interface SharedPorts extends AgentPorts {
   /** Bounds the memory of large bodies. */
   readonly bodies: BodyBudget;
-  /** Where the streams that are open are counted. */
+  /** The number of open streams. */
   readonly openStreams: Tally;
   /** The process on the storage: it keeps the leases of all agents. */
   readonly node: EngineNode;
@@ -55,7 +55,7 @@ export interface TaskOwner {
   readonly owner?: string | null;
 }
 
-/** What a served agent is made of. */
+/** The options of a served agent. */
 export interface ServedAgentSetup {
   /** Names the task space unless the options do. */
   readonly path: string;
@@ -103,7 +103,7 @@ export class ServedAgent {
     return buildAgentCard({ options: this.#options, served: this.#capabilities, interfaces });
   }
 
-  /** What the bindings need to serve the agent under the addresses of a card. */
+  /** The context for bindings that serve the agent under the addresses of a card. */
   bindingContext(card: AgentCard): BindingContext {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
     const { logger, clock, bodies, heartbeatMs, openStreams, streamBroke } = this.#ports;

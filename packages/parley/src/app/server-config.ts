@@ -5,11 +5,11 @@ import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
 
-/** How a ready-made server is set up from outside. */
+/** The settings of a ready-made server. */
 export interface ServerConfig {
   readonly host: string;
   readonly port: number;
-  /** Where tasks are kept. */
+  /** The storage of tasks. */
   readonly databaseUrl: string;
   /** The base url for cards, where it is not the address bound. */
   readonly publicUrl?: string;
@@ -17,7 +17,7 @@ export interface ServerConfig {
   readonly trustProxy: readonly string[];
   /** For `publicHosts` of a server; absent: not listed. */
   readonly publicHosts?: readonly string[];
-  /** Whether to listen beyond loopback although nobody has to authenticate. */
+  /** True if the server may listen beyond loopback without authentication. */
   readonly allowAnonymous: boolean;
   /** For `cors` of a server; absent: no pages of other origins. */
   readonly corsOrigins?: '*' | readonly string[];

@@ -87,7 +87,7 @@ export interface AgentHandler {
   readonly fetch: (request: Request) => Promise<Response>;
   /** For an adapter of one's own. */
   readonly exchange: Exchange;
-  /** Where an adapter reports what never goes on the wire. */
+  /** Gets the errors that adapters do not send to clients. */
   readonly logger: Logger;
   /** The tasks of anonymous callers, or of the owner given. */
   tasks(owner?: TaskOwner): ServedTasks;
@@ -131,7 +131,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   return Object.defineProperty(handler, 'fetch', { get: refuseFetch }) as AgentHandler;
 }
 
-/** An exchange as a function from the web's Request to its Response; with `createAgentHandler` its `fetch` is that already. */
+/** An exchange as a function from a web Request to a Response. The `fetch` of `createAgentHandler` is one already. */
 export function toFetch(exchange: Exchange): (request: Request) => Promise<Response> {
   return fetchOf(exchange, systemClock);
 }

@@ -36,7 +36,7 @@ export function toExpress(options: ExpressAdapterOptions): [RequestHandler, Erro
 
 const encoder = new TextEncoder();
 
-/** What a body parser has made of the body; `undefined` while it is still on the wire. */
+/** The body that a body parser has read; `undefined` while it is still on the wire. */
 function parsedBody(request: Request): Body | undefined {
   // Parsers make an object of nothing too.
   if (request.headers['content-length'] === '0') return async () => new Uint8Array(0);
@@ -58,7 +58,7 @@ function asJson(value: unknown): string {
   }
 }
 
-/** What is known of a body that a body parser has refused; `undefined` for an error that is none of theirs. */
+/** The body that a body parser has refused; `undefined` for other errors. */
 function refusedBody(error: unknown): Body | undefined {
   const { type, body, limit } = error as { type?: unknown; body?: unknown; limit?: unknown };
   switch (type) {

@@ -26,7 +26,7 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
     const respond = (fastifyRequest: FastifyRequest, reply: FastifyReply) => {
       const { raw: incoming, body } = fastifyRequest;
       const { raw: response } = reply.hijack();
-      // What plugins have set so far, such as headers for CORS.
+      // Headers that plugins have set, such as those for CORS.
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) response.setHeader(name, value);
       }
@@ -59,7 +59,7 @@ function splitAfter(path: string, depth: number): { readonly mount: string; read
 /** The body as a stream gives it: that of the wire, or what a hook of the application has put in its place. */
 function chunked(payload: unknown): ExchangeRequest['body'] | undefined {
   if (!(payload instanceof Readable)) return undefined;
-  // What is refused in the middle of its body gets an answer all the same.
+  // A request that is refused in the middle of its body gets an answer too.
   return (limit, meter) =>
     readChunks(payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limit, meter);
 }

@@ -6,14 +6,14 @@ import type { Logger } from '../../telemetry/logger.js';
 
 /** Not imported, for the reason given in `http-server.ts`. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
-/** How long a peer may go on sending what nobody reads, so that it gets to see why. */
+/** The time in which a peer may go on sending, so that it reads the answer. */
 const LINGER_MS = 1_000;
 
-/** What goes before the body. */
+/** The parts of the head of an answer. */
 export interface Head {
   readonly answer: ExchangeResponse;
   readonly length?: number | undefined;
-  /** Whether the connection ends with this answer. */
+  /** True if the connection ends with this answer. */
   readonly closing: boolean;
 }
 
@@ -49,9 +49,9 @@ export function sendWhole({ response, answer, closing }: WholeAnswer): void {
 }
 
 /**
- * Answers while the peer is still sending a body that nobody wants: the answer is complete at once, what goes on
- * arriving is dropped for a moment, then the connection ends. To close at once would reset it, and the peer
- * might never see the answer.
+ * Answers while the peer still sends a body that the server does not read. The answer is complete at once. The server
+ * drops the rest of the body for a moment, then ends the connection. To close at once would reset the connection, and
+ * the peer might never see the answer.
  */
 export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): void {
   const body = answer.body as string | Uint8Array | undefined;
@@ -71,12 +71,12 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
 }
 
 /**
- * Lets the peer have all that was written before the connection is closed after a last response: what goes on arriving is
- * dropped for a moment, until the peer has ended, too (RFC 9112 §9.6). To close while something of the peer's is unread
- * resets the connection, and with that all is lost that is still on its way, earlier answers included.
+ * Lets the peer read all answers before the connection ends. After the last response the server drops further bytes for
+ * a moment, until the peer has ended too (RFC 9112 §9.6). To close with unread bytes would reset the connection, and
+ * answers on their way would be lost.
  */
 export function closeGently(socket: Socket, clock: Clock): void {
-  // What node:http does after the last response of a connection.
+  // node:http calls this after the last response of a connection.
   socket.destroySoon = () => {
     socket.removeAllListeners('data');
     socket
@@ -97,7 +97,7 @@ export interface RawAnswer {
   readonly clock: Clock;
 }
 
-/** Answers what was no request, if that is still possible, drops for a moment what goes on arriving, and ends the connection. */
+/** Answers bytes that are no request, if the socket still takes an answer, and ends the connection after a moment. */
 export function sendRaw({ socket, answer, clock }: RawAnswer): void {
   if (!socket.writable) return;
   const { status, body } = answer;

@@ -13,7 +13,7 @@ import { CUT_OFF, isMalformed, malformedRequest, refusalOf, TIMED_OUT } from './
 import { Responder, type RespondingCall } from './responder.js';
 import type { ResponseStream } from './response-stream.js';
 
-/** What an HTTP server needs. */
+/** The options of an HTTP server. */
 export interface HttpServerOptions extends HttpServerTimes {
   readonly exchange: Exchange;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface HttpServerOptions extends HttpServerTimes {
 }
 
 const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
-/** Connections that may wait to be accepted, as far as the system allows it: a moment of standstill turns nobody away. */
+/** Connections that may wait to be accepted, if the system allows it. A short pause refuses no client. */
 const BACKLOG = 4_096;
 const TOO_MANY = errorAnswer({ status: 429, message: 'Too many requests on this connection wait for their answers' });
 
@@ -36,7 +36,7 @@ interface ServedCall extends RespondingCall {
   readonly place: Place<ServerResponse>;
 }
 
-/** Where a server really listens. */
+/** The address of a listening server. */
 export interface BoundAddress {
   readonly host: string;
   readonly port: number;
@@ -170,7 +170,7 @@ export class HttpServer {
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
     const isFirst = !this.#broken.has(socket);
     if (streaming || !isMalformed(code) || (code === TIMED_OUT && !isFirst)) return void socket.destroy();
-    // What goes on arriving after broken bytes is broken, too.
+    // Bytes after broken bytes are broken too.
     if (!isFirst) return;
     this.#broken.add(socket);
     const answer = malformedRequest(code);
@@ -182,7 +182,7 @@ export class HttpServer {
       // Whole requests that came before get their answers first.
       response.once('finish', () => sendRaw({ socket, answer, clock }));
     } else if (!response.headersSent) {
-      // The request that is being worked on will never be whole: whoever reads it has to know once the answer is out.
+      // The request will never be whole. Its readers get an error once the answer is out.
       response.once('close', () => response.req.destroy());
       if (code === CUT_OFF) sendWhole({ response, answer, closing: true });
       else sendEarly({ incoming: response.req, response, answer, clock });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 
-/** The answer to a request that HTTP itself says must be refused, although its bytes are in order; undefined for all others. */
+/** The answer to a valid request that HTTP itself tells servers to refuse; `undefined` for all other requests. */
 export function refusalOf({
   headers,
   httpVersionMajor,
@@ -38,13 +38,13 @@ export function malformedRequest(code: string | undefined): ExchangeResponse {
   }
 }
 
-/** What the parser says of a request that took too long to arrive. */
+/** The code of the parser for a request that took too long to arrive. */
 export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** What it says when the peer ended its side of the connection within a request. */
+/** The code of the parser if the peer ended its side of the connection within a request. */
 export const CUT_OFF = 'HPE_INVALID_EOF_STATE';
 
-/** Whether an error of a connection is about the bytes that came, and not about the connection itself. */
+/** True if an error of a connection is about its bytes, and not about the connection itself. */
 export function isMalformed(code: string | undefined): boolean {
   return code === TIMED_OUT || code?.startsWith('HPE_') === true;
 }

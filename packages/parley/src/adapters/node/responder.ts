@@ -28,7 +28,7 @@ export interface ResponderOptions<Call extends RespondingCall = RespondingCall> 
   readonly done?: (call: Call) => void;
 }
 
-/** Writes answers to responses of node:http, whoever owns the server. */
+/** Writes answers to responses of node:http, for our server and for frameworks. */
 export class Responder<Call extends RespondingCall = RespondingCall> {
   readonly #options: ResponderOptions<Call>;
   readonly #stallMs: number;
@@ -55,7 +55,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     const { response } = call;
     const { logger, done } = this.#options;
     if (response.destroyed || response.headersSent) {
-      // The peer has gone, or somebody else has answered: a framework, or the server to a request that broke off.
+      // The peer has gone, or the response has an answer: of a framework, or of the server to a request that broke off.
       release(answer);
       if (response.destroyed) done?.(call);
       else if (done !== undefined) response.once('close', () => done(call));

@@ -150,7 +150,7 @@ describe('who may change the cache', () => {
     for (const peer of ['10.0.0.1', '192.168.1.5', '::ffff:10.0.0.1', '2001:db8::1', '']) {
       expect((await post(path, body, {}, peer)).status, peer).toBe(403);
     }
-    // On the same machine: a proxy, whose callers may be anywhere, and a browser, whose page may be anybody's.
+    // On the same machine: a proxy with remote callers, and a browser with a foreign page.
     for (const name of ['x-forwarded-for', 'forwarded', 'via', 'origin', 'x-real-ip']) {
       expect((await post(path, body, { [name]: 'x' })).status, name).toBe(403);
     }

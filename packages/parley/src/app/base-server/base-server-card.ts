@@ -2,7 +2,7 @@ import type { AgentCard } from '../../model/agent-card.js';
 import { isLegacy } from '../../operations/versions.js';
 import { BASE_SERVER_VERSION } from './base-server-calls.js';
 
-/** What the version of base servers writes of a card; all else of it has no place in one of theirs. */
+/** The members that 0.2.5 writes of a card. A card of a base server has no others. */
 interface WrittenCard {
   readonly [name: string]: unknown;
   readonly defaultInputModes: readonly string[];
@@ -11,8 +11,8 @@ interface WrittenCard {
 }
 
 /**
- * The card of an agent as base servers give it, with every member written out. Its address is where the agent speaks a version of that
- * time over JSON-RPC, all methods in one place; without such an address, the base url.
+ * The card of an agent in the form of base servers, with every member. Its url is the JSON-RPC interface of the
+ * agent in a version before 1.0, or the base url if there is none.
  */
 export function baseServerCard(card: AgentCard, base: string): object {
   const written = JSON.parse(BASE_SERVER_VERSION.encodeCard(card)) as WrittenCard;

@@ -18,7 +18,7 @@ export interface BaseServerExtensionOptions {
   readonly texts: ReadThrough;
 }
 
-/** The endpoints that clients also look for below the address in the card: many append the name of an endpoint to it. */
+/** The endpoints that clients append to the address in the card. */
 const BELOW_THE_AGENT = ['/discover', '/communicate', '/delegate'] as const;
 
 /** A base server has CORS, security headers and error answers of its own, and starts the agents only for calls. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { percent } from '../observability/metrics-json.js';
 
-/** Where the figures come from. */
+/** The sources of the figures. */
 export interface FigureSources {
   readonly clock: Clock;
   readonly process: ProcessFigures | undefined;
@@ -14,7 +14,7 @@ export interface FigureSources {
 
 const NO_LINK = { status: 'disabled', connections: { active: 0, idle: 0, total: 0 } } as const;
 
-/** What a base server tells of itself, in the members that its callers know. */
+/** The figures of a base server, in the members that its clients know. */
 export class BaseServerFigures {
   readonly #sources: FigureSources;
   readonly #startedAt: number;
@@ -33,7 +33,7 @@ export class BaseServerFigures {
     return new Date(this.#sources.clock.now()).toISOString();
   }
 
-  /** How the cache stands to Redis: `disabled` without one. */
+  /** The connection of the cache to Redis; `disabled` without Redis. */
   get redis(): CacheLink | typeof NO_LINK {
     return this.#sources.cache.link ?? NO_LINK;
   }

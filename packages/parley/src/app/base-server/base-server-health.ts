@@ -4,7 +4,7 @@ import { jsonAnswer } from '../json-answer.js';
 import type { ReadinessReport } from '../observability/readiness.js';
 import type { BaseServerFigures } from './base-server-figures.js';
 
-/** What the health of a base server depends on. */
+/** The sources of the health of a base server. */
 export interface BaseServerHealthOptions {
   readonly agentName: string;
   readonly figures: BaseServerFigures;
@@ -15,21 +15,21 @@ export interface BaseServerHealthOptions {
 }
 
 /**
- * The answers of `/health`: kept for a while, but never beyond a change in the health of storage or cache, which is
- * looked at each time. What is not healthy is not kept.
+ * The answers of `/health`, cached for a while. Each request checks the storage and the cache first. A change of their
+ * health drops the cached answer. Answers of an unhealthy server are not cached.
  */
 export class BaseServerHealth {
-  readonly #parts: BaseServerHealthOptions;
+  readonly #options: BaseServerHealthOptions;
   #state: string | undefined;
   /** Grows with every change, so that an answer from before it is found no more, even where it could not be removed. */
   #changes = 0;
 
-  constructor(parts: BaseServerHealthOptions) {
-    this.#parts = parts;
+  constructor(options: BaseServerHealthOptions) {
+    this.#options = options;
   }
 
   async answer(): Promise<ExchangeResponse> {
-    const { figures, texts } = this.#parts;
+    const { figures, texts } = this.#options;
     const { failing, text } = await this.#look();
     if (failing.length > 0) {
       const error = `Health check failed: ${failing.join(', ')}`;
@@ -47,13 +47,13 @@ export class BaseServerHealth {
   async warm(): Promise<number> {
     const { failing, text } = await this.#look();
     if (failing.length > 0) return 0;
-    await this.#parts.texts.keep(this.#key(), text());
+    await this.#options.texts.keep(this.#key(), text());
     return 1;
   }
 
-  /** How things stand now; whatever has changed since the last time begins a new answer. */
+  /** The current state. A change since the last look begins a new answer. */
   async #look(): Promise<{ readonly failing: readonly string[]; readonly text: () => string }> {
-    const { agentName, figures, texts, readiness } = this.#parts;
+    const { agentName, figures, texts, readiness } = this.#options;
     const { status, checks } = await readiness();
     const draining = status === 'draining';
     const failing = Object.keys(checks).filter((name) => checks[name]?.status === 'failing' && checks[name].required);
@@ -70,6 +70,6 @@ export class BaseServerHealth {
   }
 
   #key(): string {
-    return `health:${this.#parts.instance}:${this.#changes}`;
+    return `health:${this.#options.instance}:${this.#changes}`;
   }
 }

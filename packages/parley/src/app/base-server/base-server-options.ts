@@ -17,16 +17,16 @@ export type EndpointPath = (typeof ENDPOINTS)[keyof typeof ENDPOINTS][number];
 /** The paths of all endpoints. */
 export const ENDPOINT_PATHS: readonly EndpointPath[] = Object.values(ENDPOINTS).flat();
 
-/** How long answers are kept, unless the options say. */
+/** The default lifetime of cached answers. */
 export const DEFAULT_TTL_SECONDS = 300;
 
 /** The base-server interface of a server: one of its agents, for callers who speak A2A 0.2.5 to a base server. */
 export interface BaseServerOptions {
   /** The path of the agent it serves; default: the only agent there is. */
   readonly agent?: string;
-  /** Where answers are kept for a while; default: in memory. Who opens a cache closes it. */
+  /** The cache of answers; default: in memory. The application closes a cache that it opens. */
   readonly cache?: AnswerCache;
-  /** How long answers are kept; default 300. */
+  /** The lifetime of cached answers; default 300. */
   readonly cacheTtlSeconds?: number;
   /** Pages of which other origins may call its endpoints from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;

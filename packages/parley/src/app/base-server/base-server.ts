@@ -54,25 +54,25 @@ const CACHE_IS_FIXED = errorAnswer({
 });
 const NO_STORE = { 'cache-control': 'no-store' };
 
-/** The base-server interface: endpoints with names and members of their own around one agent, which they speak to in one version. */
+/** The base-server interface around one agent: endpoints with names and members of their own, in one version. */
 export class BaseServer {
-  /** What it answers, by path. */
+  /** The endpoints by path. */
   readonly endpoints: Readonly<Record<EndpointPath, Exchange>>;
-  readonly #parts: BaseServerExchangeOptions;
+  readonly #options: BaseServerExchangeOptions;
   readonly #figures: BaseServerFigures;
   readonly #health: BaseServerHealth;
   #fingerprint: Promise<string> | undefined;
 
-  constructor(parts: BaseServerExchangeOptions) {
-    this.#parts = parts;
-    this.#figures = new BaseServerFigures(parts);
-    const { name: agentName } = parts.card('');
-    this.#health = new BaseServerHealth({ ...parts, agentName, figures: this.#figures });
+  constructor(options: BaseServerExchangeOptions) {
+    this.#options = options;
+    this.#figures = new BaseServerFigures(options);
+    const { name: agentName } = options.card('');
+    this.#health = new BaseServerHealth({ ...options, agentName, figures: this.#figures });
     this.endpoints = this.#table();
   }
 
   #table(): Readonly<Record<EndpointPath, Exchange>> {
-    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cors, cacheChanges, clock } = this.#parts;
+    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cors, cacheChanges, clock } = this.#options;
     const { authenticator } = endpoint;
     const calls = baseServerCalls(endpoint);
     const figures = this.#figures;
@@ -88,7 +88,7 @@ export class BaseServer {
         if (!cacheChanges) return CACHE_IS_FIXED;
         return (await refuseCacheChange(request, authenticator)) ?? exchange(request);
       });
-      // A page of another origin has no business here where nobody is asked who calls.
+      // Without authentication no page of another origin may change the cache.
       return authenticator === undefined ? withBaseServerHeaders(guarded, clock) : open(guarded);
     };
     const discover = get((request) => this.#discover(request));
@@ -110,32 +110,32 @@ export class BaseServer {
   #taking(methods: readonly string[], exchange: Exchange): Exchange {
     return taking(
       { methods, message: `This takes ${methods.join(', ')}` },
-      alwaysAnswered(exchange, this.#parts.logger),
+      alwaysAnswered(exchange, this.#options.logger),
     );
   }
 
   async #discover(request: ExchangeRequest): Promise<ExchangeResponse> {
-    const base = this.#parts.baseUrl(request);
+    const base = this.#options.baseUrl(request);
     const body = await this.#discovered(base);
     return { status: 200, headers: { 'content-type': 'application/json' }, body, verbatim: true };
   }
 
   /** If a client can choose the base url, each host would take an entry of the cache. */
   get #keepsCards(): boolean {
-    return this.#parts.forwarding?.listed !== false;
+    return this.#options.forwarding?.listed !== false;
   }
 
   async #discovered(base: string): Promise<string> {
     if (!this.#keepsCards) return this.#discoverText(base);
-    return this.#parts.texts.text(await this.#discoverKey(base), () => this.#discoverText(base));
+    return this.#options.texts.text(await this.#discoverKey(base), () => this.#discoverText(base));
   }
 
   async #warm(request: ExchangeRequest): Promise<number> {
-    const base = this.#parts.baseUrl(request);
+    const base = this.#options.baseUrl(request);
     if (!this.#keepsCards) return this.#health.warm();
     const [health] = await Promise.all([
       this.#health.warm(),
-      this.#parts.texts.keep(await this.#discoverKey(base), this.#discoverText(base)),
+      this.#options.texts.keep(await this.#discoverKey(base), this.#discoverText(base)),
     ]);
     return 1 + health;
   }
@@ -147,20 +147,20 @@ export class BaseServer {
   }
 
   #discoverText(base: string): string {
-    return JSON.stringify(baseServerCard(this.#parts.card(base), base));
+    return JSON.stringify(baseServerCard(this.#options.card(base), base));
   }
 
   #info(request: ExchangeRequest): object {
     return {
       server: 'BaseA2AServer',
       version: '2.0.0',
-      agent: this.#parts.card('').name,
-      port: portOf(request.local ?? this.#parts.baseUrl(request)),
+      agent: this.#options.card('').name,
+      port: portOf(request.local ?? this.#options.baseUrl(request)),
       protocol: 'A2A/1.0',
       features: {
-        redis_cache: this.#parts.cache.link !== undefined,
-        compression: this.#parts.isCompressed,
-        cache_warmup: this.#parts.cacheChanges,
+        redis_cache: this.#options.cache.link !== undefined,
+        compression: this.#options.isCompressed,
+        cache_warmup: this.#options.cacheChanges,
       },
       endpoints: ENDPOINTS,
       uptime: this.#figures.uptime,
@@ -177,7 +177,7 @@ const HEADERS: Readonly<Record<string, string>> = Object.freeze({
   'x-xss-protection': '1; mode=block',
 });
 
-/** The exchange with the headers of a base server on its answers. The time counts until the head of the answer is known. */
+/** The exchange with the headers of a base server. The response time ends when the head of the answer is known. */
 function withBaseServerHeaders(exchange: Exchange, clock: Clock): Exchange {
   return async (request) => {
     const start = clock.monotonic();

@@ -15,7 +15,7 @@ const LONGEST_PATTERN = 1_024;
 const NOTHING_DROPPED =
   'No cached answer matches the pattern. Keys begin with "discover:" or "health:". "*" matches all';
 
-/** What the endpoints that change the cache work on. */
+/** The cache, for the endpoints that change it. */
 export interface CacheEndpointOptions {
   readonly texts: ReadThrough;
   readonly timestamp: () => string;
@@ -44,7 +44,7 @@ export async function invalidateCache(
   });
 }
 
-/** Makes the answers that are kept before anybody asks for them; `warm` tells how many it has kept. */
+/** Fills the cache before the first request. `warm` gives the number of cached answers. */
 export function warmCache(warm: () => Promise<number>, timestamp: () => string): Promise<ExchangeResponse> {
   return unlessGone({ warmed: 0, timestamp: timestamp() }, async () => {
     const warmed = await warm();
@@ -71,7 +71,7 @@ function patternOf(body: unknown): string {
   );
 }
 
-/** What a proxy adds, and a browser: then the peer's address says nothing of who really calls. */
+/** Headers of proxies and browsers. With one of them, the address of the peer does not identify the caller. */
 const FOREIGN = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin'];
 
 const NOT_FROM_HERE = errorAnswer({
@@ -80,8 +80,8 @@ const NOT_FROM_HERE = errorAnswer({
 });
 
 /**
- * Refuses a caller who may not change the cache; `undefined` for one who may. With an authenticator that takes a credential;
- * without one only programs on this machine may, and no page of a browser.
+ * Refuses a caller that may not change the cache; `undefined` if the caller may. With an authenticator the caller needs
+ * a credential. Without one only programs on this machine may change the cache, and no page of a browser.
  */
 export async function refuseCacheChange(
   request: ExchangeRequest,

@@ -125,7 +125,7 @@ function warmup(components: Components): PathItem {
   };
 }
 
-/** Who may not change the cache is refused; without authentication everybody but programs on the same machine. */
+/** The answers to a change of the cache. Without authentication only programs on the same machine may change it. */
 function changes(components: Components, done: Schema): Readonly<Record<string, DescribedAnswer>> {
   const refused = jsonOf('The caller may not do this', errorBodySchema(components));
   return {

@@ -6,7 +6,7 @@ import { answersCard } from '../../operations/operations.js';
 import { anyOf, closed, count, flag } from '../options/option-schemas.js';
 import { varying } from './answer-headers.js';
 
-/** How answers are compressed. */
+/** The settings of compression. */
 export interface CompressionOptions {
   /** From 1, the fastest, to 9, the smallest; default 6. Only where the host lets it be chosen. */
   readonly gzipLevel?: number;
@@ -31,12 +31,12 @@ export const compressionSchema = anyOf(
 
 /** Compresses bodies, as a port: every host has means of its own. */
 export interface Compressor {
-  /** What it can do, the preferred one first. */
+  /** The encodings of the host, the preferred one first. */
   readonly encodings: readonly ContentEncoding[];
   compress(body: string | Uint8Array, encoding: ContentEncoding): Promise<Uint8Array>;
 }
 
-/** By what answers are compressed, and which. */
+/** A compressor, and the length of the answers that it compresses. */
 export interface Compression {
   readonly compressor: Compressor;
   readonly minimumLength: number;
@@ -49,8 +49,8 @@ const COMPRESSIBLE =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|javascript|openmetrics-text|yaml)|image\/svg\+xml)$/;
 
 /**
- * The same exchange, its longer answers compressed for whoever accepts that. Event streams, agent cards and parts of a whole
- * go out as they are.
+ * The exchange with compression of longer answers, for clients that accept it. Event streams, agent cards and partial
+ * answers go out as they are.
  */
 export function withCompression(exchange: Exchange, { compressor, minimumLength }: Compression): Exchange {
   const choice = new EncodingChoice(compressor.encodings);
@@ -86,7 +86,7 @@ async function compressed(
 ): Promise<ExchangeResponse> {
   const whole = answer.body as string | Uint8Array;
   const body = await compressor.compress(whole, encoding).catch(() => undefined);
-  // What does not get shorter is random, or as it is just as good.
+  // A body that does not get shorter goes out as it is.
   if (body === undefined || body.length >= whole.length) return answer;
   const { etag, 'content-length': _, 'accept-ranges': __, ...headers } = answer.headers;
   const tag = etag === undefined ? undefined : etag.startsWith('W/') ? etag : `W/${etag}`;

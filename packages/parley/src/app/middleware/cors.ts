@@ -13,9 +13,9 @@ export interface CorsOptions {
   readonly allowedHeaders?: readonly string[];
   /** Answer headers beyond those of the protocol that a page may read. */
   readonly exposedHeaders?: readonly string[];
-  /** Whether a browser may send cookies along; default false, and never for `*`. */
+  /** True if a browser may send cookies; default false, and never for `*`. */
   readonly credentials?: boolean;
-  /** How long a browser may go without asking again; default 7200, the most that browsers accept. */
+  /** The time for which a browser caches the answer to a preflight request; default 7200, the most it accepts. */
   readonly maxAgeSeconds?: number;
 }
 

@@ -16,13 +16,14 @@ export interface KnownHostsOptions {
   readonly publicUrl: string | undefined;
   /** The address that the server is bound to. */
   readonly boundHost: () => string | undefined;
-  /** True if an agent asks nobody for a credential. */
+  /** True if an agent takes calls without a credential. */
   readonly isOpen: () => boolean;
 }
 
 /**
- * The same exchange. On a loopback address and without authentication it refuses foreign hosts with 421: a page of
- * another origin can make its own name point to this machine (DNS rebinding), and would read every answer.
+ * The exchange for the host names of this machine. On a loopback address and without authentication it refuses other
+ * names with 421. A page of another origin can make its own name point to this machine (DNS rebinding). It would then
+ * read every answer.
  */
 export function forKnownHosts(exchange: Exchange, options: KnownHostsOptions): Exchange {
   const { isPublicHost, publicUrl, boundHost, isOpen } = options;

@@ -1,14 +1,14 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { errorAnswer } from '../json-answer.js';
 
-/** Which methods mean something, and what whoever uses another one is told. */
+/** The methods of an exchange, and the message for all other methods. */
 export interface MethodFilter {
   /** In upper case, without OPTIONS. */
   readonly methods: readonly string[];
   readonly message: string;
 }
 
-/** The methods of those who only look. */
+/** The methods for reading. */
 export const READING = ['GET', 'HEAD'];
 
 /** The same exchange for these methods only: OPTIONS tells which they are, any other is refused (405). */

@@ -8,7 +8,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import type { AnswerHeaders } from './answer-headers.js';
 
-/** Who wants to know of the requests of an exchange. */
+/** The figures and the log of an exchange. */
 export interface Observers {
   readonly metrics: RequestMetrics | undefined;
   /** Gets one line for each request at info, with nothing of what it says. */
@@ -20,8 +20,8 @@ export interface Observers {
 }
 
 /**
- * The same exchange, its requests counted and logged. Every request has an id: the one that it brings, in
- * `X-Request-Id` or as the trace of its `traceparent`, or one made here; answers and log lines name it.
+ * The exchange with figures and a log line for each request. Every request gets an id, which answers and log lines
+ * name: its `X-Request-Id`, the trace of its `traceparent`, or a new id.
  */
 export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
   return (request) => {
@@ -37,7 +37,7 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
   };
 }
 
-/** What may stand in a log and in a header of the answer; anything else is no id. */
+/** The characters of an id that are safe in a log and in a header. */
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
@@ -76,7 +76,7 @@ interface Told {
   readonly ms: number;
 }
 
-/** What goes on longer is somebody playing. */
+/** Longer paths are cut in the log. */
 const LONGEST_PATH = 200;
 
 /** Paths are the caller's, and without their queries: these may carry credentials. */

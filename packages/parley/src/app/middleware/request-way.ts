@@ -54,7 +54,7 @@ export type MiddlewareName =
 /** A named function around an exchange. */
 export interface Middleware {
   readonly name: MiddlewareName;
-  /** The exchange with the middleware around it. The headers are those of all middlewares of the list. Absent: not used. */
+  /** Wraps an exchange. `headers` are the headers of all middlewares of the list. Absent: the host does not use it. */
   readonly around?: ((next: Exchange, headers: AnswerHeaders) => Exchange) | undefined;
   /** Headers for every answer. One middleware, `observation`, adds the headers of all of them in one step. */
   readonly headers?: AnswerHeaders | undefined;

@@ -13,13 +13,13 @@ import { anyOf, closed, flag, withMethod } from '../options/option-schemas.js';
 import { metricsEndpoint } from './metrics-endpoint.js';
 import { metricsJson } from './metrics-json.js';
 
-/** What a server measures, and who gets to see it. */
+/** The metrics of a server and their readers. */
 export interface MetricsOptions {
-  /** Gets all that is measured, too: a meter of OpenTelemetry. */
+  /** A meter of OpenTelemetry that also gets all measurements. */
   readonly meter?: Meter;
-  /** Whether `/metrics` is answered on the origin; default true. */
+  /** True if the host answers `/metrics`; default true. */
   readonly endpoint?: boolean;
-  /** Who may read `/metrics`; default: everybody who reaches it. */
+  /** Authenticates readers of `/metrics`; default: all callers may read it. */
   readonly authenticator?: Authenticator;
 }
 
@@ -36,7 +36,7 @@ export const metricsSchema = anyOf(
   'must be true, false, or an object with meter, endpoint, authenticator',
 );
 
-/** What the figures of a host of agents are made of. */
+/** The sources of the figures of a host. */
 export interface HostMetricsOptions {
   readonly options: MetricsOptions;
   readonly sources: LoadSources;
@@ -50,14 +50,14 @@ export class HostMetrics {
   /** Answers `/metrics`; absent where that is not wanted. */
   readonly endpoint: Exchange | undefined;
   readonly #registry = new MetricRegistry();
-  readonly #parts: HostMetricsOptions;
+  readonly #setup: HostMetricsOptions;
   readonly #load: LoadMetrics;
   readonly #startedAt: number;
   readonly #leave: (() => void) | undefined;
 
-  constructor(parts: HostMetricsOptions) {
-    const { options, sources, storage, clock } = parts;
-    this.#parts = parts;
+  constructor(setup: HostMetricsOptions) {
+    const { options, sources, storage, clock } = setup;
+    this.#setup = setup;
     this.#startedAt = clock.monotonic();
     const meters = options.meter === undefined ? [this.#registry] : [this.#registry, options.meter];
     this.requests = new RequestMetrics(meters);
@@ -74,7 +74,7 @@ export class HostMetrics {
   }
 
   readonly #json: Exchange = readOnly(async () => {
-    const { sources, clock } = this.#parts;
+    const { sources, clock } = this.#setup;
     const value = metricsJson({
       uptimeSeconds: (clock.monotonic() - this.#startedAt) / 1000,
       requests: this.requests,

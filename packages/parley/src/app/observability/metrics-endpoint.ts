@@ -10,12 +10,12 @@ import { refuseWithoutCredential } from '../middleware/required-credential.js';
 import { jsonOf, OPERATING, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 
-/** What figures are shown, and to whom. */
+/** The figures, and the authentication of their readers. */
 export interface MetricsEndpointOptions {
   readonly registry: MetricRegistry;
-  /** Answers whoever asks for no text that scrapers read. */
+  /** Answers requests that do not prefer a text form. */
   readonly json: Exchange;
-  /** Absent: everybody may see them. */
+  /** Absent: all callers may read the figures. */
   readonly authenticator?: Authenticator | undefined;
 }
 

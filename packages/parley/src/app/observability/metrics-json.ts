@@ -1,6 +1,6 @@
 import type { CacheFigures, MemoryFigures, ProcessFigures, RequestFigures } from '../../telemetry/server-figures.js';
 
-/** What the figures of a server are told from. */
+/** The sources of the figures of a server. */
 export interface MetricsJsonOptions {
   readonly uptimeSeconds: number;
   readonly requests: RequestFigures;

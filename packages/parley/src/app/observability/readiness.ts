@@ -2,16 +2,16 @@ import type { Clock } from '../../runtime/clock.js';
 import type { StorageLoad, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 
-/** Something that a server works with, and whether it does its part. */
+/** A check of something that the server depends on. */
 export interface ReadinessCheck {
   readonly name: string;
-  /** Whether the server can answer nothing without it. What is not required is shown, and keeps nobody from being ready. */
+  /** True if the server cannot work without it. The report shows other failures, and the server stays ready. */
   readonly required: boolean;
   /** Rejects when it does not work. */
   check(): Promise<unknown>;
 }
 
-/** What readiness is found out from. */
+/** The sources of readiness. */
 export interface ReadinessOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -22,21 +22,21 @@ export interface ReadinessOptions {
   readonly checks: readonly ReadinessCheck[];
 }
 
-/** What one part says. */
+/** The result of one check. */
 export interface ReadinessState {
   readonly status: 'ok' | 'failing';
   readonly required: boolean;
 }
 
-/** Whether to send requests here, and why not. */
+/** The answer of `/readyz`. */
 export interface ReadinessReport {
   readonly status: 'ready' | 'not ready' | 'draining';
-  /** What keeps the server from being ready, by name. */
+  /** The names of the failing checks that are required. */
   readonly notReady: readonly string[];
   readonly checks: Readonly<Record<string, ReadinessState>>;
-  /** What a resolved write of the storage survives. */
+  /** The failures that a committed write survives. */
   readonly durability: TaskStorage['durability'];
-  /** What an operator should know although the server is ready. */
+  /** Warnings for the operator of a server that is ready. */
   readonly warnings: readonly string[];
 }
 
@@ -51,9 +51,9 @@ const RELAXED: Readonly<Record<TaskStorage['durability'], readonly string[]>> = 
   none: ['Tasks are kept in memory, and survive nothing'],
 };
 
-/** Whether a server can do its work now: its agents started, its storage writable, and nobody about to stop it. */
+/** The readiness of a server: its agents have started, its storage takes writes, and it is not about to stop. */
 export class Readiness {
-  readonly #parts: ReadinessOptions;
+  readonly #options: ReadinessOptions;
   readonly #checks: readonly ReadinessCheck[];
   readonly #failing = new Set<string>();
   #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
@@ -61,9 +61,9 @@ export class Readiness {
   #waiting: number | undefined;
   #unreadable = 0;
 
-  constructor(parts: ReadinessOptions) {
-    const { storage, started, checks } = parts;
-    this.#parts = parts;
+  constructor(options: ReadinessOptions) {
+    const { storage, started, checks } = options;
+    this.#options = options;
     this.#checks = [
       { name: 'agents', required: true, check: started },
       { name: 'storage', required: true, check: async () => this.#store(await storage.check()) },
@@ -76,18 +76,18 @@ export class Readiness {
     this.#draining = true;
   }
 
-  /** How things stand, at most a second ago. */
+  /** The state of the server, at most a second old. */
   async report(): Promise<ReadinessReport> {
     const checks = await this.#states();
     const failing = Object.keys(checks).filter((name) => checks[name]?.status === 'failing' && checks[name].required);
     const notReady = this.#draining ? ['server', ...failing] : failing;
     const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
-    const { durability } = this.#parts.storage;
+    const { durability } = this.#options.storage;
     const unreadable = this.#unreadable === 0 ? [] : [`${this.#unreadable} tasks cannot be read: see the log`];
     return { status, notReady, checks, durability, warnings: [...RELAXED[durability], ...unreadable] };
   }
 
-  /** Messages whose turn nobody runs yet, a second ago at most; `undefined` where the storage does not say. */
+  /** Messages whose turn has not begun, at most a second old; `undefined` if the storage does not tell. */
   async waiting(): Promise<number | undefined> {
     const { storage } = await this.#states();
     return storage?.status === 'ok' ? this.#waiting : undefined;
@@ -99,7 +99,7 @@ export class Readiness {
   }
 
   #states(): Promise<Readonly<Record<string, ReadinessState>>> {
-    const now = this.#parts.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     if (this.#last === undefined || now - this.#last.at >= FRESH_MS) this.#last = { at: now, states: this.#look() };
     return this.#last.states;
   }
@@ -110,7 +110,7 @@ export class Readiness {
   }
 
   async #stateOf({ name, required, check }: ReadinessCheck): Promise<ReadinessState> {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     let stopTimer = () => {};
     const late = new Promise((_, reject) => {
       stopTimer = clock.after(PATIENCE_MS, () => reject(new Error(`${name} did not answer in ${PATIENCE_MS} ms`)));
@@ -130,7 +130,7 @@ export class Readiness {
   /** Told once, not with every probe. */
   #changed(name: string, error: unknown): void {
     if (this.#failing.has(name) === (error !== undefined)) return;
-    const { logger } = this.#parts;
+    const { logger } = this.#options;
     if (error === undefined) {
       this.#failing.delete(name);
       logger.info('a readiness check is right again', { check: name });

@@ -2,7 +2,7 @@ import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Components } from '../../openapi/components.js';
 import type { DescribedAnswer, Schema, Tag } from '../../openapi/document.js';
 
-/** The group of endpoints for those who run a server. */
+/** The group of endpoints for operators. */
 export const OPERATING: Tag = { name: 'Operations', description: 'For those who run the server.' };
 
 /** An answer in JSON, for a document. */

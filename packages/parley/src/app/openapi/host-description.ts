@@ -7,7 +7,7 @@ import { describedListing } from '../origin-listing.js';
 import { describedMount } from './described-mount.js';
 import { openApiEndpoints } from './openapi-endpoints.js';
 
-/** The description of a host, by path. `openApiExtension` loads it. If two groups describe a path, the first one counts. */
+/** The description of a host, by path. `openApiExtension` loads it. The first group that describes a path wins. */
 export async function hostDescription(host: HostView): Promise<ReadonlyMap<string, Exchange>> {
   const extensions = await Promise.all(host.extensions.map(({ describe }) => describe?.(host)));
   const describers = [

@@ -9,14 +9,14 @@ import { type Describe, servedAt, serverDocument } from './server-document.js';
 
 const JSON_HEADERS = Object.freeze({ 'content-type': 'application/json' });
 
-/** What documents are made of. */
+/** The parts of the documents. */
 export interface OpenApiEndpointsOptions {
   readonly describers: readonly Describe[];
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;
 }
 
-/** The description of a server, by path: in OpenAPI 3.1, in 3.0 for tools that know no later version, and as a page for people. */
+/** The description of a server, by path: in OpenAPI 3.1, in 3.0 for older tools, and as a page for people. */
 export function openApiEndpoints({ describers, baseUrl }: OpenApiEndpointsOptions): ReadonlyMap<string, Exchange> {
   // Made once: only the address differs, which clients behind some proxies can choose.
   const document = once(() => serverDocument(describers));

@@ -24,22 +24,22 @@ import {
   withMethod,
 } from './option-schemas.js';
 
-/** What every agent can have. */
+/** The options of every agent. */
 export interface ServedAgentOptions extends AgentCardOptions {
   /**
    * Name of the agent's task space in the storage, where tasks are found again after a restart; default: the path it is
    * served under.
    */
   readonly id?: string;
-  /** Whether streaming calls are offered; default true. */
+  /** True if the agent offers streaming calls; default true. */
   readonly streaming?: boolean;
-  /** Finds out who calls. Absent: every caller is anonymous. */
+  /** Authenticates callers. Absent: every caller is anonymous. */
   readonly authenticator?: Authenticator;
-  /** The card for a caller who has authenticated, made from the public one; `undefined` where there is none for this user. */
+  /** Makes the extended card for an authenticated caller from the public card; `undefined` if this user gets none. */
   readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined;
   /** A message sent again leads to the outcome of the first one: how long, and for whom. */
   readonly idempotency?: IdempotencyOptions;
-  /** What stands around every call, the first one outermost; requests are valid by then, and callers known. */
+  /** Functions around every call, the first one outermost. They get valid requests of authenticated callers. */
   readonly interceptors?: readonly ServerInterceptor[];
   /** Limits of requests and of the engine that differ from the defaults. */
   readonly limits?: Partial<RequestLimits & EngineLimits>;
@@ -90,7 +90,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
 };
 
-/** What is wrong with options whose members are each right. */
+/** The first problem of options whose members are each right. */
 export function agentProblem(options: AgentOptions): string | undefined {
   if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
   const { securitySchemes = options.authenticator?.securitySchemes } = options;

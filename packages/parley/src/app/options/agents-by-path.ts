@@ -15,7 +15,7 @@ export interface SameAgent {
 /** Agents by path. The same options under two paths are one agent with one task space. */
 export type AgentsByPath = Readonly<Record<string, AgentOptions | SameAgent>>;
 
-/** What is served under one path. */
+/** The agent under one path. */
 export interface AgentPlace {
   readonly options: AgentOptions;
   /** The path where the options stand. */
@@ -23,7 +23,7 @@ export interface AgentPlace {
   readonly versions: readonly ProtocolVersionName[] | undefined;
 }
 
-/** What is served under a path of these agents, which have been checked. */
+/** The agent under a path. Takes agents without problems. */
 export function agentAt(agents: AgentsByPath, path: string): AgentPlace {
   const entry = agents[path] as AgentOptions | SameAgent;
   if (!('sameAs' in entry)) return { options: entry, home: path, versions: entry.versions };
@@ -41,7 +41,7 @@ const agentSchema = closed(agentSchemas);
 const sameAgentSchema = closed({ sameAs: text, versions: Type.Optional(versionsSchema) });
 
 /**
- * What is wrong with agents as a whole.
+ * The problems of agents as a whole.
  * @throws OptionsError naming every option of an agent that is at fault.
  */
 export function agentProblems(subject: string, agents: AgentsByPath): string[] {

@@ -28,7 +28,7 @@ import {
   withMethod,
 } from './option-schemas.js';
 
-/** What holds for all agents of a server or handler. */
+/** The options of a server or handler for all of its agents. */
 export interface HostOptions {
   /** The public base url of the server; agents are found below it under their paths. */
   readonly url?: string;
@@ -40,14 +40,14 @@ export interface HostOptions {
    * Default: forwarded headers may name any host, and no shared cache may keep the card.
    */
   readonly publicHosts?: readonly string[];
-  /** Where tasks are kept; default: in memory. Who opens a storage closes it. */
+  /** The storage of tasks; default: in memory. The application closes a storage that it opens. */
   readonly storage?: TaskStorage;
   /** A place of the application's own for tasks, instead of a storage; its limits are in docs/interfaces.md. */
   readonly taskStore?: TaskStore;
   readonly logger?: Logger;
-  /** How long tasks and their events are kept. */
+  /** The lifetimes of tasks and their events. */
   readonly retention?: Partial<RetentionPolicy>;
-  /** How long clients may use a card without asking again; default 3600. */
+  /** The time for which clients may cache a card; default 3600. */
   readonly cardMaxAgeSeconds?: number;
   /** Silence on a stream after which a comment shows that it lives; default 15 s. */
   readonly streamHeartbeatMs?: number;
@@ -55,7 +55,7 @@ export interface HostOptions {
   readonly bodyMemory?: number;
   /** Pages of which other origins may call from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
-  /** Whether answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
+  /** True if answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
   readonly nosniff?: boolean;
   /**
    * Compression of longer answers for clients that accept it. Default: by a server with a socket of its
@@ -78,7 +78,7 @@ export interface HostOptions {
   readonly logRequests?: boolean;
 }
 
-/** Where a single agent is put. */
+/** The place of a single agent. */
 export interface MountOptions {
   /** The path it is served under; default `/`, where the bindings are at `/a2a/jsonrpc` and `/a2a/rest`. */
   readonly path?: string;
@@ -115,7 +115,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   logRequests: Type.Optional(flag),
 };
 
-/** How to compress, by what was said of it, what holds where nothing was, and what the host has for that. */
+/** Compression by the option, with the compressor of the host. */
 export function compressionOf(
   chosen: boolean | CompressionOptions,
   make: (options: CompressionOptions) => Compressor,
@@ -125,7 +125,7 @@ export function compressionOf(
   return { compressor: make(options), minimumLength: options.minimumLength ?? MINIMUM_LENGTH };
 }
 
-/** What to measure, by what was said of it and what holds where nothing was. */
+/** Metrics by the option, or by the default if the option is absent. */
 export function metricsOf(metrics: HostOptions['metrics'], otherwise: boolean): MetricsOptions | undefined {
   const chosen = metrics ?? otherwise;
   return chosen === true ? {} : chosen === false ? undefined : chosen;

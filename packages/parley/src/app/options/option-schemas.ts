@@ -1,6 +1,6 @@
 import * as Type from 'typebox';
 
-/** Schemas of every member of some options: the compiler names a member without a schema, and a schema without a member. */
+/** A schema for each member of some options. The compiler reports members without a schema, and the reverse. */
 export type OptionSchemas<Options> = { readonly [Name in keyof Required<Options>]: Type.TSchema };
 
 /** An object with these members and no other. */

@@ -9,7 +9,7 @@ import { closed, flag, type OptionSchemas, positive } from './option-schemas.js'
 export interface HttpServerTimes {
   /** A stream's peer that takes nothing for this long is dropped; default 30 s. */
   readonly stallMs?: number;
-  /** How long an idle connection is kept; default 65 s, longer than the proxies in front usually keep it. */
+  /** The lifetime of an idle connection; default 65 s, longer than most proxies keep it. */
   readonly keepAliveMs?: number;
   /** Longest time for the head of a request; default 15 s. */
   readonly headersMs?: number;
@@ -17,17 +17,17 @@ export interface HttpServerTimes {
   readonly requestMs?: number;
 }
 
-/** What a server with a socket of its own can be told. */
+/** The options of a server with a socket of its own. */
 export interface ServerOptions extends HostOptions {
-  /** Whether the server describes itself, at `/openapi.json`, `/openapi-3.0.json` and, for people, `/docs`; default false. */
+  /** True if the server serves `/openapi.json`, `/openapi-3.0.json` and the page `/docs`; default false. */
   readonly openapi?: boolean;
-  /** Whether to listen beyond loopback although nobody has to authenticate; default false. */
+  /** True if the server may listen beyond loopback without authentication; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
-  /** The base-server interface around one of the agents, for callers who know a server by it; default: not served. */
+  /** The base-server interface around one of the agents, for clients of base servers; default: not served. */
   readonly baseServer?: BaseServerOptions;
   /**
-   * What an error ends that an agent throws where nobody waits for it, in a timer or a forgotten promise: its `task`
+   * The effect of an error that no code catches, such as in a timer of an agent. It ends the `task` of the agent
    * (default), or the `process`, as Node.js does by itself.
    */
   readonly uncaughtErrors?: 'task' | 'process';
@@ -47,7 +47,7 @@ export const serverSchemas: OptionSchemas<ServerOptions> = {
 };
 
 /**
- * A server whose agents ask nobody who they are is for this machine only, unless it is told otherwise.
+ * Refuses addresses beyond loopback for agents without authentication, unless the options allow it.
  * @throws OptionsError
  */
 export function checkExposure(host: string, allowAnonymous: boolean): void {

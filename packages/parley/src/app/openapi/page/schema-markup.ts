@@ -51,7 +51,7 @@ function referenceMarkup(name: string): Markup {
   return html`<a href="#${schemaAnchor(name)}"><code>${name}</code></a>`;
 }
 
-/** Where a named schema stands on the page. */
+/** The place of a named schema on the page. */
 export function schemaAnchor(name: string): string {
   return `schema-${name.replace(/[^A-Za-z0-9]+/g, '-')}`;
 }

@@ -1,4 +1,4 @@
-/** How the page looks, in light and dark, on wide and narrow screens. */
+/** The style of the page, for light and dark, wide and narrow screens. */
 export const STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d0d5dc, #3a4250); --soft: light-dark(#f4f6f8, #1b2027); --quiet: light-dark(#55606e, #a2adba);
   --link: light-dark(#0b5cad, #7db8ff); --get: light-dark(#0b6e4f, #63d2a8); --post: light-dark(#0b5cad, #7db8ff); --delete: light-dark(#a4262c, #ff9a9e); }
