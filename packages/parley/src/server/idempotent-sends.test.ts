@@ -106,9 +106,14 @@ describe('idempotent sends', () => {
     };
     const sends = [0, 1, 2].map(() => new Sent(handler.sendMessage(second, call({ user }))));
     await clock.settle();
-    expect(sends.map(({ settled }) => settled)).toEqual([false, false, false]);
+    // The first is told that its caller has to log in before its turn can begin. Repeats wait for that turn.
+    expect(sends.map(({ settled }) => settled)).toEqual([true, false, false]);
     await clock.advance(200);
-    for (const { task } of sends) expect(textOf(task?.status.message?.parts)).toBe('log in for two');
+    expect(sends.map(({ task }) => textOf(task?.status.message?.parts))).toEqual([
+      'log in for one',
+      'log in for two',
+      'log in for two',
+    ]);
   });
 
   it('answer a blocking repeat from the task where its log is gone, unless the task has gone on', async () => {
