@@ -1,7 +1,7 @@
 // Runs test suites and counts their results.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ownNode, root, run, runOwn } from './processes.mjs';
 
 /** A test with an endless loop cannot be ended by its own time limit. */
@@ -29,7 +29,7 @@ export async function runVitest(files = [], env = {}, node = ownNode) {
 }
 
 function countReport(report, code) {
-  if (!existsSync(report)) return { passed: 0, failed: 1 };
+  if (!existsSync(report)) return { passed: 0, failed: 1, slowest: [] };
   const {
     numPassedTests: passed,
     numFailedTests,
@@ -37,15 +37,29 @@ function countReport(report, code) {
     numTodoTests,
     testResults,
   } = JSON.parse(readFileSync(report, 'utf8'));
-  // A file that does not load has no failed test.
+  // A file that does not even load has no failed test of its own.
   const broken = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   ).length;
   const skipped = numPendingTests + numTodoTests;
   if (skipped > 0) process.stdout.write(`${skipped} tests were skipped\n`);
   const failed = numFailedTests + broken;
-  // An error outside of any test.
-  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
+  // Vitest fails also for errors outside of all tests.
+  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed, slowest: slowestFiles(testResults) };
+}
+
+/** The ten test files that took longest, slowest first, each with its seconds. */
+export function slowestFiles(testResults) {
+  return testResults
+    .map(({ name, startTime, endTime }) => ({ file: relative(root, name), seconds: (endTime - startTime) / 1000 }))
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, 10);
+}
+
+/** The slowest files as lines of text. */
+export function slowestLines(files) {
+  const lines = files.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)} s  ${file}`);
+  return ['The slowest test files:', ...lines].join('\n');
 }
 
 /** Suites without vitest: `test/<name>/run.mjs`, whose last line is `N passed, N failed`. */
