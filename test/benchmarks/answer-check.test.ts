@@ -50,6 +50,7 @@ describe('the check of answers', () => {
     ['call', answer(message)],
     ['task', answer(done)],
     ['stream', stream(...events)],
+    ['stream', { ...stream(...events), body: stream(...events).body.replaceAll('\n', '\r\n') }],
     ['get', answer(storedTask(asked))],
     ['list-1k', answer({ tasks: page, totalSize: 1000 })],
     ['task-rest', { status: 200, body: JSON.stringify(done) }],

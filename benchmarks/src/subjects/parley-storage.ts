@@ -7,7 +7,7 @@ export async function storageNamed(name: string | undefined, folder: string): Pr
   if (name === 'memory') return new MemoryStorage({ clock: systemClock });
   const { openStorage } = await import('parley-a2a/storage');
   const file = `sqlite:${join(folder, 'bench.db')}`;
-  // It warns of the weaker durability, which is asked for here; what a subject prints is a fault.
+  // Hides the warning about the weaker durability: any output of a subject counts as a fault.
   const logger = textLogger({ write: (line) => process.stderr.write(line), now: Date.now, level: 'error' });
   return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file, { logger });
 }
