@@ -35,7 +35,7 @@ function compilerErrors(): readonly string[] {
 const edit = (path: string, from: string, to: string) => tree.edit(`${source}/${path}`, from, `${to}${from}`);
 
 it('an operation is added by the recipe: the compiler asks for every file of its list, and for no other', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, () => {
   edit(
     'operations/operations.ts',
