@@ -62,7 +62,7 @@ it('an operation is added by the recipe: the compiler asks for every file of its
       edit(
         'codec/v1_0/operations.ts',
         "  getTask: {\n    methods: ['GetTask']",
-        "  archiveTask: { methods: ['ArchiveTask'], routes: [], read: readTask },\n",
+        "  archiveTask: { methods: ['ArchiveTask'], routes: [], response: 'Task' },\n",
       ),
     'codec/v0_3/operations.ts': () =>
       edit('codec/v0_3/operations.ts', '    listTasks: undefined', '    archiveTask: undefined,\n'),

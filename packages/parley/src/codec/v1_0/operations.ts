@@ -1,16 +1,5 @@
-import type { StreamResponse } from '../../model/stream-response.js';
-import type { OperationName, OperationTypes } from '../../operations/operations.js';
+import type { OPERATIONS, OperationName } from '../../operations/operations.js';
 import type { OperationNames } from '../operation-names.js';
-import {
-  readAnswer,
-  readCard,
-  readConfig,
-  readConfigPage,
-  readEvent,
-  readNothing,
-  readTask,
-  readTaskPage,
-} from './read-responses.js';
 
 const CONFIGS = ['tasks', '{taskId}', 'pushNotificationConfigs'];
 const CONFIG = [...CONFIGS, '{id}'];
@@ -21,42 +10,39 @@ interface Operation1_0<Name extends OperationName> extends OperationNames {
   readonly methods: readonly [Capitalize<Name>, ...string[]];
   /** Each path may have the tenant before it (Spec §5.3, §11.3). */
   readonly routes: OperationNames['routes'];
-  /**
-   * Checks a received response, or one event of a stream; undefined: an unknown kind of event.
-   * @throws InvalidAgentResponseError naming the fault.
-   */
-  readonly read: (value: unknown) => OperationTypes[Name]['response'] | StreamResponse | undefined;
+  /** The schema of the response or event: the key of `ENCODERS` in a server and of `RESPONSE_READERS` in a client. */
+  readonly response: (typeof OPERATIONS)[Name]['response'];
 }
 
 /**
- * All operations of version 1.0. The JSON of this version is the model: a server decodes and encodes by the schemas
- * that `OPERATIONS` names.
+ * All operations of version 1.0. The JSON of this version is the model: a request is decoded by its schema in
+ * `OPERATIONS`, a response is encoded and read by the schema of its row.
  */
 export const OPERATIONS_1_0: { readonly [Name in OperationName]: Operation1_0<Name> } = {
   sendMessage: {
     methods: ['SendMessage'],
     routes: [{ method: 'POST', path: ['message:send'], body: 'required' }],
-    read: readAnswer,
+    response: 'SendMessageResponse',
   },
   sendStreamingMessage: {
     methods: ['SendStreamingMessage'],
     routes: [{ method: 'POST', path: ['message:stream'], body: 'required' }],
-    read: readEvent,
+    response: 'StreamResponse',
   },
   getTask: {
     methods: ['GetTask'],
     routes: [{ method: 'GET', path: ['tasks', '{id}'], body: 'none' }],
-    read: readTask,
+    response: 'Task',
   },
   listTasks: {
     methods: ['ListTasks'],
     routes: [{ method: 'GET', path: ['tasks'], body: 'none' }],
-    read: readTaskPage,
+    response: 'ListTasksResponse',
   },
   cancelTask: {
     methods: ['CancelTask'],
     routes: [{ method: 'POST', path: ['tasks', '{id}:cancel'], body: 'optional' }],
-    read: readTask,
+    response: 'Task',
   },
   subscribeToTask: {
     methods: ['SubscribeToTask'],
@@ -65,32 +51,32 @@ export const OPERATIONS_1_0: { readonly [Name in OperationName]: Operation1_0<Na
       { method: 'POST', path: ['tasks', '{id}:subscribe'], body: 'optional' },
       { method: 'GET', path: ['tasks', '{id}:subscribe'], body: 'none' },
     ],
-    read: readEvent,
+    response: 'StreamResponse',
   },
   createTaskPushNotificationConfig: {
     // Some clients keep the second name from before 1.0.
     methods: ['CreateTaskPushNotificationConfig', 'SetPushNotificationConfig'],
     routes: [{ method: 'POST', path: CONFIGS, body: 'required' }],
-    read: readConfig,
+    response: 'TaskPushNotificationConfig',
   },
   getTaskPushNotificationConfig: {
     methods: ['GetTaskPushNotificationConfig'],
     routes: [{ method: 'GET', path: CONFIG, body: 'none' }],
-    read: readConfig,
+    response: 'TaskPushNotificationConfig',
   },
   listTaskPushNotificationConfigs: {
     methods: ['ListTaskPushNotificationConfigs'],
     routes: [{ method: 'GET', path: CONFIGS, body: 'none' }],
-    read: readConfigPage,
+    response: 'ListTaskPushNotificationConfigsResponse',
   },
   deleteTaskPushNotificationConfig: {
     methods: ['DeleteTaskPushNotificationConfig'],
     routes: [{ method: 'DELETE', path: CONFIG, body: 'none' }],
-    read: readNothing,
+    response: undefined,
   },
   getExtendedAgentCard: {
     methods: ['GetExtendedAgentCard'],
     routes: [{ method: 'GET', path: ['extendedAgentCard'], body: 'none' }],
-    read: readCard,
+    response: 'AgentCard',
   },
 };

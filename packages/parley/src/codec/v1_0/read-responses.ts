@@ -8,9 +8,11 @@ import type {
 import type { SendMessageResponse, StreamResponse } from '../../model/stream-response.js';
 import type { Task } from '../../model/task.js';
 import type { ListTasksResponse } from '../../model/task-requests.js';
+import type { ModelTypes } from '../../model/validation.js';
+import type { OPERATIONS, OperationName } from '../../operations/operations.js';
 
 /** Checks the answer to SendMessage. */
-export function readAnswer(value: unknown): SendMessageResponse {
+function readAnswer(value: unknown): SendMessageResponse {
   const answer = members(value, 'result');
   if (isThere(answer.task)) checkTask(answer.task, 'task');
   else if (isThere(answer.message)) checkMessage(answer.message, 'message');
@@ -19,13 +21,13 @@ export function readAnswer(value: unknown): SendMessageResponse {
 }
 
 /** Checks a task. */
-export function readTask(value: unknown): Task {
+function readTask(value: unknown): Task {
   checkTask(value, 'task');
   return value as Task;
 }
 
 /** Checks a page of tasks and adds the members that the agent left out. */
-export function readTaskPage(value: unknown): ListTasksResponse {
+function readTaskPage(value: unknown): ListTasksResponse {
   const page = members(value, 'result');
   checkList(page, 'tasks', 'result', checkTask);
   return Object.assign(page, {
@@ -37,21 +39,18 @@ export function readTaskPage(value: unknown): ListTasksResponse {
 }
 
 /** Checks the configuration of a webhook. */
-export function readConfig(value: unknown): TaskPushNotificationConfig {
+function readConfig(value: unknown): TaskPushNotificationConfig {
   checkText(members(value, 'configuration'), 'url', 'configuration');
   return value as TaskPushNotificationConfig;
 }
 
 /** Checks a page of configurations and adds the members that the agent left out. */
-export function readConfigPage(value: unknown): ListTaskPushNotificationConfigsResponse {
+function readConfigPage(value: unknown): ListTaskPushNotificationConfigsResponse {
   const page = members(value, 'result');
   checkList(page, 'configs', 'result', members);
   const read = { configs: page.configs ?? [], nextPageToken: page.nextPageToken ?? '' };
   return Object.assign(page, read) as unknown as ListTaskPushNotificationConfigsResponse;
 }
-
-/** Drops an answer that has no content. */
-export function readNothing(): undefined {}
 
 /** Checks one event of a stream; undefined: an unknown kind of event. */
 export function readEvent(value: unknown): StreamResponse | undefined {
@@ -174,3 +173,20 @@ function wrong(path: string, value: unknown, wanted: string): InvalidAgentRespon
   const found = value === undefined ? 'is missing' : `is not ${wanted}`;
   return new InvalidAgentResponseError(`${path} ${found}`);
 }
+
+/** The responses and events of version 1.0. `RESPONSE_READERS` checks each of them. */
+type ResponseType = NonNullable<(typeof OPERATIONS)[OperationName]['response']>;
+
+/**
+ * Check a received response or event; undefined: an unknown kind of event.
+ * @throws InvalidAgentResponseError naming the fault.
+ */
+export const RESPONSE_READERS: { readonly [Type in ResponseType]: (value: unknown) => ModelTypes[Type] | undefined } = {
+  SendMessageResponse: readAnswer,
+  StreamResponse: readEvent,
+  Task: readTask,
+  ListTasksResponse: readTaskPage,
+  TaskPushNotificationConfig: readConfig,
+  ListTaskPushNotificationConfigsResponse: readConfigPage,
+  AgentCard: readCard,
+};

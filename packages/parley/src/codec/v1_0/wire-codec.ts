@@ -1,6 +1,6 @@
 import type { AgentCard } from '../../model/agent-card.js';
 import type { ModelTypes } from '../../model/validation.js';
-import { OPERATIONS, type UnaryOperationName } from '../../operations/operations.js';
+import type { OPERATIONS, UnaryOperationName } from '../../operations/operations.js';
 import { isLater, majorMinor } from '../../operations/versions.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { methodsOf, routesOf } from '../operation-names.js';
@@ -26,7 +26,7 @@ function encodeCard(card: AgentCard): string {
 }
 
 function encode(operation: UnaryOperationName, response: unknown): string {
-  const { response: type } = OPERATIONS[operation];
+  const { response: type } = OPERATIONS_1_0[operation];
   // DeleteTaskPushNotificationConfig has an empty response: an empty object on the wire.
   return type === undefined ? '{}' : ENCODERS[type](response as never);
 }
