@@ -15,8 +15,8 @@ interface Operation1_0<Name extends OperationName> extends OperationNames {
 }
 
 /**
- * All operations of version 1.0. The JSON of this version is the model: a request is decoded by its schema in
- * `OPERATIONS`, a response is encoded and read by the schema of its row.
+ * All operations of version 1.0. The JSON of this version is the model. A request is decoded by its schema in
+ * `OPERATIONS`. A response is encoded and read by the schema of its row.
  */
 export const OPERATIONS_1_0: { readonly [Name in OperationName]: Operation1_0<Name> } = {
   sendMessage: {
