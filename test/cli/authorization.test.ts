@@ -71,7 +71,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(stdout).toMatch(/Sign in at http:/);
     const id = /^Task: (\S+)$/m.exec(stdout)?.[1];
     expect(stderr).toContain(
-      `once that has been given: parley task get ${id} --wait --agent-card ${agent.url} --await-auth`,
+      `to follow it after that: parley task get ${id} --wait --agent-card ${agent.url} --await-auth`,
     );
     expect(code).toBe(0);
   });

@@ -126,7 +126,7 @@ describe('auth login', () => {
 
     const unsure = await parley(args, { env });
     expect(unsure.code).toBe(2);
-    expect(unsure.stderr).toContain(`hint: --issuer ${authorization.url} says`);
+    expect(unsure.stderr).toContain(`hint: --issuer ${authorization.url} allows`);
     expect(authorization.requests).toEqual([]);
 
     expect((await parley([...args, '--issuer', authorization.url], { env })).code).toBe(0);

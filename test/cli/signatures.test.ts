@@ -147,8 +147,8 @@ describe('signed cards', () => {
 
   it.each<readonly [string, () => string, RegExp]>([
     ['is not there', () => join(folder.path, 'none.json'), /none\.json cannot be read/],
-    ['is no key', () => written('{"a":1}'), /is no JSON Web Key/],
-    ['is no JSON', () => written('-----BEGIN'), /is no JSON Web Key/],
+    ['is no key', () => written('{"a":1}'), /is neither a JSON Web Key nor a key set/],
+    ['is no JSON', () => written('-----BEGIN'), /is neither a JSON Web Key nor a key set/],
     ['has no name', () => written('{"kty":"EC"}'), /keys\[0\] needs a kid/],
     ['comes without TLS', () => 'http://keys.example/jwks.json', /is not https/],
   ])('a key that %s is a fault of the command line', async (_, key, message) => {

@@ -19,7 +19,7 @@ describe('on a terminal', () => {
     const { said } = await terminal.ended();
     expect(said).toMatch(/Task: t-1/);
     expect(said).toContain('\u001b[K');
-    expect(said).toMatch(/the task goes on\. Back to it: parley task get t-1 --wait/);
+    expect(said).toMatch(/the task continues\. To follow it: parley task get t-1 --wait/);
     expect(agent.calls.map(({ body }) => body.method)).not.toContain('CancelTask');
   });
 

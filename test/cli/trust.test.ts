@@ -159,7 +159,7 @@ describe('a .env that was found by walking up', () => {
       stderr: expect.not.stringContaining('warning'),
     });
     const elsewhere = await inRepository(['send', 'x', '-a', agent.url]);
-    expect(elsewhere.stderr).toMatch(/warning: \S+\/\.env is not trusted, and its credential goes out/);
+    expect(elsewhere.stderr).toMatch(/warning: \S+\/\.env is not trusted, but its credential is sent/);
     expect(agent.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer its-own', 'Bearer its-own']);
   });
 

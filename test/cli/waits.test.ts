@@ -84,7 +84,7 @@ describe('DEFAULT_001: the defaults', () => {
     for (const shown of [
       /--transport <binding> .*default: the order of the card/,
       /--output <format> .*default: text/,
-      /--a2a-version <version> .*default: highest of 1\.x/,
+      /--a2a-version <version> .*default: highest 1\.x/,
       /--async /,
       /--verbose /,
       /--insecure /,
@@ -112,7 +112,7 @@ it('TASK_POLL_002: Ctrl-C leaves the task running and says how to get back', asy
   await using running = new RunningParley(['send', '-a', agent.url, 'x', '--poll-interval', '50ms']);
   await running.told(/Task: t-1/);
   const { code, stderr } = await running.stop('SIGINT');
-  expect(stderr).toContain(`the task goes on. Back to it: parley task get t-1 --wait --agent-card ${agent.url}`);
+  expect(stderr).toContain(`the task continues. To follow it: parley task get t-1 --wait --agent-card ${agent.url}`);
   expect(code).toBe(130);
   expect(agent.calls.map(({ body }) => body.method)).not.toContain('CancelTask');
 });

@@ -29,7 +29,7 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
   const credentials = new AgentCredentials({ settings, certificate: certificate?.credentials, tell });
   if (settings.isOn('insecure')) await trustAnybody(output.warn.bind(output), credentials.present);
   for (const { source } of credentials.distrusted)
-    output.warn(`${source} is not trusted, and its credential goes out: the agent takes you for the owner of it`);
+    output.warn(`${source} is not trusted, but its credential is sent: the agent takes you for its owner`);
   const version = settings.text('a2a-version') ?? DEFAULT_VERSION;
   if (!/^\d+\.\d+(?:\.\d+)?$/.test(version)) throw usageError(`--a2a-version is such as 1.0, not "${version}"`);
   const tenant = settings.text('tenant');
@@ -102,6 +102,6 @@ async function trustAnybody(warn: (text: string) => void, withCredentials: boole
   // The tool's own warning below is clearer than that of Node.js.
   process.removeAllListeners('warning');
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-  warn('--insecure: TLS certificates are not verified; anybody on the way can read and change everything');
-  if (withCredentials) warn('--insecure: CREDENTIALS ARE SENT to whoever answers');
+  warn('--insecure: TLS certificates are not verified; an attacker on the network can read and change everything');
+  if (withCredentials) warn('--insecure: CREDENTIALS ARE SENT to any server that answers');
 }

@@ -54,13 +54,13 @@ export async function cardSignatures(settings: Settings, send: Fetch = fetch): P
 async function keysAt(place: string, send: Fetch): Promise<readonly PublicJwk[]> {
   const url = URL.parse(place);
   if (url?.protocol === 'http:')
-    throw usageError(`--card-key: ${place} is not https, so that anybody could have put it there`);
+    throw usageError(`--card-key: ${place} is not https, so its content cannot be trusted`);
   const text = url?.protocol === 'https:' ? await fetched(url.href, send) : fileText(place);
   const value = parsed(text);
   const keys = isObject(value) && Array.isArray(value.keys) ? (value.keys as unknown[]) : [value];
   if (keys.length > 0 && keys.every((key): key is PublicJwk => isObject(key) && typeof key.kty === 'string'))
     return keys;
-  throw usageError(`--card-key: ${place} is no JSON Web Key and no set of them`);
+  throw usageError(`--card-key: ${place} is neither a JSON Web Key nor a key set`);
 }
 
 function fileText(place: string): string {

@@ -10,7 +10,7 @@ export async function readCard<T>(search: Promise<T>): Promise<T> {
     const problem = error.message.split(': card.').at(-1) ?? error.message;
     throw new CliError('A2ACLI_ERR_CARD_INVALID', `the card is malformed: ${problem}`, {
       cause: error,
-      hint: 'parley card get --validate lists everything that is wrong with it',
+      hint: 'parley card get --validate lists all faults of the card',
     });
   }
 }

@@ -72,7 +72,7 @@ export class Turn {
     const { output } = this.#invocation;
     if (thread.taskId === undefined) {
       this.leave();
-      output.note('Left before the agent named a task; it may work on.');
+      output.note('Left before the agent named a task; the agent may continue to work.');
       return;
     }
     try {

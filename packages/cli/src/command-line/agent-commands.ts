@@ -27,7 +27,7 @@ const TASK_WAITING: readonly FlagName[] = ['await-auth', ...WAITING];
 export const AGENT_COMMANDS: readonly Command[] = [
   {
     path: 'send',
-    summary: 'Send a message, and wait for what becomes of it',
+    summary: 'Send a message and wait for the result',
     args: '[message|-]',
     flags: [
       'text',
@@ -64,7 +64,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
   },
   {
     path: 'task get',
-    summary: 'Show a task; with --wait when it has ended or asks for something',
+    summary: 'Show a task; with --wait, once it has ended or waits for you',
     args: '<id>',
     flags: ['history', 'wait', 'save-fileparts', ...TASK_WAITING, ...AGENT],
     example: 'parley task get 0199 --wait -a localhost:8080/spec',
@@ -88,14 +88,14 @@ export const AGENT_COMMANDS: readonly Command[] = [
   },
   {
     path: 'task cancel',
-    summary: 'Cancel a task; one that has ended stays as it is',
+    summary: 'Cancel a task; a task that has ended does not change',
     args: '<id>',
     flags: ['metadata', 'timeout', ...AGENT],
     example: 'parley task cancel 0199 -a localhost:8080/spec',
   },
   {
     path: 'task subscribe',
-    summary: 'Follow a task until it ends or asks for something',
+    summary: 'Follow a task until it ends or waits for you',
     args: '<id>',
     flags: ['stream', 'save-fileparts', ...TASK_WAITING, ...AGENT],
     example: 'parley task subscribe 0199 --stream -a localhost:8080/spec',
@@ -109,7 +109,7 @@ export const AGENT_COMMANDS: readonly Command[] = [
   },
   {
     path: 'task push-config create',
-    summary: 'Have notifications of a task sent to a webhook',
+    summary: 'Register a webhook for a task',
     args: '<task>',
     flags: ['url', 'id', 'token', 'auth-scheme', 'auth-credentials', 'timeout', ...AGENT],
     example: 'parley task push-config create 0199 --url https://example.com/hook -a localhost:8080',
@@ -137,13 +137,13 @@ export const AGENT_COMMANDS: readonly Command[] = [
   },
   {
     path: 'auth login',
-    summary: 'Sign in by OAuth, and keep the token for later calls',
+    summary: 'Sign in by OAuth and store the token for later calls',
     flags: ['client-id', 'client-secret', 'issuer', 'scope', 'scheme', 'timeout', ...AGENT],
     example: 'parley auth login --client-id cli -a https://agent.example',
   },
   {
     path: 'conformance',
-    summary: 'Check from outside that an agent does what its card says',
+    summary: 'Test an agent from outside, over each of its interfaces',
     flags: ['tck', 'timeout', ...AGENT],
     example: 'parley conformance -a localhost:8080/spec',
   },

@@ -17,7 +17,7 @@ export function helpText(words: readonly string[], settings: Settings): string {
     `Usage: parley ${listed.length > 0 && path !== '' ? `${path} ` : ''}<command> [arguments] [flags]`,
     `Commands:\n${rows(shown.map(({ path: name, args, summary }) => [joined(name, args), summary]))}`,
     `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
-    'parley help <command> shows the flags of a command and what they are set to.',
+    'parley help <command> shows the flags of a command with their values.',
   ];
   return `${sections.join('\n\n')}\n`;
 }

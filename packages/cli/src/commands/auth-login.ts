@@ -44,7 +44,7 @@ export async function run(invocation: Invocation): Promise<number> {
     output.field('Agent', origin);
     output.field('Signed in at', login.issuer);
     output.field('Scheme', login.scheme);
-    output.note(`The token is kept in ${store.path}.`);
+    output.note(`The token is stored in ${store.path}.`);
   }
   return 0;
 }
@@ -96,7 +96,7 @@ async function loginFor(card: AgentCard, { settings, target }: LoginWish): Promi
   if (hasSecret && !isOwn)
     throw usageError(
       `the card sends its callers to ${login.issuer} for tokens, which is not its own origin`,
-      `--issuer ${login.issuer} says that this is where your client secret belongs`,
+      `--issuer ${login.issuer} allows to send your client secret there`,
     );
   return { ...login, scopes };
 }
@@ -116,7 +116,7 @@ async function issuerNamed(
   if (ofCard !== undefined && shareOrigin(issuer, ofCard)) return { issuer, endpoints: ofCard };
   throw usageError(
     `${issuer} has no discovery document, and the endpoints of the card are on another origin`,
-    'is the issuer spelled as the authorization server spells it?',
+    'check the spelling of the issuer',
   );
 }
 

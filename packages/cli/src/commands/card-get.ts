@@ -62,7 +62,7 @@ function show({ output }: Invocation, { card, verification }: ShownCard): number
   if (output.json) output.document({ ...own, ...(verification !== undefined && { verification }) });
   else writeCard(output, card, verification && verificationText(verification));
   if (verification?.status !== 'unverifiable') return 0;
-  output.warn('no signature of the card is valid: anybody may have written it');
+  output.warn('no signature of the card is valid: its author is unknown');
   return 1;
 }
 

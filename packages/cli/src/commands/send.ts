@@ -80,7 +80,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   const { output } = invocation;
   const { client, thread } = agent;
   if (!streams(client)) {
-    if (!output.json) output.note('The agent does not stream: its task is looked at instead.');
+    if (!output.json) output.note('The agent has no streaming: the tool polls the task instead.');
     return lookInstead(invocation, agent, request);
   }
   return waiting(invocation, thread, async ({ signal }) => {

@@ -58,7 +58,7 @@ export function warnOfState(output: Output, { state, follow }: FollowedTask): vo
   if (state === undefined) return;
   if (state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED') output.warn(`the task is ${shortState(state)}`);
   else if (state === 'TASK_STATE_AUTH_REQUIRED')
-    output.warn(`the task waits for authorization; to see it go on once that has been given: ${follow} --await-auth`);
+    output.warn(`the task waits for authorization; to follow it after that: ${follow} --await-auth`);
   else if (isInterrupted(state)) output.warn('the task waits for your reply');
 }
 

@@ -81,6 +81,6 @@ function authorizationTeller({ output }: Invocation): (status: TaskStatus | unde
     told = asked;
     output.endProgress();
     output.note(`The agent asks for authorization:\n${asked || '(it does not say which)'}`);
-    output.note('Waiting until it has been given; Ctrl-C leaves the task running.');
+    output.note('Waiting for authorization; Ctrl-C leaves the task running.');
   };
 }

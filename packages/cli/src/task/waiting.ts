@@ -38,7 +38,7 @@ export async function waiting(
     if (!interrupt.signal.aborted) throw error;
     progress.end();
     const { follow } = thread;
-    output.note(follow === undefined ? 'Interrupted.' : `Interrupted; the task goes on. Back to it: ${follow}`);
+    output.note(follow === undefined ? 'Interrupted.' : `Interrupted; the task continues. To follow it: ${follow}`);
     return INTERRUPTED;
   } finally {
     progress.end();
