@@ -1,6 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
 
-/** Where a database url says that everything is to be kept. */
+/** The storage that a database url names. */
 export type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
   | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' };

@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 
-/** What a spell needs to tell of. */
+/** Options of an outage log. */
 export interface OutageLogOptions {
-  /** What fails, for the log, such as a path. */
+  /** The failing thing, for the log, such as a path. */
   readonly subject: string;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export class OutageLog {
     this.#options = options;
   }
 
-  /** Something failed that is nobody's call to blame for. */
+  /** A failure outside of any call. */
   failing(reason: string): void {
     const { logger, clock, subject } = this.#options;
     this.#cancelEnd?.();

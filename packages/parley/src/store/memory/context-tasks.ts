@@ -34,7 +34,7 @@ export class ContextTasks {
     return this.#all?.size ?? (this.#only === undefined ? 0 : 1);
   }
 
-  /** How many are in a state. */
+  /** Number of tasks in a state. */
   in(state: TaskState): number {
     if (this.#only !== undefined) return this.#only.listedState === state ? 1 : 0;
     return this.#counts?.get(state) ?? 0;

@@ -16,7 +16,7 @@ export function timeIn({ orderBy }: TaskQuery, entry: TaskEntry): number {
   return orderBy === 'status' ? entry.listedTime : entry.createdAt;
 }
 
-/** Whether a task comes after the cursor of a query, which lists newest first. */
+/** True if a task comes after the cursor of a query. Lists show the newest first. */
 export function behindCursor(query: TaskQuery): (entry: TaskEntry) => boolean {
   const { cursor } = query;
   if (cursor === undefined) return () => true;
@@ -26,7 +26,7 @@ export function behindCursor(query: TaskQuery): (entry: TaskEntry) => boolean {
   };
 }
 
-/** Whether a task passes every filter of a query. */
+/** True if a task passes every filter of a query. */
 export function matches(query: TaskQuery, entry: TaskEntry): boolean {
   const { contextId, states, statusAfter, createdAfter, createdBefore } = query;
   return (
@@ -38,7 +38,7 @@ export function matches(query: TaskQuery, entry: TaskEntry): boolean {
   );
 }
 
-/** Whether this task and all that follow it in the order of the query are too old for it. */
+/** True if this task and all later ones in the order of the query are too old for it. */
 export function isPast(query: TaskQuery, entry: TaskEntry): boolean {
   return query.orderBy === 'status'
     ? query.statusAfter !== undefined && entry.statusTime < query.statusAfter

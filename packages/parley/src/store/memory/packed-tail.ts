@@ -3,7 +3,7 @@ import type { Message } from '../../model/message.js';
 import type { TaskEvent } from '../../model/stream-response.js';
 import { LogRecord } from '../../task/log-record.js';
 
-/** What is kept of one record. */
+/** The stored members of one record. */
 type Entry = readonly [turn: number, event: TaskEvent, history: readonly Message[] | null, metadata: JsonObject | null];
 
 /** Records in one text: few enough to be parsed for one of them, many enough to leave the collector little to visit. */
@@ -57,7 +57,7 @@ export class PackedTail {
     }
   }
 
-  /** What is left without so many of the first ones. */
+  /** The rest without a number of the first records. */
   without(count: number): PackedTail | undefined {
     const { firstSeq, skip, texts, count: all } = this.#blocks;
     if (count >= all) return undefined;

@@ -33,7 +33,7 @@ export class SortedList<T> {
     if (block.length > 2 * BLOCK) this.#blocks.splice(at + 1, 0, block.splice(BLOCK));
   }
 
-  /** Whether the item was inside. */
+  /** Returns true if the item was in the list. */
   remove(item: T): boolean {
     const at = this.#blockFor((other) => this.#compare(other, item) < 0);
     const block = this.#blocks[at];
@@ -63,7 +63,7 @@ export class SortedList<T> {
     }
   }
 
-  /** How many items there are for which `before` holds. */
+  /** Number of items for which `before` holds. */
   count(before: (item: T) => boolean): number {
     const at = this.#blockFor(before);
     let count = 0;

@@ -22,10 +22,10 @@ const ENTRY = 1_000;
 /** So much of a task's log is kept while it goes on; what is older is in the task only. */
 const LOG_BYTES = 16_777_216;
 
-/** A task with its log, folded up to the last record when somebody reads it. */
+/** A task with its log. A read folds the log up to the last record. */
 export class LiveTask {
   #task: Task;
-  /** How many of the last records `#task` does not have yet. */
+  /** Number of the last records that `#task` does not have yet. */
   #pending = 0;
   #head: TaskHead;
   #records: LogRecord[];
@@ -126,7 +126,7 @@ export class PackedTask {
   readonly #contextId: string | undefined;
   readonly #texts: MemberTexts;
   #tail: PackedTail | undefined;
-  /** A large task that was read lately, as long as nobody needs the memory. */
+  /** A large task after a read, until memory is needed. */
   #lately: WeakRef<Task> | undefined = undefined;
 
   constructor(task: Task, records: readonly LogRecord[]) {

@@ -56,7 +56,7 @@ export class TaskEntry implements TaskHead {
   listedTime = 0;
   /** Its place among the tasks that wait to be claimed. */
   readyOrder: number | undefined = undefined;
-  /** Its place among the tasks that somebody runs. */
+  /** Its place among the tasks with a running turn. */
   heldPlace: Place<TaskEntry> | undefined = undefined;
 
   constructor(space: MemorySpace, first: { readonly task: Task; readonly record: LogRecord; readonly now: number }) {

@@ -15,7 +15,7 @@ export const KEY_BYTES =
 const REMEMBERED = `SELECT count(*) AS keys, coalesce(sum(${KEY_BYTES}), 0) AS bytes FROM idempotency`;
 const ADD_TASKS = 'INSERT INTO task_count VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks';
 
-/** Counts that the writer keeps beside the tables: of tasks by state, of what logs and keys take, and the last numbers. */
+/** Counts that the writer keeps beside the tables: tasks by state, sizes of logs and keys, and the last numbers. */
 export class Counters {
   readonly #sql: Statements;
   /** Changes to the counters of tasks that are still to be written, by `scope state`. */

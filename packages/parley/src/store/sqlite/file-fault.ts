@@ -7,9 +7,9 @@ export class DamagedRowError extends Error {
   override readonly name = 'DamagedRowError';
 }
 
-/** What is wrong with a file. */
+/** A fault of a file. */
 export interface FileFault {
-  /** What it is, and what can be done about it. */
+  /** The fault, and the remedy. */
   readonly text: string;
   /** It is the state of the disk or the file, which may pass: no call is to blame. */
   readonly passing: boolean;
@@ -55,7 +55,7 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
   EPERM: DENIED,
 };
 
-/** What an error says about the file, in words for whoever runs the server. */
+/** The meaning of an error for the file, for operators. */
 export function fileFault(path: string, error: unknown): FileFault {
   if (!(error instanceof Error)) return { text: String(error), passing: false };
   const primary = primaryCode(error);

@@ -10,9 +10,8 @@ import { loadSqlite } from './load-sqlite.js';
 const PATIENCE_MS = 250;
 
 /**
- * Keeps every other process from a database file until it is released or the process ends, however that happens: it is
- * a lock of the operating system on a file of its own. That file also says who has it, for the message to those who
- * come later.
+ * Locks a database file against other processes until it is released or the process ends, even by a crash. It is a lock
+ * of the operating system on a separate file. That file also names the holder, for the error of a second process.
  */
 export class FileLock {
   readonly #lock: DatabaseSync;

@@ -28,7 +28,7 @@ export class GroupCommit {
     this.#clock = clock;
   }
 
-  /** Resolves when the request is durable. Rejects with StorageError when it failed; the others of its batch are done. */
+  /** Resolves when the request is durable. Rejects with StorageError if it failed; the others of its batch are done. */
   do<O extends WriteRequest>(request: O): Promise<WriteResults[O[0]]> {
     return new Promise((resolve, reject) => {
       this.#queue.add({ request, resolve: resolve as Entry['resolve'], reject });
@@ -65,7 +65,7 @@ export class GroupCommit {
     for (const watcher of this.#watchers) watcher(batch.length);
     this.#writer.ask(batch.map(({ request }) => request)).then(
       (answer) => {
-        // The writer goes on with what has gathered before anybody here looks at what it has done.
+        // The writer continues with the next batch before this thread reads the results.
         this.#send();
         settle(batch, answer as readonly Settled[]);
       },

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
-/** What this room uses of Node's SQLite. */
+/** The part of Node's SQLite that this room uses. */
 export interface Sqlite {
   readonly DatabaseSync: typeof DatabaseSync;
 }
 
 /**
- * Node's own SQLite. It is loaded only here, when a file is opened, and without the notice that it is experimental, which
- * some releases print to the terminal of whoever runs the server.
- * @throws StorageError where the host has none.
+ * Node's own SQLite. Loaded when a file is opened. Without the notice that it is experimental, which some releases
+ * print to the terminal.
+ * @throws StorageError if the host has none.
  */
 export function loadSqlite(): Sqlite {
   const { emitWarning } = process;

@@ -6,17 +6,17 @@ import { cannotOpen, lockFile, openForReading, openForWriting } from './open-fil
 import { SCHEMA_VERSION } from './schema.js';
 import { stateOfNumber } from './state-numbers.js';
 
-/** What a database file holds. */
+/** The content of a database file. */
 export interface SqliteStatus {
   readonly path: string;
   /** The form of its tables, and the newest one that this version knows. */
   readonly schema: number;
   readonly newestSchema: number;
-  /** Whether a server has it now. */
+  /** True if a server uses the file now. */
   readonly inUse: boolean;
   /** With the log of what was written last. */
   readonly bytes: number;
-  /** What a vacuum could give back. */
+  /** Bytes that a vacuum would free. */
   readonly freeBytes: number;
   /** Tasks by state; states without any are left out. */
   readonly tasks: Readonly<Partial<Record<TaskState, number>>>;

@@ -12,7 +12,7 @@ const BUSY_MS = 1_000;
  */
 const BUSY_ON_MAIN_MS = 100;
 
-/** What a writer says of its file. */
+/** Facts of a writer about its file. */
 export interface FileOptions {
   readonly path: string;
   readonly durability: 'power-loss' | 'process';
@@ -33,8 +33,8 @@ export function lockFile(path: string): { readonly path: string; readonly lock: 
 }
 
 /**
- * Opens a file for writing and makes it if it is missing; whoever calls has locked it.
- * @throws StorageError naming the file and what to do when that is not possible; the file is as it was then.
+ * Opens a file for writing and creates it if it is missing. The caller holds the lock.
+ * @throws StorageError naming the file and the remedy. The file is then unchanged.
  */
 export function openForWriting({ path, durability }: FileOptions): DatabaseSync {
   let db: DatabaseSync | undefined;

@@ -197,8 +197,8 @@ function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]):
 type Read = TaskRow | 'no-room' | undefined;
 
 /**
- * Tasks by their row ids, in one statement: a statement per task costs three times as much. A task is left out if it is
- * open, or if it is so large that a page full of such tasks would break its bound. All are left out if one is damaged.
+ * Tasks by their row ids, in one statement, because a statement per task costs three times as much. Leaves out open
+ * tasks, and tasks so large that a page of them would exceed its bound. Leaves out all if one is damaged.
  */
 function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): ReadonlyMap<number, TaskRow> {
   const pks = found.slice(0, query.limit).map(([pk]) => pk);

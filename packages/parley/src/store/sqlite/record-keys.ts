@@ -1,6 +1,6 @@
 /**
- * A record's key is one integer: its task, and in the lower 31 bits its sequence number. So the records of a task lie together
- * and in order, and a new one goes in by comparing integers, however long its neighbours are.
+ * The key of a record is one integer: its task, and in the lower 31 bits its sequence number. The records of a task lie
+ * together and in order. An insert compares only integers, even beside long rows.
  */
 export const RECORD_KEY = '(? << 31) | ?';
 

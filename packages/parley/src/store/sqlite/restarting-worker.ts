@@ -2,15 +2,15 @@ import { WorkerLink, type WorkerOptions } from './worker-link.js';
 import type { ReadRequest, WorkerTask } from './worker-messages.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 
-/** What a thread is started with, each time. */
+/** Options of each start of a thread. */
 export interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
   /** `again`: another thread had this task before and died. */
   readonly task: (again: boolean) => WorkerTask;
 }
 
 /**
- * A thread of the storage that is started when it is needed, and again when it has died. What it was asked and has not
- * answered is asked once more, said to be a repeat: it may have been done.
+ * A thread of the storage that starts at its first use and restarts after a crash. Unanswered requests are sent again,
+ * marked as repeats, because they may have run.
  */
 export class RestartingWorker {
   readonly #options: RestartingWorkerOptions;

@@ -151,7 +151,7 @@ export function trimFinishedLogs(tables: WriteTables, except: number): void {
     const from = tables.counters.sweptUntil();
     const oldest = oldestLog(tables, from, except);
     if (oldest === undefined) return;
-    // What ended before it has nothing left: nobody looks there again.
+    // Nothing is left of tasks that ended before, so the next sweep starts there.
     if (oldest.ended > from) tables.counters.setSweptUntil(oldest.ended);
     const limit = left;
     left -=

@@ -8,7 +8,7 @@ import { ReadTables } from './read-tables.js';
 import { RestartingWorker } from './restarting-worker.js';
 import { SetAside } from './set-aside.js';
 
-/** Where a SQLite storage is and how it works. */
+/** Options of a SQLite storage. */
 export interface SqliteFileOptions {
   /** The database file; it and its folder are made if they are missing. Beside it lie its log and its lock. */
   readonly path: string;
@@ -16,9 +16,9 @@ export interface SqliteFileOptions {
   readonly logger: Logger;
   /** The compiled `sqlite-worker.js`. */
   readonly worker: URL;
-  /** What a resolved promise survives: the loss of power (default), or only the end of the process. */
+  /** A resolved promise survives a power loss (default), or only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
-  /** How much of the file the logs of finished tasks may take before the oldest are dropped. Default: 1 GiB. */
+  /** Bytes of the logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
   readonly tailBytes?: number;
 }
 
@@ -75,7 +75,7 @@ export class SqliteFile {
     return file;
   }
 
-  /** What is read on this thread: little. */
+  /** The tables for the few reads on this thread. */
   get tables(): ReadTables {
     if (this.#tables === undefined) throw new TypeError('The file is not open');
     return this.#tables;

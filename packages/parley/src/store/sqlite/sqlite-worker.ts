@@ -10,7 +10,7 @@ import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-mes
 import type { Settled, WriteRequest } from './write-requests.js';
 import { WriteTables } from './write-tables.js';
 
-// A thread of its own for a file: the one that writes it, or one for reads that may take long. Started by SqliteStorage.
+// A thread for a file: the writer, or a reader for long reads. Started by SqliteStorage.
 
 interface Role {
   answer(request: readonly WriteRequest[] | ReadRequest, again: boolean): Settled | readonly Settled[];

@@ -13,7 +13,7 @@ export function stateOfNumber(number: number): TaskState {
   return TASK_STATES[number] ?? 'TASK_STATE_UNSPECIFIED';
 }
 
-/** Whether a state is terminal, by its number. */
+/** True if the state of this number is terminal. */
 export function isEndState(number: number): boolean {
   return ENDED[number] === true;
 }

@@ -49,9 +49,9 @@ export class Statements {
   }
 
   /**
-   * Works on one row of several; `row` is the number of a task, or a name. A row that is set aside is skipped:
-   * `undefined`. A damaged row is set aside, and the transaction begins anew without it: SQLite can write nothing more
-   * in a transaction that met a damaged page.
+   * Works on one row of several. `row` is the number of a task, or a name. Skips rows that were set aside: `undefined`.
+   * Sets a damaged row aside and restarts the transaction without it, because SQLite writes nothing more in a
+   * transaction with a damaged page.
    * @throws DamagedRowError
    */
   apart<R>(row: number | string, work: () => R): R | undefined {

@@ -15,7 +15,7 @@ interface Starting {
   readonly failed: (error: StorageError) => void;
 }
 
-/** What a worker is started with. */
+/** Options of a worker. */
 export interface WorkerOptions {
   /** The compiled `sqlite-worker.js`. */
   readonly worker: URL;

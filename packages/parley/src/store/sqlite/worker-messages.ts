@@ -4,13 +4,13 @@ import type { AbandonedRow, RowPage } from './read-lists.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 import type { LogLimits } from './write-tables.js';
 
-/** What a worker is started for. */
+/** The purpose of a worker. */
 export type WorkerTask =
   /** `resume`: this process had the file open before, so that its leases stand. */
   | ({ readonly role: 'writer'; readonly resume: boolean; readonly limits: LogLimits } & FileOptions)
   | { readonly role: 'reader'; readonly path: string };
 
-/** What a reader can be asked. */
+/** Requests to a reader. */
 export type ReadRequest =
   | { readonly read: 'page'; readonly query: TaskQuery }
   | { readonly read: 'abandoned'; readonly agents: readonly string[]; readonly before: number; readonly limit: number }
@@ -21,19 +21,18 @@ export interface TextRecords extends Omit<RecordPage, 'records'> {
   readonly records: readonly (readonly [number, number, string, string | null, string | null])[];
 }
 
-/** What a reader answers. */
+/** Answers of a reader. */
 export interface ReadResults {
   readonly page: RowPage;
   readonly abandoned: readonly AbandonedRow[];
   readonly records: TextRecords;
 }
 
-/** What goes to a worker: something to do, or its end. */
+/** Messages to a worker: a request, or its end. */
 export type ToWorker = readonly [id: number, request: readonly WriteRequest[] | ReadRequest, again: boolean] | 'close';
 
 /**
- * What comes from a worker: that it is ready or cannot be, its answers, rows that it cannot read, and from when to when
- * it cannot write.
+ * Messages from a worker: its readiness or failure, answers, unreadable rows, and the start and end of write outages.
  */
 export type FromWorker =
   | readonly ['ready']

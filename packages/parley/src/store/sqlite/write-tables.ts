@@ -3,7 +3,7 @@ import { Counters } from './counters.js';
 import { Statements } from './statements.js';
 import { TaskHeads } from './task-heads.js';
 
-/** How much of the logs is kept. */
+/** Limits of the logs. */
 export interface LogLimits {
   /** Of all finished tasks together; beyond it the oldest go before their time. */
   readonly tailBytes: number;
@@ -28,7 +28,7 @@ export class WriteTables {
     this.limits = options.limits;
   }
 
-  /** Does all of it or nothing. What was kept of the tables is forgotten if it fails. */
+  /** Does all of it or nothing. A failure clears the cached parts of the tables. */
   transaction<R>(work: () => R): R {
     const { sql, heads, counters } = this;
     try {
