@@ -2,9 +2,7 @@
 export const PROSE_ALLOWANCES: Readonly<Record<string, number>> = {
   'ARCHITECTURE.md': 75,
   'CHANGELOG.md': 114,
-  'benchmarks/src': 69,
   'docs/cli-compliance.md': 7,
-  'docs/performance.md': 75,
   'packages/parley/src/server': 134,
   'packages/parley/src/store': 122,
   'test/contract': 3,
