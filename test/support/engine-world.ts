@@ -49,6 +49,8 @@ export interface Sender {
 export const SCOPE: Scope = { agent: 'a', tenant: '', owner: 'ann' };
 const LONG = 40;
 const PROCESSES = 3;
+/** Longer than a lease, the next claim and the next look at watched tasks together. */
+const QUIET_MS = 60_000;
 
 /** One world: a storage, its processes, and callers that send, cancel, watch, stall and leave. */
 export class World {
@@ -335,8 +337,11 @@ export class World {
     }
     // Answers come well before the leases end that they bring.
     const step = this.#shared ? 4_000 : 20_000;
-    for (let passed = 0; passed < 800_000; passed += step) {
+    let quiet = 0;
+    for (let passed = 0; passed < 800_000 && quiet < QUIET_MS; passed += step) {
       await this.drain();
+      const isBusy = this.runningTurns > 0 || this.senders.some(({ process, settled }) => !process.dead && !settled);
+      quiet = isBusy ? 0 : quiet + step;
       await this.clock.advance(step);
     }
     await this.drain();
