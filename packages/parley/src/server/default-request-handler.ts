@@ -30,6 +30,7 @@ import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { BaseRequestHandler } from './base-request-handler.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine-limits.js';
+import { withBoundedReads } from './execution/bounded-reads.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
 import type { EngineContext } from './execution/engine-context.js';
@@ -97,7 +98,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     this.#context = {
       agent,
       executor,
-      storage,
+      storage: withBoundedReads(storage, patience),
       feeds,
       clock,
       deadlines,

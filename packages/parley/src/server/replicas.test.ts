@@ -372,6 +372,29 @@ describe('a process that is cut off from the storage', () => {
   });
 });
 
+describe('a storage whose network hangs', () => {
+  it('keeps no caller waiting for a read', async () => {
+    const replicas = new Replicas();
+    const one = await replicas.boot((_context, events) => events.inputRequired('what?'));
+    const sent = send(one.handler);
+    await replicas.clock.settle();
+    const id = sent.task?.id ?? '';
+    one.client.isCutOff = true;
+    const read = new Sent(one.handler.getTask({ id }, call()));
+    const canceled = new Sent(one.handler.cancelTask({ id }, call()));
+    const listed = one.handler.listTasks({}, call()).catch(({ code }: { code: string }) => code);
+    const stream = new Seen(one.handler.subscribeToTask({ id }, call()));
+    await replicas.clock.advance(15_000);
+    expect([read.error, canceled.error, stream.error]).toEqual([
+      expect.objectContaining({ code: 'UNAVAILABLE' }),
+      expect.objectContaining({ code: 'UNAVAILABLE' }),
+      expect.objectContaining({ code: 'UNAVAILABLE' }),
+    ]);
+    expect(await listed).toBe('UNAVAILABLE');
+    expect(one.handler.load.watchedTasks).toBe(0);
+  });
+});
+
 describe('the leases of a process', () => {
   it('are renewed while a claim hangs', async () => {
     const replicas = new Replicas();

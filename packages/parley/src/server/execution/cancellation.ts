@@ -16,6 +16,7 @@ interface CancelCall {
   readonly metadata: JsonObject | undefined;
   /** Its caller has been answered. */
   late: boolean;
+  waiter: TurnWaiter | undefined;
 }
 
 /** Spec §3.1.5: cancels tasks with and without a running turn, in any process. */
@@ -35,9 +36,10 @@ export class Cancellation {
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
     const { clock, limits } = this.#context;
     return new Promise((resolve, reject) => {
-      const call = { scope, taskId, metadata, late: false };
+      const call: CancelCall = { scope, taskId, metadata, late: false, waiter: undefined };
       const stopTimer = clock.after(limits.cancelGraceMs + limits.storagePatienceMs, () => {
         call.late = true;
+        call.waiter?.close();
         reject(storageStalledError());
       });
       this.#cancel(call).then(resolve, reject).finally(stopTimer);
@@ -52,6 +54,7 @@ export class Cancellation {
     const request = metadata ? { metadata } : {};
     const waiter = new TurnWaiter(feeds, key);
     waiter.expect(0);
+    call.waiter = waiter;
     let stopTimer: (() => void) | undefined;
     try {
       const outcome = await storage.requestCancel(scope, taskId, request);

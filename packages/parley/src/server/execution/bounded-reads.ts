@@ -1,0 +1,36 @@
+import type { EqualTimers } from '../../runtime/equal-timers.js';
+import type { TaskStorage } from '../../store/task-storage.js';
+import { storageStalledError } from './unavailable-errors.js';
+
+const READS: ReadonlySet<string | symbol> = new Set<keyof TaskStorage>([
+  'task',
+  'tasks',
+  'records',
+  'recall',
+  'abandoned',
+]);
+
+/**
+ * A shared storage whose reads have a bound: callers hear UNAVAILABLE when the network between process and storage
+ * hangs. A storage in this process is returned as it is.
+ */
+export function withBoundedReads(storage: TaskStorage, patience: EqualTimers): TaskStorage {
+  if (!storage.shared) return storage;
+  return new Proxy(storage, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (!READS.has(name)) return member.bind(target);
+      return (...args: readonly unknown[]) =>
+        bounded(Reflect.apply(member, target, args) as Promise<unknown>, patience);
+    },
+  });
+}
+
+function bounded<T>(read: Promise<T>, patience: EqualTimers): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = patience.start(() => reject(storageStalledError()));
+    const over = () => patience.stop(timer);
+    read.then(resolve, reject).then(over, over);
+  });
+}
