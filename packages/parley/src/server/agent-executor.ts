@@ -1,18 +1,18 @@
 import type { EventQueue } from './event-queue.js';
 import type { RequestContext } from './request-context.js';
 
-/** An agent: what runs when a message arrives. */
+/** An agent. The engine runs it for each message. */
 export interface AgentExecutor {
   /**
-   * One turn. Publish through `events`, then return; a return before a final or interrupted state, or a throw, ends the
-   * task in FAILED. After `context.signal` aborts nothing more is expected but a quick return.
+   * Runs one turn. The agent publishes through `events`, then returns. A throw, or a return before a final or
+   * interrupted state, ends the task in FAILED. After `context.signal` aborts, the agent returns soon.
    */
   execute(context: RequestContext, events: EventQueue): Promise<void> | void;
-  /** Called once, beside the aborted signal, when the running turn is asked to cancel. May end the task its own way. */
+  /** Called once when a caller cancels the running turn, beside the aborted signal. May end the task in its own way. */
   cancel?(context: RequestContext, events: EventQueue): Promise<void> | void;
   /**
-   * `task` (the default): a message is stored as a task before the agent runs. `either`: the first event decides
-   * between a task and a direct message, which is not stored.
+   * `task` (default): a message is stored as a task before the agent runs. `either`: the first event decides between a
+   * task and a direct message, of which nothing is stored.
    */
   readonly replies?: 'task' | 'either';
   /** True if a turn may run again after its process died, at most 3 times. Otherwise its task is FAILED. */

@@ -16,7 +16,7 @@ export type AnswerSource = Answer | StreamedAnswer | Promise<Answer | StreamedAn
 /** Answers a prompt: the text parts of the message, joined by a newline. */
 export type PromptFunction = (prompt: string, context: RequestContext) => AnswerSource;
 
-/** Anything with a `run(prompt)`. */
+/** An object with `run(prompt)`. */
 export interface PromptRunner {
   run(prompt: string, context: RequestContext): AnswerSource;
 }
@@ -52,7 +52,7 @@ async function stream(
 ): Promise<boolean> {
   let artifactId: string | undefined;
   for await (const piece of pieces) {
-    // Leaving the loop ends the generator too: a canceled task leaves nothing running.
+    // Leaving the loop ends the generator too, so that a canceled task leaves nothing running.
     if (context.signal.aborted) return false;
     if (artifactId === undefined) artifactId = await events.artifact(piece, { name: 'response' });
     else await events.append(artifactId, piece);

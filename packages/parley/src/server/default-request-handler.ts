@@ -57,20 +57,20 @@ export interface DefaultRequestHandlerOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
-  /** Finds the task of an uncaught error, so that only that task fails. */
+  /** Finds the task of an uncaught error that its agent threw, so that the error fails only that task. */
   readonly uncaughtErrors?: UncaughtErrors;
   readonly extendedAgentCard?: ExtendedAgentCards;
   /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
   readonly idempotency?: IdempotencyOptions;
-  /** Shared by the engines of a process on one storage: it keeps their leases. Default: one of its own. */
+  /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
   readonly node?: EngineNode;
 }
 
 /**
- * The engine: runs an agent on the messages it gets, keeps its tasks in a storage, and answers every operation from
- * there. One per agent and process; several agents may share a storage.
+ * The engine of one agent: it runs the agent on messages, keeps tasks in a storage, and answers every operation from
+ * there. A process has one for each agent. Several agents may share a storage.
  */
 export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #context: EngineContext;
@@ -122,13 +122,13 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     this.#challenges = options.challenges ?? ['Bearer'];
   }
 
-  /** Takes over what earlier processes left: call it before the first request. */
+  /** Takes over the turns of earlier processes. Call it before the first request. */
   async start(): Promise<void> {
     await this.#turns.recover();
     this.#expiry.start();
   }
 
-  /** Lets running turns finish for `graceMs` (default 0) and hands over the rest; the storage stays open. */
+  /** Lets running turns finish for `graceMs` (default 0), and hands over the rest. The storage stays open. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#expiry.stop();
     return this.#turns.close(options.graceMs ?? 0);
@@ -159,7 +159,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       if (!returnImmediately) waiter ??= new TurnWaiter(feeds, key);
       waiter?.expect(submission.turn);
       submission.start();
-      // Another process may run the task, or be done with it already.
+      // Another process may run the task, or may have ended it already.
       if (waiter && !submission.claim) this.#node.look(key);
       if (!waiter) {
         const task = submission.claim?.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;

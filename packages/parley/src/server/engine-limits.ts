@@ -1,33 +1,35 @@
-/** The engine's limits; all times in ms. */
+/** Limits of the engine. All times are in ms. */
 export interface EngineLimits {
-  /** From a cancel request to CANCELED by force; also what an agent has to return in after asking for input. */
+  /** From a cancel request to CANCELED by force. An agent that has asked for input has as long to return. */
   readonly cancelGraceMs: number;
-  /** Longest time that a caller waits for a storage that does not answer or cannot write; then it hears UNAVAILABLE. */
+  /** Longest wait of a caller for a storage that does not answer or cannot write. Then the caller hears UNAVAILABLE. */
   readonly storagePatienceMs: number;
-  /** Longest turn; then the task ends in FAILED. The time in which it waits for a login does not count. */
+  /** Longest turn. Then the task ends in FAILED. Waiting for a login does not count. */
   readonly turnDeadlineMs: number;
-  /** Messages that wait on a task whose turn runs; more are refused. */
+  /** Messages that wait on a task while its turn runs. More are refused. */
   readonly waitingMessages: number;
   /** Uncommitted events of a turn before its agent has to wait. */
   readonly bufferEvents: number;
-  /** Uncommitted bytes of a turn, those of the commit under way included, before its agent has to wait. */
+  /** Uncommitted bytes of a turn before its agent has to wait, including those of the running commit. */
   readonly bufferBytes: number;
-  /** Uncommitted events of a turn whose agent does not wait; with more its task fails. */
+  /** Uncommitted events of a turn whose agent does not wait. With more, its task fails. */
   readonly overrunEvents: number;
-  /** JSON of a task at most; what would make it larger fails it. */
+  /** Bytes of a task as JSON. An event that would make the task larger fails it. */
   readonly taskBytes: number;
   /** Longest wait of an artifact chunk for others in the same commit. */
   readonly commitDelayMs: number;
-  /** Records of a task after its last snapshot, in bytes, before the next one is due (at least the task's own size). */
+  /**
+   * Bytes of the records since the last snapshot of a task before the next snapshot, but at least the task's own size.
+   */
   readonly snapshotTailBytes: number;
-  /** Events held in memory for one reader that does not keep up; beyond it the reader is fed from the log. */
+  /** Bytes of events in memory for one slow reader. Beyond it the reader reads the log. */
   readonly readerBufferBytes: number;
-  /** A reader that is behind and takes nothing for this long is dropped; it can resume. */
+  /** A slow reader that takes nothing for this long is disconnected. It can resume. */
   readonly readerStallMs: number;
   /** Length of a lease without a heartbeat, on a shared storage. On other storages leases do not end. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-  /** An agent is told to stop this long before the end of a lease that could not be renewed. */
+  /** Time between the signal to stop and the end of a lease that could not be renewed. */
   readonly fenceMarginMs: number;
   /** Interval in which streams and waiting callers look at tasks of other processes. Wake-ups are faster. */
   readonly lookMs: number;
@@ -35,17 +37,17 @@ export interface EngineLimits {
   readonly runningTurns: number;
   /** Attempts of a turn whose process dies. */
   readonly maxAttempts: number;
-  /** A task that waits for its caller longer than this ends in FAILED. */
+  /** Longest wait of a task for its caller. Then the task ends in FAILED. */
   readonly waitingExpiryMs: number;
   /** Interval of the expiry check. */
   readonly expiryCheckMs: number;
-  /** Task references, extensions and output modes of a message at most, each of them counted once. */
+  /** Different task references, extensions and output modes of one message. */
   readonly listItems: number;
-  /** Bytes of referenced tasks that an agent is given at most. */
+  /** Bytes of referenced tasks that an agent gets in one turn. */
   readonly referenceBytes: number;
-  /** Messages of the history in a list whose request does not say how many. */
+  /** Messages of the history in a list, if the request does not say how many. */
   readonly listedHistory: number;
-  /** JSON of a page of a list, about; a page that would be longer ends early, after at least one task. */
+  /** About the bytes of a page of a list. A longer page ends early, after at least one task. */
   readonly pageBytes: number;
 }
 

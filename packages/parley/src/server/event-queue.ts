@@ -19,7 +19,7 @@ export interface StatusInfo {
   readonly metadata?: JsonObject;
 }
 
-/** An event in the protocol's own form, whose task id, context id and message id may be left out. */
+/** An event in the protocol's own form. Task id, context id and message id may be left out. */
 export type RawEvent =
   | { readonly task: Partial<Task> & Pick<Task, 'status'> }
   | { readonly message: Partial<Message> }
@@ -39,16 +39,16 @@ export interface EventQueue {
   append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void>;
   /** Asks the caller for more; ends the turn. */
   inputRequired(content?: StatusContent, info?: StatusInfo): Promise<void>;
-  /** Asks for authorization; the turn may go on once it arrives (§7.6). */
+  /** Asks for authorization. The turn may go on once it arrives (Spec §7.6). */
   authRequired(content?: StatusContent, info?: StatusInfo): Promise<void>;
   complete(content?: StatusContent, info?: StatusInfo): Promise<void>;
   fail(content?: StatusContent, info?: StatusInfo): Promise<void>;
   reject(content?: StatusContent, info?: StatusInfo): Promise<void>;
   cancel(content?: StatusContent, info?: StatusInfo): Promise<void>;
-  /** A direct reply; on a task it becomes COMPLETED with that message (Spec §3.1.1). */
+  /** Sends a direct reply. On a task it becomes COMPLETED with that message (Spec §3.1.1). */
   message(content: StatusContent): Promise<void>;
-  /** Any event in the protocol's own form. Its timestamp is the engine's. */
+  /** Publishes an event in the protocol's own form. The engine sets its timestamp. */
   publish(event: RawEvent): Promise<void>;
-  /** Resolves when all that was published so far is committed. */
+  /** Resolves when all events published so far are committed. */
   flush(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { IdempotencyKey, Remembered, Scope } from '../store/task-storage.js
 
 /** Options of idempotent sends. */
 export interface IdempotencyOptions {
-  /** ms. Default: 10 minutes. */
+  /** Time for which the server remembers the outcome of a message, in ms. Default: 10 minutes. */
   readonly windowMs?: number;
   /** True for anonymous callers too. Then a caller who guesses a message id sees its outcome. Default: false. */
   readonly anonymous?: boolean;
@@ -14,7 +14,7 @@ export interface IdempotencyOptions {
 
 const DEFAULT_WINDOW_MS = 600_000;
 
-/** Decides which messages are remembered and whether a repeat is one (Spec §3.3.1). */
+/** Decides which messages are remembered, and which message repeats another one (Spec §3.3.1). */
 export class Idempotency {
   readonly #windowMs: number;
   readonly #anonymous: boolean;
@@ -24,7 +24,7 @@ export class Idempotency {
     this.#anonymous = options.anonymous ?? false;
   }
 
-  /** The key of a message within its scope; `undefined` where nothing is remembered. */
+  /** The key of a message within its scope; `undefined` if it is not remembered. */
   keyOf(scope: Scope, message: Message): IdempotencyKey | undefined {
     if (scope.owner === null && !this.#anonymous) return undefined;
     const place = message.taskId ? `t:${message.taskId}` : message.contextId ? `c:${message.contextId}` : 'n';

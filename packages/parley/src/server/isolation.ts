@@ -19,17 +19,17 @@ export const isolation: ServerInterceptor = (call, next) => {
 type Request = OperationTypes[OperationName]['request'];
 type Response = OperationTypes[OperationName]['response'];
 
-/** A request that the engine may keep parts of. */
+/** A copy of a request, of which the engine may keep parts. */
 export function takenOver<R extends Request>(request: R): R {
   return cloneJson(request);
 }
 
-/** An answer for code that may change it. */
+/** A copy of an answer, for code that may change it. */
 export function handed<R extends Response>(response: R): R {
   return copyOf(response) as R;
 }
 
-/** Events for code that may change them; each is copied when it is first read. */
+/** Copies of events, for code that may change them. Each is made at the first read. */
 export function handedStream(items: AsyncIterable<StreamItem>): AsyncIterable<StreamItem> {
   return new HandedStream(items);
 }
@@ -45,7 +45,7 @@ function handedEvent(event: StreamResponse): StreamResponse {
   return 'task' in event ? { task: new HandedTask(event.task) } : cloneJson(event);
 }
 
-/** One event; copied when it is first read. */
+/** One event. Its copy is made at the first read. */
 class HandedItem implements StreamItem {
   declare readonly event: StreamResponse;
   declare readonly seq?: number;
@@ -74,7 +74,7 @@ class HandedItem implements StreamItem {
   }
 }
 
-/** The events of a stream, none of which its readers share. */
+/** The events of a stream. Each reader gets copies of its own. */
 class HandedStream implements AsyncIterable<StreamItem>, AsyncIterator<StreamItem> {
   readonly #items: AsyncIterator<StreamItem>;
 

@@ -3,7 +3,7 @@ export interface ModelStream {
   readonly fullStream: AsyncIterable<{ readonly type: string }>;
 }
 
-/** Tells the result of `streamText` from the other answers of an agent. */
+/** True for the result of `streamText`, false for the other answers of an agent. */
 export function isModelStream(value: unknown): value is ModelStream {
   return typeof value === 'object' && value !== null && 'fullStream' in value;
 }

@@ -7,14 +7,12 @@ export interface PageCursor {
   readonly id: string;
 }
 
-/** The token of the next page; bound to the filters of the request (Spec §3.1.4). */
+/** The token of the next page. It is bound to the filters of the request (Spec §3.1.4). */
 export function encodePageToken(cursor: PageCursor, request: ListTasksRequest): string {
   return btoa(JSON.stringify([cursor.time, cursor.id, filtersOf(request)])).replaceAll('=', '');
 }
 
-/**
- * @throws InvalidParamsError when the token is not one of ours or belongs to other filters (Spec §3.1.4).
- */
+/** @throws InvalidParamsError if the server did not make the token, or made it for other filters (Spec §3.1.4). */
 export function decodePageToken(token: string, request: ListTasksRequest): PageCursor {
   const fields = parse(token);
   if (fields === undefined) throw invalid('is not a page token of this agent');
@@ -34,7 +32,7 @@ function parse(token: string): { time: number; id: string; filters: number } | u
   }
 }
 
-/** A 32-bit FNV-1a hash: it tells lists apart by accident, it is no protection. */
+/** A 32-bit FNV-1a hash. It tells lists apart, and protects against nothing. */
 function filtersOf({ tenant, contextId, status, statusTimestampAfter }: ListTasksRequest): number {
   const text = JSON.stringify([tenant || null, contextId || null, status ?? null, statusTimestampAfter ?? null]);
   let hash = 0x811c9dc5;

@@ -5,11 +5,11 @@ import type { Logger } from '../telemetry/logger.js';
 
 /** Retention times, in ms. */
 export interface RetentionPolicy {
-  /** Tasks after their end. */
+  /** Time for which tasks are kept after their end. */
   readonly taskRetentionMs: number;
-  /** Event logs after the end of their task: how long a finished stream can be replayed. */
+  /** Time for which event logs are kept after the end of their task. So long can a finished stream be replayed. */
   readonly eventLogMs: number;
-  /** From one sweep to the next. */
+  /** Time between two sweeps. */
   readonly everyMs: number;
 }
 
@@ -23,7 +23,7 @@ export const DEFAULT_RETENTION: RetentionPolicy = {
 const BATCH = 500;
 const PAUSE_MS = 10;
 
-/** Removes what has been kept long enough, in small batches; one per storage. */
+/** Removes expired tasks, logs and keys in small batches. A storage needs one. Times are those of the storage. */
 export class RetentionSweeper {
   readonly #storage: TaskStorage;
   readonly #clock: Clock;
@@ -49,7 +49,7 @@ export class RetentionSweeper {
     this.#next(this.#policy.everyMs);
   }
 
-  /** Resolves when no sweep is under way. */
+  /** Resolves when no sweep runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer?.();

@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
 import { handedStream } from './isolation.js';
 
-/** The engine whose tasks they are, and the log for failures that no caller sees. */
+/** The engine of the tasks, and the log for failures that no caller sees. */
 export interface ServedTasksOptions extends ScopedTasksOptions {
   readonly engine: Pick<DefaultRequestHandler, 'subscribeToTask'>;
   readonly logger: Logger;
@@ -23,8 +23,8 @@ export class ServedTasks extends ScopedTasks {
   }
 
   /**
-   * The task as it stands, then each of its events until it ends. With a callback it returns a function that stops the
-   * watching, and failures go to the log. Without one it returns the events as an async iterable.
+   * Watches a task: first the task as it stands, then each of its events until it ends. With a callback it returns a
+   * function that stops the watch, and logs failures. Without one it returns the events as an async iterable.
    * @throws TaskNotFoundError from the iterable.
    */
   watch(id: string): AsyncIterable<StreamResponse>;
@@ -65,7 +65,7 @@ export class ServedTasks extends ScopedTasks {
         yield item.value.event;
       }
     } catch (error) {
-      // A task that has ended in between has no more events to wait for.
+      // A task that ended in between has no more events.
       if (shown || !(error instanceof UnsupportedOperationError)) throw error;
       yield { task: await this.#stored(id) };
     } finally {

@@ -2,7 +2,7 @@ import type { User } from '../auth/user.js';
 
 /** The facts of a call in addition to its request, for all bindings. */
 export interface ServerCallContext {
-  /** Absent: the caller is anonymous. */
+  /** The caller. Absent: anonymous. */
   readonly user?: User;
   /** The task that the request names. Absent for a message that starts a task, and for lists. */
   readonly taskId?: string;
@@ -11,15 +11,16 @@ export interface ServerCallContext {
   /** The protocol version of the call, `Major.Minor`. */
   readonly version: string;
   /**
-   * URIs of the extensions this call activates: asked for by the client and offered by the card (Spec §3.2.6, §4.6.3).
+   * URIs of the extensions that this call activates. The client asked for them and the card offers them (Spec §3.2.6,
+   * §4.6.3).
    */
   readonly extensions: readonly string[];
-  /** Last sequence number the caller has seen of the stream it asks for again, as sent. */
+  /** Last sequence number that the caller has seen of a stream which it resumes, as sent. */
   readonly lastEventId?: string;
   /** W3C trace context. */
   readonly traceparent?: string;
-  /** Called when the message is taken in: from then on the memory of its body does not count as that of a request. */
+  /** Called when the message is stored. From then on its body does not count as memory of a request. */
   readonly takenIn?: () => void;
-  /** Aborted when the caller goes away. Made when first looked at. */
+  /** Aborts when the caller disconnects. Made at the first read. */
   readonly signal: AbortSignal;
 }

@@ -5,7 +5,7 @@ import { decodePageToken, encodePageToken } from './page-token.js';
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** One page of the tasks a scope holds, newest status first (Spec §3.1.4). */
+/** One page of the tasks of a scope, newest status first (Spec §3.1.4). */
 export async function listTasks(
   storage: TaskStorage,
   options: {

@@ -8,8 +8,8 @@ import type { ServerCallContext } from './server-call-context.js';
 type Method = (request: unknown, context: ServerCallContext) => unknown;
 
 /**
- * The same handler, whose results are checked in these operations. A result that the protocol does not allow is
- * InvalidAgentResponse (Spec §3.3.2); its faults go to the log, as the cause.
+ * A handler whose results are checked in these operations. A result that the protocol does not allow becomes
+ * InvalidAgentResponse (Spec §3.3.2). The log gets its faults as the cause.
  */
 export function validatedHandler(
   handler: RequestHandler,

@@ -4,9 +4,9 @@ import { isSameTask, type TaskKey } from '../../store/task-storage.js';
 
 /** A call to the storage whose answer may bring this process a turn. */
 export class Arrival {
-  /** The task whose turn may come; absent where it can be any task's. */
+  /** The task of the turn. Absent if the call can bring any turn. */
   readonly key: TaskKey | undefined;
-  /** The time of the call, by the monotonic clock. */
+  /** Time of the call by the monotonic clock; 0 if no other process shares the storage. */
   readonly sentAt: number;
   readonly #ended: (arrival: Arrival) => void;
   #end: PromiseWithResolvers<void> | undefined;
@@ -19,13 +19,13 @@ export class Arrival {
     this.#ended = ended;
   }
 
-  /** Resolves when the answer is there and its turns are registered. */
+  /** Resolves when the answer has come and its turns are registered. */
   get over(): Promise<void> {
     this.#end ??= Promise.withResolvers<void>();
     return this.#end.promise;
   }
 
-  /** The turns that came are registered, or none will come. */
+  /** Ends the arrival. Its turns are registered now, or none came. */
   end(): void {
     this.#ended(this);
     this.#end?.resolve();
@@ -33,8 +33,8 @@ export class Arrival {
 }
 
 /**
- * The calls under way that may bring a turn: a cancel or a shutdown that finds no turn yet waits for them. Between the
- * commit of an accept or a claim and its answer, the storage already says that this process runs the turn.
+ * The running calls that may bring a turn. A cancel or a shutdown that finds no turn waits for them. Between the commit
+ * of a claim and its answer, the storage already names this process as the holder.
  */
 export class Arrivals {
   readonly #underWay = new LinkedList<Arrival>();
@@ -44,7 +44,7 @@ export class Arrivals {
     this.#now = now;
   }
 
-  /** Registers a call before it is made; the caller ends it. */
+  /** Registers a call before it is made. The caller ends it. */
   begin(key?: TaskKey): Arrival {
     const arrival = new Arrival({ key, sentAt: this.#now() }, ({ place }) => place && this.#underWay.remove(place));
     arrival.place = this.#underWay.add(arrival);
@@ -52,8 +52,8 @@ export class Arrivals {
   }
 
   /**
-   * Resolves when every call has ended that may bring a turn of this task, of any task without one; undefined if there
-   * is none.
+   * Resolves when all calls have ended that may bring a turn of this task, or of any task without a key. Undefined if
+   * there is none.
    */
   over(key?: TaskKey): Promise<unknown> | undefined {
     const concerned = this.#underWay

@@ -9,17 +9,17 @@ import type { RunningTurns } from './running-turns.js';
 import { TurnWaiter } from './turn-waiter.js';
 import { storageStalledError } from './unavailable-errors.js';
 
-/** A CancelTask under way. */
+/** A CancelTask call in progress. */
 interface CancelCall {
   readonly scope: Scope;
   readonly taskId: string;
   readonly metadata: JsonObject | undefined;
-  /** Its caller has been answered. */
+  /** True once its caller has an answer. */
   late: boolean;
   waiter: TurnWaiter | undefined;
 }
 
-/** Spec §3.1.5: cancels tasks with and without a running turn, in any process. */
+/** Cancels tasks, also those that run in other processes or in none (Spec §3.1.5). */
 export class Cancellation {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
@@ -30,7 +30,7 @@ export class Cancellation {
   }
 
   /**
-   * Resolves to the task in its end state, which is another than CANCELED where the agent was faster.
+   * Resolves to the task in its end state. That is not CANCELED if the agent ended it first.
    * @throws TaskNotFoundError, TaskNotCancelableError; and UNAVAILABLE if the storage takes too long.
    */
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
@@ -60,12 +60,12 @@ export class Cancellation {
       const outcome = await storage.requestCancel(scope, taskId, request);
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(taskId);
       if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
-      // A turn of this process runs, also when the process was held for so long that its lease has ended.
+      // A turn of this process may run although its lease has ended: the process was held.
       const turn = this.#turns.of(key);
       const arriving = turn ? undefined : this.#turns.arriving(key);
       if (!turn && outcome.stored) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
-      // A turn of this process ends in time by itself; one elsewhere may have lost its process.
+      // A turn of this process ends in time by itself. A turn elsewhere may have lost its process.
       const gone =
         turn?.whenLeft ??
         new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ export class Cancellation {
         });
       const arrived = arriving?.then(() => 'arrived' as const);
       const ended = await Promise.race([waiter.outcome, gone, ...(arrived ? [arrived] : [])]);
-      // The turn has arrived; or it left its task open, just before it could hear of the request.
+      // The turn has arrived. Or it left its task open just before it could hear of the request.
       if (ended === 'arrived' || (turn && !ended)) return await this.#cancel(call);
       if (ended?.task) return ended.task;
       const stored = await storage.task(scope, taskId);

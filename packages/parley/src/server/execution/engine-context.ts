@@ -22,20 +22,20 @@ export interface EngineContext {
   readonly deadlines: EqualTimers;
   /** Timers for the grace of an agent that has to end. */
   readonly graces: EqualTimers;
-  /** Timers of tasks that wait for their caller while their agent runs. */
+  /** Expiries of tasks that wait for their caller while their agent runs. */
   readonly expiries: EqualTimers;
-  /** Timers of callers that wait for the storage. */
+  /** Limits of waits for the storage. */
   readonly patience: EqualTimers;
   readonly ids: IdSource;
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;
   readonly lease: Lease;
-  /** For the turns of this process in their last attempt. */
+  /** The queue of turns in their last attempt, for the whole process. */
   readonly lastAttempts: OneAtATime;
 }
 
-/** The caller of a turn, from what its execution kept. */
+/** The caller of a turn, from its stored context. */
 export function callerOf(scope: Scope, caller: CallerContext): User | undefined {
   if (scope.owner === null) return undefined;
   return caller.userName === undefined ? { id: scope.owner } : { id: scope.owner, name: caller.userName };

@@ -8,34 +8,34 @@ import { OneAtATime } from './one-at-a-time.js';
 import { StorageClock } from './storage-clock.js';
 import { TaskLooks, type WatchedTasks } from './task-looks.js';
 
-/** A turn that this process runs, with its key in the storage. */
+/** A turn of this process, with its key in the storage. */
 export interface LeasedTurn {
   readonly held: HeldTurn;
-  /** The answer to a renewal that was sent at a time. */
+  /** Takes the answer to a renewal. `sentAt`: the time at which the renewal was sent. */
   renewed(renewal: Renewal, sentAt: number): void;
 }
 
-/** The engine of one agent in this process. Times are those of the monotonic clock. */
+/** The engine of one agent, as its process sees it. Times are those of the monotonic clock. */
 export interface NodeMember extends WatchedTasks {
   readonly agent: string;
   readonly limits: EngineLimits;
-  /** True once it takes no more turns. */
+  /** True once the engine takes no more turns. */
   readonly closing: boolean;
-  /** Count of turns that run here. */
+  /** Count of running turns. */
   readonly running: number;
-  /** The turns whose leases this process keeps. */
+  /** The turns whose leases the process keeps. */
   leased(): readonly LeasedTurn[];
-  /** The turn of one task, once no call is under way that may bring it. */
+  /** The turn of one task, after the running calls that may bring it. */
   leasedOf(key: TaskKey): Promise<LeasedTurn | undefined>;
-  /** Stops the turns whose leases end before a time. Returns their count, and the end of the lease that ends next. */
+  /** Stops the turns whose leases end before a time. Returns their count, and the end of the next lease. */
   fence(before: number): { readonly fenced: number; readonly next: number | undefined };
-  /** Notes that a claim is under way which may bring any turn. Returns the function that ends the note. */
+  /** Registers a claim that may bring any turn. Returns the function that ends the registration. */
   expectClaims(): () => void;
-  /** Takes a claimed turn over. The promise is there for a turn that does not run: its end is committed then. */
+  /** Takes a claimed turn over. Resolves to the end of a turn that does not run; undefined for one that runs. */
   takeOver(claim: Claim, sentAt: number): Promise<void> | undefined;
 }
 
-/** The parts of the process that a node needs. */
+/** Ports of a node. */
 export interface EngineNodeOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -49,16 +49,16 @@ const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
 
 /**
- * One process on a storage, shared by the engines of its agents. It keeps the leases of their turns, claims turns
- * without a process, and looks at watched tasks. On an unshared storage it only claims, at the start.
+ * One process on a storage, shared by the engines of its agents. It keeps the leases of their turns, claims turns that
+ * no process runs, and looks at watched tasks. On a storage of one process it only claims, at the start.
  */
 export class EngineNode {
   readonly #options: EngineNodeOptions;
   readonly #members = new Set<NodeMember>();
   readonly #storageClock: StorageClock;
-  /** For the turns of this process in their last attempt. */
+  /** The queue of turns in their last attempt. */
   readonly lastAttempts = new OneAtATime();
-  /** The lease that this process takes. The agent with the shortest lease decides for all. */
+  /** The lease that this process takes. The shortest lease of its agents counts. */
   readonly lease: Lease;
   #id: string;
   /** Endless if no other process can run a turn. Then a process that was suspended for hours keeps its turns. */
@@ -86,17 +86,17 @@ export class EngineNode {
     };
   }
 
-  /** The clock for everything that is stored: it shows the storage's time where processes share the storage. */
+  /** The clock for all stored times. On a shared storage it shows the storage's time. */
   get clock(): Clock {
     return this.#options.storage.shared ? this.#storageClock : this.#options.clock;
   }
 
-  /** The monotonic time, which counts only where leases end. */
+  /** The monotonic time of a call; 0 on a storage of one process, where no lease ends. */
   sentNow(): number {
     return this.#options.storage.shared ? this.#options.clock.monotonic() : 0;
   }
 
-  /** Adds the engine of an agent. Returns the function that takes it out; the last one stops the node. */
+  /** Adds the engine of an agent. Returns the function that removes it. The node stops with its last engine. */
   join(member: NodeMember): () => void {
     const { storage, clock, logger } = this.#options;
     this.#members.add(member);
@@ -119,35 +119,35 @@ export class EngineNode {
     };
   }
 
-  /** Starts the heartbeat; every process on a shared storage needs it. */
+  /** Starts the heartbeat. Every process on a shared storage needs it. */
   async start(): Promise<void> {
     if (!this.#options.storage.shared || this.#stopTimers.length > 0) return;
     const first = this.#beat();
     const { heartbeatMs, lookMs } = this.#shortest();
-    // Apart from each other: a slow claim delays no renewal.
+    // Separate timers: a slow claim delays no renewal.
     this.#every(heartbeatMs, () => void this.#beat());
     this.#every(heartbeatMs, () => this.#claimSoon());
     this.#every(lookMs, () => this.#lookAtAll());
     await first;
   }
 
-  /** Looks at a task in the storage, for its watchers here. */
+  /** Tells the listeners of a task in this process how far the task is in the storage. */
   look(key: TaskKey): void {
     const member = this.#memberOf(key.scope.agent);
     if (member !== undefined) this.#looks?.look(member, key);
   }
 
-  /** A lease began that was asked for at a time: its turn is stopped before the lease ends. */
+  /** Guards a lease that began with a call. `sentAt`: the time of that call. The turn stops before the lease ends. */
   guard(sentAt: number): void {
     if (!this.#options.storage.shared) return;
     const left = sentAt + this.#leaseMs - this.#shortest().fenceMarginMs - this.#options.clock.monotonic();
-    // The answer came too late: another process may have the turn already.
+    // The answer came too late: another process may hold the turn already.
     if (left <= 0) this.#fence();
     else if (this.#stopFence === undefined) this.#fenceAt(left);
   }
 
   /**
-   * Claims all turns without a process, up to the limit of this process. Resolves to the ends of the turns that do not
+   * Claims the turns that no process runs, within the limit of running turns. Resolves to the ends of turns that do not
    * run.
    */
   async claimAll(members: readonly NodeMember[] = [...this.#members]): Promise<(Promise<void> | undefined)[]> {
@@ -183,7 +183,7 @@ export class EngineNode {
     }
   }
 
-  /** Claims now, or again when the claim under way is over. */
+  /** Claims now, or again after the running claim. */
   #claimSoon(): void {
     if (this.#claiming) {
       this.#claimAgain = true;
@@ -200,14 +200,14 @@ export class EngineNode {
       this.#claiming = false;
       if (this.#claimAgain) this.#claimSoon();
     };
-    // A claim that hangs keeps no later one from its turn.
+    // A claim that hangs blocks no later claim.
     const stopTimer = clock.after(this.#leaseMs, over);
     this.claimAll()
       .catch((error: unknown) => logger[failureLevel(error)]('claiming turns failed, trying again', { error }))
       .finally(over);
   }
 
-  /** Claims until it succeeds, for an engine that starts on a storage that fails. */
+  /** Claims until the storage answers. Used by an engine that starts on a failing storage. */
   claimLater(member: NodeMember, error: unknown): void {
     const { logger, clock } = this.#options;
     logger[failureLevel(error)]('claiming turns failed, trying again', { error });
@@ -245,7 +245,7 @@ export class EngineNode {
     }
   }
 
-  /** The answer to a renewal brings the request to cancel. */
+  /** Renews one lease at once, because the answer brings the request to cancel. */
   async #renewOne(key: TaskKey): Promise<void> {
     const turn = await this.#memberOf(key.scope.agent)?.leasedOf(key);
     if (turn === undefined) return;
@@ -254,8 +254,8 @@ export class EngineNode {
   }
 
   /**
-   * Stops turns whose leases were not renewed in time. After that the process goes on under another id, because a node
-   * takes back none of its own leases.
+   * Stops turns whose leases were not renewed in time. Then the process goes on under a new id, because a node takes
+   * back none of its own leases.
    */
   #fence(): void {
     const { clock, logger } = this.#options;

@@ -15,26 +15,26 @@ export interface FeedReaderOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
   readonly key: TaskKey;
-  /** Bytes held for a reader that does not keep up. */
+  /** Buffer for a slow consumer, in bytes. */
   readonly bufferBytes: number;
-  /** ms without a read, while behind, until the reader is dropped. */
+  /** Time without a read, while behind, until the reader is dropped, in ms. */
   readonly stallMs: number;
   /**
-   * Called with each record, with some of them twice. Decides if the stream ends after it, ends in an error, or goes
-   * on. If the log no longer reaches back, a record of `SNAPSHOT_TURN` has the whole task.
+   * Tells for a record if the stream ends after it, ends in an error, or goes on. Called with each record, with some of
+   * them twice. If the log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
    */
   readonly endsAfter: (record: LogRecord) => boolean | Error;
 }
 
-/** The turn of the record that stands for a snapshot: later than any other. */
+/** The turn of a record that stands for a snapshot. It is later than any other. */
 export const SNAPSHOT_TURN = Number.MAX_SAFE_INTEGER;
 
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
 /**
  * One stream of a task: the records after a sequence number, in order, without gap or repetition (Spec §3.1.6, §3.5.2).
- * It listens from the moment it is made; `begin` tells where to start. While its consumer keeps up, it is fed from
- * memory. When the buffer is full, it drops the records that it does not hold and reads the log instead.
+ * It listens from its construction on; `begin` sets its start. A fast consumer is fed from memory. When the buffer is
+ * full, the reader drops records and reads the log instead.
  */
 export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undefined>, AsyncIterable<StreamItem> {
   readonly key: TaskKey;
@@ -42,9 +42,9 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   #queue: LogRecord[] = [];
   #queuedBytes = 0;
   #head: StreamItem | undefined;
-  /** Last sequence number taken over, delivered or queued; `undefined` until `begin`. */
+  /** Last sequence number delivered or queued; `undefined` until `begin`. */
   #tail: number | undefined;
-  /** Records were committed that are not held here: the log has them. */
+  /** True if the log has records that are not in the buffer. */
   #behind = false;
   /** Highest sequence number offered so far. */
   #newest = 0;
@@ -61,7 +61,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     options.feeds.attach(this);
   }
 
-  /** Starts after sequence number `after`, with `head` (a snapshot) before everything else. */
+  /** Starts after sequence number `after`. `head`, a snapshot, comes before everything else. */
   begin(after: number, head?: StreamItem): this {
     this.#head = head;
     this.#tail = after;
@@ -72,13 +72,13 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     return this;
   }
 
-  /** Reads the log from where it stands before it listens: for a start before the newest record. */
+  /** Reads the log first, for a start before the newest record. */
   replay(): this {
     this.#behind = true;
     return this;
   }
 
-  /** Delivers nothing beyond what is queued. */
+  /** Ends the stream after the queued records. */
   finish(): this {
     this.#end(true);
     return this;
@@ -100,7 +100,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     if (this.#ended || this.#tail === undefined) return;
     if (progress === undefined) return this.#end(new TaskNotFoundError(this.key.id));
     const { seq, state, lastTurn } = progress;
-    // The snapshot that it began with may show the end of the stream already.
+    // The first snapshot may show the end of the stream already.
     if (seq === this.#tail) return this.#endIfAfter(LogRecord.of(seq, lastTurn, statusOf(this.key.id, state)));
     if (seq <= Math.max(this.#tail, this.#newest)) return;
     this.#newest = seq;
@@ -146,7 +146,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     }
   }
 
-  /** Lets go of everything at once, also while a `next` waits. */
+  /** Releases everything at once, also while a `next` waits. */
   async return(): Promise<IteratorResult<StreamItem, undefined>> {
     this.#head = undefined;
     this.#queue = [];
@@ -162,7 +162,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       if (this.#ended || this.#behind) return;
       const tail = this.#tail ?? 0;
       if (record.seq <= tail) {
-        // A snapshot has shown it before it was offered: but what ends with it must not wait for more.
+        // A snapshot has shown this record already. The stream may end with it all the same.
         this.#endIfAfter(record);
         continue;
       }
@@ -191,21 +191,21 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     const offered = this.#newest;
     const page = await storage.records(key, after, bufferBytes);
     if (this.#ended) return;
-    // Deleted, or deleted and made again: a log never gets shorter otherwise.
+    // The task was deleted, or deleted and created again. A log never gets shorter otherwise.
     if (page.last === 0 || page.last < after) return this.#end(new TaskNotFoundError(key.id));
     if (page.floor > after + 1 && page.last > after) return this.#reset();
     this.#behind = false;
     this.#take(page.records);
     const tail = this.#tail ?? 0;
     if (this.#ended || tail >= Math.max(page.last, this.#newest)) return;
-    // To repeat a read that brings nothing would keep the process from everything else.
+    // A read that brings nothing is not repeated: that would block the process.
     if (tail === after && (page.last > after || page.last < offered))
       return this.#end(new StorageError(`The log of task ${key.id} has a gap after record ${after}`));
-    // Records committed after the read were offered while this reader was behind: it reads the log again.
+    // Records committed after the read were dropped while this reader was behind. It reads the log again.
     this.#behind = true;
   }
 
-  /** The log no longer reaches back far enough: a snapshot takes the place of what is gone. */
+  /** Sends a snapshot in place of records that the log no longer has. */
   async #reset(): Promise<void> {
     const { storage, key } = this.#options;
     const stored = await storage.task(key.scope, key.id);
@@ -243,7 +243,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   }
 }
 
-/** Records are shared by all readers of a task, and their streams end at different ones. */
+/** The last item of a stream. All readers of a task share its records, but their streams end at different ones. */
 function lastItem({ event, seq, text }: LogRecord): StreamItem {
   return { event, seq, text, last: true };
 }

@@ -27,33 +27,33 @@ import { closingError, storageStalledError } from './unavailable-errors.js';
 const NONE: readonly string[] = Object.freeze([]);
 const BUSY_RETRY_MS = 1_000;
 
-/** A message that may come in: checked, its task named, nothing stored yet. */
+/** A checked message with the id of its task. Nothing is stored yet. */
 export interface Envelope {
   readonly scope: Scope;
   readonly message: Message;
   readonly caller: CallerContext;
-  /** The id the task has or will have. */
+  /** The id of the task, also of one that is yet to be created. */
   readonly taskId: string;
-  /** The task to make; absent for a message to an existing one. */
+  /** The task to create. Absent for a message to an existing task. */
   readonly task: (Task & { readonly contextId: string }) | undefined;
   readonly key: IdempotencyKey | undefined;
-  /** Called when the message is stored, or its agent decides what becomes of it. */
+  /** Called when the message is stored, or when its agent decides about it. */
   readonly takenIn: (() => void) | undefined;
 }
 
-/** What taking a message in led to. */
+/** The result of taking a message in. */
 export type Submission =
   | { readonly kind: 'reply'; readonly message: Message }
-  /** `claim` is there where this process runs the turn now; `start` begins it. */
+  /** `claim` is present if this process runs the turn. `start` begins it. */
   | { readonly kind: 'turn'; readonly turn: number; readonly claim: Claim | undefined; readonly start: () => void }
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
-/** Takes messages in: what is wrong with one is refused before anything is stored. */
+/** Takes messages in. Refuses a wrong message before anything is stored. */
 export class MessageIntake {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
   readonly #idempotency: Idempotency;
-  /** Replies in the making, for repeats that arrive before the first is answered. */
+  /** Running replies, for repeats that arrive before the first is answered. */
   readonly #pending = new Map<string, { digest: string; result: Promise<Submission> }>();
 
   constructor(context: EngineContext, turns: RunningTurns, idempotency: Idempotency) {
@@ -63,7 +63,8 @@ export class MessageIntake {
   }
 
   /**
-   * @throws A2AError for what can be seen to be wrong without looking at any task.
+   * Checks a message.
+   * @throws A2AError for errors that show without a look at any task.
    */
   envelope(request: SendMessageRequest, context: ServerCallContext): Envelope {
     const { agent, ids, clock, limits } = this.#context;
@@ -80,7 +81,7 @@ export class MessageIntake {
     const { takenIn } = context;
     if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key, takenIn };
     const taskId = ids.ordered();
-    // In order, like the task's: stores keep indexes by it.
+    // Ordered ids, like those of tasks: stores keep indexes by them.
     const contextId = message.contextId || ids.ordered();
     const task = {
       id: taskId,
@@ -91,7 +92,10 @@ export class MessageIntake {
     return { scope, message, caller, taskId, task, key, takenIn };
   }
 
-  /** Stores the message, or runs the agent first where that decides; the turn starts when the caller says so. */
+  /**
+   * Stores the message, or runs an agent that decides about storing first. The turn starts when the caller calls
+   * `start`.
+   */
   submit(envelope: Envelope): Promise<Submission> {
     const { task, key } = envelope;
     if (!task || this.#context.executor.replies !== 'either') return this.#accept(envelope);
@@ -99,7 +103,7 @@ export class MessageIntake {
     return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
   }
 
-  /** A message that is stored after its sender has gone away for lack of an answer is processed all the same. */
+  /** Stores the message. If its sender has heard UNAVAILABLE meanwhile, the message is processed all the same. */
   #accept(envelope: Envelope): Promise<Submission> {
     const { patience, storage } = this.#context;
     const { promise, resolve, reject } = Promise.withResolvers<Submission>();
@@ -173,7 +177,7 @@ export class MessageIntake {
     }
   }
 
-  /** A repeat that comes while the first is being answered gets the same answer. */
+  /** Answers a repeat that comes while the first is being answered like the first. */
   async #decideOnce(
     envelope: Envelope,
     task: Task & { readonly contextId: string },
@@ -242,7 +246,7 @@ function callerContext(
   return caller;
 }
 
-/** The message with each reference and extension once. */
+/** The message, with each reference and extension once. */
 function withShortLists(message: Message, most: number): Message {
   const { referenceTaskIds, extensions } = message;
   const tasks = shortList('message.referenceTaskIds', referenceTaskIds, most);
@@ -252,8 +256,8 @@ function withShortLists(message: Message, most: number): Message {
 }
 
 /**
- * The list without repetitions; itself where there are none.
- * @throws InvalidParamsError when more than `most` are left: each may cost as much as a task.
+ * The list without repetitions; the same list if there are none.
+ * @throws InvalidParamsError if more than `most` are left: each may cost as much as a task.
  */
 function shortList(field: string, list: readonly string[] | undefined, most: number): readonly string[] | undefined {
   if (list === undefined || list.length < 2) return list;

@@ -1,6 +1,6 @@
 import { LinkedList } from '../../runtime/linked-list.js';
 
-/** Lets jobs run one after another: the next one begins when the one before calls `leave`. */
+/** A queue of jobs that run one after another. The next one begins when the one before calls `leave`. */
 export class OneAtATime {
   readonly #waiting = new LinkedList<(leave: () => void) => void>();
   #busy = false;

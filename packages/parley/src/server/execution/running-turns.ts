@@ -20,23 +20,23 @@ import { turnFate } from './turn-fate.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
-/** The time for which a turn in its last attempt keeps the next one from beginning. */
+/** Time for which a turn in its last attempt delays the next one. */
 const ALONE_MS = 30_000;
 
-/** The turns of one agent that run in this process. */
+/** The turns of one agent in this process. */
 export class RunningTurns implements TurnOwner, NodeMember {
   readonly #context: EngineContext;
   readonly #node: EngineNode;
-  /** By the keys of their tasks. */
+  /** Turns by the keys of their tasks. */
   readonly #turns = new TransientMap<string, Turn>();
   readonly #drafts = new LinkedList<Turn>();
-  /** Ends of leases by the monotonic clock; only where processes share the storage. */
+  /** Ends of leases by the monotonic clock. Empty on a storage of one process. */
   readonly #leaseEnds = new Map<Turn, number>();
   readonly #arrivals: Arrivals;
   readonly #leave: () => void;
   #closing = false;
   #idle: (() => void) | undefined;
-  /** The turns taken over that begin one after another. */
+  /** The chain of turns that were taken over. They begin one after another. */
   #begins: Promise<void> = Promise.resolve();
 
   constructor(context: EngineContext, node: EngineNode) {
@@ -70,18 +70,18 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return this.#turns.get(taskKeyText(key)) !== undefined;
   }
 
-  /** The turn of a task in this process, a draft included whose task is being stored. */
+  /** The turn of a task in this process, or a draft whose task is being stored. */
   of(key: TaskKey): Turn | undefined {
     const isOfTask = ({ scope, taskId }: Turn) => taskId === key.id && isSameScope(scope, key.scope);
     return this.#turns.get(taskKeyText(key)) ?? this.#drafts.values().find(isOfTask);
   }
 
-  /** Resolves when the calls under way that may bring a turn of this task have ended; undefined if there is none. */
+  /** Resolves when the running calls have ended that may bring a turn of this task; undefined if there is none. */
   arriving(key: TaskKey): Promise<unknown> | undefined {
     return this.#arrivals.over(key);
   }
 
-  /** Registers a call to the storage that may bring a turn, before it is made. */
+  /** Registers a call to the storage that may bring a turn. Call it before that call. */
   expect(key: TaskKey): Arrival {
     return this.#arrivals.begin(key);
   }
@@ -93,7 +93,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   admit(claim: Claim, sentAt: number): Turn {
     const turn = new Turn(this.#context, this, { claim });
     const key = keyOf(turn);
-    // A claim overtakes whatever runs: also a turn of this process whose lease has ended.
+    // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
     this.#turns.get(key)?.advance('give up');
     this.#turns.set(key, turn);
     this.#leased(turn, sentAt);
@@ -108,7 +108,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Runs an agent that has yet to decide whether its answer is a task.
+   * Runs an agent that decides if its answer is a task.
    * @throws A2AError while the server closes.
    */
   draft(draft: Draft): Turn {
@@ -120,7 +120,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   stored(turn: Turn): void {
-    // One that has ended meanwhile is in neither list.
+    // A draft that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
     this.#turns.set(keyOf(turn), turn);
@@ -137,8 +137,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Takes over the turns that no process runs. Resolves when the tasks that end with that have ended, so that no caller
-   * sees them at work. Waits for a storage that stalls as long as for an agent; the rest then happens while calls are
+   * Takes over the turns that no process runs. Resolves when the tasks have ended that end with that, so that no caller
+   * sees them at work. Waits for a slow storage as long as for an agent. The rest then happens while calls are
    * answered.
    * @throws StorageError if the storage fails before that: no agent can be served yet.
    */
@@ -191,7 +191,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Lets running turns finish for a while, then hands the rest over; no agent starts. Ends whatever the storage does.
+   * Lets running turns finish for a while, then hands the rest over. No agent starts. Ends whatever the storage does.
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
@@ -210,7 +210,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     this.#context.feeds.shutDown();
   }
 
-  /** The storage is asked for turns until the last moment: what still arrives is handed over as well. */
+  /** Hands over all turns, including those that still arrive. */
   async #handOverAll(): Promise<void> {
     for (;;) {
       const turns = this.#all();
@@ -249,7 +249,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     turn.place = undefined;
   }
 
-  /** Notes a lease that began, or went on, with a call that was sent at a time. */
+  /** Notes a lease that began with a call. `sentAt`: the time of that call. */
   #leased(turn: Turn, sentAt: number): void {
     if (!this.#context.storage.shared) return;
     this.#leaseEnds.set(turn, sentAt + this.#node.lease.leaseMs);
@@ -291,7 +291,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     }
   }
 
-  /** Does with a claimed turn what is to be done. */
+  /** Decides about a claimed turn and acts on it. */
   #takeOver(
     claim: Claim,
     { sentAt, atOnce }: { readonly sentAt: number; readonly atOnce: boolean },
@@ -302,7 +302,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
       const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
       switch (fate) {
         case 'run':
-          // The next turn begins only after this one has: what ends the process is blamed on as few turns as possible.
+          // Each turn begins after the one before, so that few turns are suspects when the process dies.
           if (atOnce) void turn.begin();
           else this.#begins = this.#begins.then(() => turn.begin());
           return undefined;
@@ -322,15 +322,15 @@ export class RunningTurns implements TurnOwner, NodeMember {
       }
       return turn.whenLeft;
     } catch (error) {
-      // It stays claimed, so that it is not met again and again; the next process tries again.
+      // The turn stays claimed, so that it is not met again and again. The next process tries again.
       this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
       return undefined;
     }
   }
 
   /**
-   * Begins a turn in its last attempt when no other such turn runs, or when the one before has run for a while. Several
-   * turns may have lost their attempts to one that ends the process: only that one fails.
+   * Begins a turn in its last attempt when no other such turn runs, or when the one before has run for a while. If a
+   * turn ends the process, the others lose no last attempt to it.
    */
   #beginAlone(turn: Turn): void {
     const { whenLeft } = turn;

@@ -13,7 +13,7 @@ export class StorageClock implements Clock {
     this.#clock = clock;
   }
 
-  /** Asks for the storage's time, and assumes that the answer was given in the middle of the call. */
+  /** Asks for the storage's time. The answer counts for the middle of the call. */
   async measure(ask: () => Promise<number>): Promise<void> {
     const sent = this.#clock.monotonic();
     const time = await ask();

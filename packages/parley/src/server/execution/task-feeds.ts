@@ -8,17 +8,17 @@ export interface FeedListener {
   /** The task. */
   readonly key: TaskKey;
   /**
-   * Consecutive records, in order, each exactly once. `snapshot` is the task after the last one, where the commit wrote
-   * one: always at an end and at an interruption.
+   * Takes consecutive records, in order, each exactly once. `snapshot` is the task after the last one, if the commit
+   * wrote it: always at an end and at an interruption.
    */
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
-  /** True once it knows where it begins: an answer of the storage from before that means nothing to it. */
+  /** True once the listener knows its start. Older answers of the storage mean nothing to it. */
   readonly started: boolean;
   /** Tells how far the task is in the storage; undefined if it was deleted. */
   look(progress: TaskProgress | undefined): void;
-  /** There will be no more from this process. */
+  /** Tells that this process shows no more records. */
   shutDown(): void;
-  /** The task waits or has ended, but the storage does not take that in. */
+  /** Tells that the storage does not commit the state in which the task waits or has ended. */
   overdue?(): void;
 }
 
@@ -27,12 +27,12 @@ export interface FeedListener {
  * commit, so a crash cannot revoke a shown one.
  */
 export class TaskFeeds {
-  /** By the ids of tasks, of all scopes. Most tasks have one watcher, which then takes no set. */
+  /** Listeners by task id, of all scopes. Most tasks have one listener, which takes no set. */
   readonly #listeners = new TransientMap<string, FeedListener | Set<FeedListener>>();
 
   #shutDown = false;
 
-  /** Number of tasks that are watched. */
+  /** Count of watched tasks. */
   get size(): number {
     return this.#listeners.size;
   }
@@ -63,12 +63,12 @@ export class TaskFeeds {
     } else if (isSameScope(present.key.scope, scope)) present.offer(records, snapshot);
   }
 
-  /** Tells the listeners of a task that the storage does not take in where the task stands. */
+  /** Tells the listeners of a task that the storage does not commit its state. */
   overdue(key: TaskKey): void {
     for (const listener of this.#of(key)) listener.overdue?.();
   }
 
-  /** The listeners of a task, or of all tasks, that have started. */
+  /** The started listeners of a task, or of all tasks. */
   started(key?: TaskKey): readonly FeedListener[] {
     if (key !== undefined) return this.#of(key).filter(({ started }) => started);
     return this.#listeners
@@ -84,7 +84,7 @@ export class TaskFeeds {
     return all.filter((listener) => isSameScope(listener.key.scope, scope));
   }
 
-  /** Sends all listeners away, those that come later at once. */
+  /** Ends all listeners, and those that come later at once. */
   shutDown(): void {
     this.#shutDown = true;
     const all = this.#listeners.values();

@@ -7,11 +7,11 @@ import type { FeedListener, TaskFeeds } from './task-feeds.js';
 /** The watched tasks of one engine. */
 export interface WatchedTasks {
   readonly feeds: TaskFeeds;
-  /** True for a task whose turn runs in this process: the turn itself shows what it writes. */
+  /** True for a task whose turn runs in this process. That turn shows its records itself. */
   runs(key: TaskKey): boolean;
 }
 
-/** The storage, and the longest time that a read of it may take. */
+/** Ports of the looks, and the longest time for a read. */
 export interface TaskLooksOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class TaskLooks {
       this.#isReading = false;
       if (this.#waiting.size > 0) this.#read();
     };
-    // A read that hangs keeps no later one from its turn.
+    // A read that hangs blocks no later read.
     const stopTimer = clock.after(patienceMs, over);
     storage.heads(tasks.map(({ key }) => key)).then(
       (heads) => {

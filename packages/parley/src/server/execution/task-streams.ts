@@ -17,9 +17,7 @@ import { closingError } from './unavailable-errors.js';
 /** A stream of events, as an iterator. */
 export type EventStream = AsyncIterator<StreamItem, undefined>;
 
-/**
- * Opens the streams of tasks: of a message until its turn ends, of a subscription until its task does (Spec §3.1.2).
- */
+/** Opens streams: of a message until its turn ends, of a subscription until its task ends (Spec §3.1.2). */
 export class TaskStreams {
   readonly #context: EngineContext;
   readonly #node: EngineNode;
@@ -29,7 +27,7 @@ export class TaskStreams {
     this.#node = node;
   }
 
-  /** Listens first, then takes the message in: nothing is missed in between. */
+  /** Listens before it takes the message in, so that no record is missed. */
   async ofMessage(
     envelope: Envelope,
     submit: () => Promise<Submission>,
@@ -62,13 +60,13 @@ export class TaskStreams {
     const end = new TurnEnd(message);
     end.turn = turn;
     await this.#stored(scope, taskId);
-    // Records of earlier turns lead up to it: the client folds them like any others.
+    // The records of earlier turns come first. The client folds them like any others.
     return this.#reader(scope, taskId, (record) => end.after(record))
       .begin(0)
       .replay();
   }
 
-  /** The task as a turn left it, or came to wait in it: what a blocking repeat of its message is answered with. */
+  /** The task at the end of a turn, or in the state in which it came to wait: the answer to a blocking repeat. */
   async outcomeOf(scope: Scope, { taskId, turn, message }: StartedTurn): Promise<Task> {
     const end = new TurnEnd(message);
     end.turn = turn;
@@ -87,12 +85,12 @@ export class TaskStreams {
     });
     const stream = reader.begin(0).replay();
     while ((await stream.next()).done !== true);
-    // A server that shuts down ends its readers wherever they are.
+    // A server that shuts down ends its readers early.
     if (!isOver) throw closingError();
     return builder.view();
   }
 
-  /** Spec §3.1.6, and the resumption that Last-Event-ID asks for. */
+  /** The stream of a subscription, resumed after Last-Event-ID (Spec §3.1.6). */
   async ofTask(scope: Scope, taskId: string, lastEventId: string | undefined): Promise<EventStream> {
     const reader = this.#reader(scope, taskId, (record) => {
       const state = announcedState(record.event);
@@ -130,7 +128,7 @@ export class TaskStreams {
     return floor <= seen + 1;
   }
 
-  /** Another process may have written between the read that a stream begins with and its beginning. */
+  /** Looks at the task, because another process may have written since the read of the first snapshot. */
   #lookIfShared({ key }: FeedReader): void {
     if (this.#context.storage.shared) this.#node.look(key);
   }
@@ -171,7 +169,7 @@ class TurnEnd {
     this.#begun ||= record.turn >= this.turn;
     const state = announcedState(record.event);
     if (state === undefined) return false;
-    // A task that waits can be ended from outside, which is of no turn.
+    // A task that waits can be ended from outside, in the name of no turn.
     if (isTerminal(state)) {
       return this.#begun || new UnsupportedOperationError('the task ended before the message was processed');
     }
@@ -179,8 +177,7 @@ class TurnEnd {
   }
 
   /**
-   * The same for a blocking answer, which waits neither for authorization nor for what came after the turn (Spec
-   * §3.2.2).
+   * Decides the end of a wait for a blocking answer. It ends at AUTH_REQUIRED, too, and with the turn (Spec §3.2.2).
    */
   answersAfter(record: LogRecord): boolean | Error {
     if (record.turn === SNAPSHOT_TURN && this.#sentSince(record) > 0) {
@@ -189,12 +186,12 @@ class TurnEnd {
     return this.after(record) || (announcedState(record.event) === 'TASK_STATE_AUTH_REQUIRED' && this.#reached(record));
   }
 
-  /** A snapshot does not say which turn it shows; its history does. */
+  /** True if the turn was reached. A snapshot names no turn, but its history shows the message. */
   #reached(record: LogRecord): boolean {
     return record.turn === SNAPSHOT_TURN ? this.#sentSince(record) >= 0 : record.turn >= this.turn;
   }
 
-  /** Count of messages that callers have sent after the message of the turn; -1 if that is not in the task yet. */
+  /** Count of messages from callers after the message of the turn; -1 if the task does not have that message yet. */
   #sentSince({ event }: LogRecord): number {
     const history = 'task' in event ? (event.task.history ?? []) : [];
     const sent = history.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId);
@@ -203,7 +200,7 @@ class TurnEnd {
   }
 }
 
-/** A sequence number as an event id carries it; `undefined` for anything else. */
+/** The sequence number in an event id; `undefined` for anything else. */
 function sequenceOf(id: string): number | undefined {
   return /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 }

@@ -15,8 +15,8 @@ export interface TurnOutcome {
 }
 
 /**
- * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Attach
- * it before the message is accepted and tell it the turn after: nothing is missed in between.
+ * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Create it
+ * before the message is accepted, then tell it the turn: so it misses nothing.
  */
 export class TurnWaiter implements FeedListener {
   readonly key: TaskKey;
@@ -37,7 +37,7 @@ export class TurnWaiter implements FeedListener {
     feeds.attach(this);
   }
 
-  /** The turn to wait for; 0 waits for the end of the task. */
+  /** Sets the turn to wait for; 0 waits for the end of the task. */
   expect(turn: number): void {
     this.#turn = turn;
     const early = this.#early;
@@ -56,7 +56,7 @@ export class TurnWaiter implements FeedListener {
       const state = announcedState(record.event);
       const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
       if (reached === undefined) continue;
-      // Seen in the middle of a commit, the snapshot would already show what came after the interruption.
+      // In the middle of a commit, the snapshot already shows events after the interruption.
       return this.#settle({ reached, task: record === records.at(-1) ? snapshot : undefined });
     }
   }
@@ -79,13 +79,13 @@ export class TurnWaiter implements FeedListener {
     this.#fail(storageStalledError());
   }
 
-  /** Stops waiting; the outcome stays open for good. */
+  /** Stops the wait. The outcome stays open for good. */
   close(): void {
     this.#feeds.detach(this);
   }
 
   #fail(error: Error): void {
-    // The owner may leave the outcome without a listener.
+    // The outcome may have no listener.
     this.outcome.catch(() => {});
     this.#reject(error);
   }
@@ -97,8 +97,8 @@ export class TurnWaiter implements FeedListener {
 }
 
 /**
- * The result of a wait for a turn. True: the turn was reached. False: the task ended before it. Undefined: the wait goes
- * on. A message behind a turn in AUTH_REQUIRED is answered with that state, because its sender may have to act first.
+ * Decides if a wait for a turn is over. True: the turn was reached. False: the task ended before it. Undefined: the
+ * wait goes on. A message behind a turn in AUTH_REQUIRED is answered with that state: its sender may have to act first.
  */
 function reaches(turn: number, { state, lastTurn }: Pick<TaskProgress, 'state' | 'lastTurn'>): boolean | undefined {
   if (isTerminal(state)) return lastTurn >= turn;

@@ -34,7 +34,7 @@ export class WaitingExpiry {
   async #expire(): Promise<void> {
     const { storage, clock, limits, agent, logger } = this.#context;
     const before = clock.now() - limits.waitingExpiryMs;
-    /** Tasks that could not be ended: they are left for the next time, and keep no other from its end. */
+    /** Tasks that could not be ended. They are left for the next check, and delay no other task. */
     const left = new Set<string>();
     while (!this.#stopped) {
       const found = await storage.abandoned([agent], before, BATCH + left.size);
@@ -47,7 +47,7 @@ export class WaitingExpiry {
       await Promise.all(ends);
       if (errors.length > 0)
         logger[failureLevel(errors[0])]('expiring waiting tasks failed', { tasks: errors.length, error: errors[0] });
-      // A storage that fails altogether is asked again at the next time.
+      // A storage that fails altogether is asked again at the next check.
       if (errors.length === waiting.length) return;
       await new Promise<void>((resolve) => void clock.soon(resolve));
     }
