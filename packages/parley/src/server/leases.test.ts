@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CountingIds } from '../../../../test/support/counting-ids.js';
-import { aborted, CapturingLogger, call, ids, message, Seen, Sent, send } from '../../../../test/support/engine.js';
+import { aborted, CapturingLogger, call, Seen, Sent, send } from '../../../../test/support/engine.js';
 import { Replicas, stepwise, works } from '../../../../test/support/replicas.js';
 import { onSharedStorage } from '../../../../test/support/shared-view.js';
 import type { AgentExecutor } from './agent-executor.js';
