@@ -71,7 +71,7 @@ it('an operation is added by the recipe: the compiler asks for every file of its
     'client/client.ts': () =>
       edit(
         'client/client.ts',
-        '  /** A task as it is',
+        '  getTask(request',
         "  archiveTask(request: GetTaskRequest): Promise<Task> {\n    return this.#unary('archiveTask', request, {});\n  }\n\n",
       ),
   };
