@@ -95,7 +95,7 @@ class World {
         await both((storage) => storage.pushConfigs(scope, id, { limit: 10 }));
       }
     }
-    await both((storage) => storage.abandoned([this.agent], clock.now() - 5, 10));
+    await both((storage) => storage.abandoned([this.agent], 5, 10));
   }
 }
 
@@ -190,8 +190,9 @@ const anyStep = fc.oneof(
     weight: 1,
     arbitrary: steps(
       'release',
-      [id, fc.constantFrom('done' as const, 'again' as const, { attempts: 1, handOvers: 2 }), off],
-      (world, taskId, how, behind) => both((storage) => storage.release(world.held(taskId, behind), how)),
+      [id, fc.constantFrom('done' as const, 'again' as const, 'handover' as const, 'unbegun' as const), off],
+      (world, taskId, how, behind) =>
+        both((storage) => storage.release({ ...world.held(taskId, behind), attempt: 2 }, how)),
     ),
   },
   {
@@ -213,6 +214,22 @@ const anyStep = fc.oneof(
     ),
   },
   {
+    weight: 2,
+    arbitrary: steps(
+      'key',
+      [id, owner, node, fc.constantFrom('reserve', 'unreserve', 'remember')],
+      (world, taskId, who, by, what) => {
+        const scope = world.scope(who);
+        const key = { key: `key ${taskId}`, digest: `${by} ${what}`, ttlMs: 20 };
+        return both<unknown>((storage) => {
+          if (what === 'reserve') return storage.reserve(scope, key, { node: by, leaseMs: 8 });
+          if (what === 'unreserve') return storage.unreserve(scope, key.key, by);
+          return storage.remember(scope, key, said(`reply of ${by}`));
+        });
+      },
+    ),
+  },
+  {
     weight: 1,
     arbitrary: steps('create', [id, owner, state], (world, taskId, who, first) => {
       clock.pass(1);
@@ -229,8 +246,7 @@ const anyStep = fc.oneof(
   {
     weight: 1,
     arbitrary: steps('sweep', [fc.integer({ min: 1, max: 6 }), fc.nat({ max: 30 })], (_, limit, age) => {
-      const now = clock.now();
-      return both((storage) => storage.sweep({ now, finishedBefore: now - age, eventLogsBefore: now - 5, limit }));
+      return both((storage) => storage.sweep({ taskRetentionMs: age, eventLogMs: 5, limit }));
     }),
   },
   {

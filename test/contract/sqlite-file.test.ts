@@ -120,7 +120,10 @@ describe('a SQLite file', () => {
     expect(claims.map(({ task }) => task.id)).toEqual(['began', 'fresh']);
     const [, second] = claims;
     if (second === undefined) throw new Error('There is no second turn');
-    await after.storage.release({ key: { scope: ALICE, id: 'fresh' }, turn: 1, epoch: second.epoch }, 'done');
+    await after.storage.release(
+      { key: { scope: ALICE, id: 'fresh' }, turn: 1, epoch: second.epoch, attempt: 1 },
+      'done',
+    );
     expect(only(await claimsOf(after.storage, { ...LEASE, agents: ['test'], limit: 9 }))).toMatchObject({
       turn: 2,
       attempt: 1,
@@ -148,7 +151,7 @@ describe('a SQLite file', () => {
     const play = await TaskPlay.begin(before, 'old');
     await play.write(['TASK_STATE_WORKING', play.chunk('old', false)], { withSnapshot: true });
     await before.storage.putPushConfig(ALICE, { id: 'p', taskId: 'old', url: 'https://example.com' });
-    await before.storage.release(play.held, 'again');
+    await before.storage.release({ ...play.held, attempt: 1 }, 'again');
     await before.storage.delete(ALICE, 'old');
     await before.storage.close();
     const storage = await files.open(clock, { path });
@@ -173,7 +176,7 @@ describe('a SQLite file', () => {
     await (await files.open(clock, { path })).close();
   });
 
-  it('of version 5 is brought up to date: ids become unique within a scope only', async () => {
+  it('of version 5 is brought up to date: ids become unique within a scope only, keys can be reserved', async () => {
     const path = files.fresh();
     const first = await files.open(clock, { path });
     const t1 = newTask({ clock, storage: first }, 't1');
@@ -181,11 +184,14 @@ describe('a SQLite file', () => {
     await first.close();
     const db = new DatabaseSync(path);
     db.exec('DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, agent)');
+    db.exec('ALTER TABLE idempotency DROP COLUMN node; ALTER TABLE idempotency DROP COLUMN lease_end');
     db.exec("UPDATE meta SET value = '5' WHERE name = 'schema'");
     db.close();
     const second = await files.open(clock, { path });
     expect(await second.create(ALICE, t1)).toBe(false);
     expect(await second.create({ ...ALICE, owner: 'bob' }, t1)).toBe(true);
+    const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
+    expect(await second.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
     await second.close();
   });
 

@@ -10,7 +10,7 @@ import { checkWhole } from './whole-file.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const VERSION = 6;
+const VERSION = 7;
 let folder: string;
 /** A file of the first version, with finished tasks and one that waits. */
 let old: string;

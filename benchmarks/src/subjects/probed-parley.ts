@@ -23,6 +23,6 @@ ready(Number(new URL(url).port), { settle: dropTails });
 
 /** The work of retention an hour after the end of a task. */
 async function dropTails(): Promise<void> {
-  const now = Date.now();
-  while ((await storage.sweep({ now, finishedBefore: 0, eventLogsBefore: now + 1, limit: 500 })).more);
+  const keepTasks = Number.MAX_SAFE_INTEGER;
+  while ((await storage.sweep({ taskRetentionMs: keepTasks, eventLogMs: -1, limit: 500 })).more);
 }

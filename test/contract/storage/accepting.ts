@@ -126,7 +126,7 @@ export function acceptingContract(open: OpenStorage): void {
         'accepted',
         'full',
       ]);
-      await storage.release({ key: { scope: ALICE, id: 't1' }, turn: 1, epoch: 1 }, 'done');
+      await storage.release({ key: { scope: ALICE, id: 't1' }, turn: 1, epoch: 1, attempt: 1 }, 'done');
       expect((await send('m5')).kind).toBe('accepted');
     });
 
@@ -252,16 +252,56 @@ export function acceptingContract(open: OpenStorage): void {
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
     });
 
-    it('keeps direct replies too, the last one of a key', async () => {
-      const { storage } = tested;
+    it('keeps direct replies too; the first outcome wins and is the answer to later ones', async () => {
+      const { storage, clock } = tested;
       const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
       const entry = (id: string) => ({ digest: 'd', outcome: { reply: said(id) } });
-      await storage.remember(ALICE, key, said('r1'));
+      expect(await storage.remember(ALICE, key, said('r1'))).toEqual(entry('r1'));
+      expect(await storage.remember(ALICE, key, said('r2'))).toEqual(entry('r1'));
       expect(await storage.recall(ALICE, 'k')).toEqual(entry('r1'));
-      await storage.remember(ALICE, key, said('r2'));
-      expect(await storage.recall(ALICE, 'k')).toEqual(entry('r2'));
       const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key }));
-      expect(again).toEqual({ kind: 'repeated', first: entry('r2') });
+      expect(again).toEqual({ kind: 'repeated', first: entry('r1') });
+      clock.pass(1_000);
+      expect(await storage.remember(ALICE, key, said('r3'))).toEqual(entry('r3'));
+    });
+
+    it('can be reserved by one node at a time, until its outcome is known', async () => {
+      const { storage } = tested;
+      const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
+      expect(await storage.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
+      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'taken', digest: 'd' });
+      expect(await storage.reserve({ ...ALICE, owner: 'bob' }, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
+      expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+      const first = await storage.remember(ALICE, key, said('r'));
+      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'known', first });
+      expect(await storage.reserve(ALICE, key, LEASE)).toEqual({ kind: 'known', first });
+    });
+
+    it('is free for others when its reservation is given back, or not extended', async () => {
+      const { storage, clock } = tested;
+      const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
+      await storage.reserve(ALICE, key, LEASE);
+      await storage.unreserve(ALICE, 'k', ELSEWHERE.node);
+      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toMatchObject({ kind: 'taken' });
+      await storage.unreserve(ALICE, 'k', LEASE.node);
+      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
+      clock.pass(ELSEWHERE.leaseMs - 1);
+      expect(await storage.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
+      clock.pass(ELSEWHERE.leaseMs - 1);
+      expect(await storage.reserve(ALICE, key, LEASE)).toMatchObject({ kind: 'taken' });
+      clock.pass(1);
+      expect(await storage.reserve(ALICE, key, LEASE)).toEqual({ kind: 'reserved' });
+    });
+
+    it('that a node has reserved lets only that node accept its message', async () => {
+      const { storage } = tested;
+      const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
+      await storage.reserve(ALICE, key, LEASE);
+      const send = (claim: typeof LEASE) =>
+        storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key, claim }));
+      expect(await send(ELSEWHERE)).toEqual({ kind: 'reserved' });
+      expect(await send(LEASE)).toMatchObject({ kind: 'accepted' });
+      expect(await send(LEASE)).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1', turn: 1 } } });
     });
 
     it('goes when newer ones need its room', async () => {

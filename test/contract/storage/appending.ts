@@ -88,7 +88,7 @@ export function appendingContract(open: OpenStorage): void {
 
     it.each(['done', 'again'] as const)('is refused after the turn was released (%s)', async (how) => {
       const play = await TaskPlay.begin(tested, 't1');
-      await tested.storage.release(play.held, how);
+      await tested.storage.release({ ...play.held, attempt: 1 }, how);
       expect(await play.send(play.draft(['TASK_STATE_WORKING']))).toEqual({ kind: 'fenced' });
     });
 
@@ -114,7 +114,7 @@ export function appendingContract(open: OpenStorage): void {
       expect(await play.send(draft())).toEqual({ kind: 'running' });
       clock.pass(1);
       expect(await play.send(draft())).toEqual({ kind: 'appended', waiting: 0 });
-      await storage.release(play.held, 'done');
+      await storage.release({ ...play.held, attempt: 1 }, 'done');
       expect(await play.send(draft())).toEqual({ kind: 'appended', waiting: 0 });
       expect(await storage.append({ ...draft(), after: 1, records: [] })).toEqual({ kind: 'fenced' });
       expect(await storage.task(ALICE, 't1')).toMatchObject({ seq: 3, epoch: 1 });

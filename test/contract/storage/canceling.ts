@@ -36,7 +36,7 @@ export function cancelingContract(open: OpenStorage): void {
       });
       const next = only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 }));
       expect(next.cancel).toEqual({});
-      await storage.release({ ...play.held, epoch: next.epoch }, 'again');
+      await storage.release({ ...play.held, epoch: next.epoch, attempt: 1 }, 'again');
       expect(only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 })).cancel).toEqual({});
     });
 

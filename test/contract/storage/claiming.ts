@@ -219,7 +219,7 @@ export function claimingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       await storage.accept(acceptance(said('m2'), 't1'));
-      expect(await storage.release(play.held, 'done')).toEqual({ waiting: 1 });
+      expect(await storage.release({ ...play.held, attempt: 1 }, 'done')).toEqual({ waiting: 1 });
       expect(await storage.task(ALICE, 't1')).toMatchObject({ running: false, epoch: 1 });
       clock.pass(LEASE.leaseMs);
       expect((await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 })).map(({ turn }) => turn)).toEqual([2]);
@@ -230,31 +230,39 @@ export function claimingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await storage.accept(acceptance(said('m2'), 't1'));
       await storage.saveCheckpoint(play.held, 'here');
-      expect(await storage.release(play.held, 'again')).toEqual({ waiting: 2 });
+      expect(await storage.release({ ...play.held, attempt: 1 }, 'again')).toEqual({ waiting: 2 });
       const again = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 }));
       expect(again).toMatchObject({ turn: 1, attempt: 2, epoch: 2, checkpoint: 'here', began: false });
     });
 
-    it('`again` leaves the counts of a turn as they are, and new counts replace them', async () => {
-      const { storage, clock } = tested;
+    it('`again` counts the attempt, `handover` counts it as handed over, `unbegun` does not count it', async () => {
+      const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       const next = async () => {
         const claim = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 }));
-        return { claim, held: new TaskPlay(tested, claim).held };
+        return { claim, held: { ...new TaskPlay(tested, claim).held, attempt: claim.attempt } };
       };
-      expect(await storage.release(play.held, { attempts: 1, handOvers: 1 })).toEqual({ waiting: 1 });
+      expect(await storage.release({ ...play.held, attempt: 1 }, 'handover')).toEqual({ waiting: 1 });
       const second = await next();
       expect(second.claim).toMatchObject({ attempt: 2, handOvers: 1 });
       await storage.begin(second.held, 2);
       await storage.release(second.held, 'again');
       const third = await next();
       expect(third.claim).toMatchObject({ attempt: 3, handOvers: 1 });
-      await storage.release(third.held, { attempts: 0, handOvers: 0 });
-      expect((await next()).claim).toMatchObject({ attempt: 1, handOvers: 0 });
-      clock.pass(LEASE.leaseMs);
-      await storage.release(third.held, { attempts: 7, handOvers: 7 });
-      const elsewhere = only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 }));
-      expect(elsewhere).toMatchObject({ attempt: 1, handOvers: 0 });
+      await storage.release(third.held, 'unbegun');
+      const fourth = await next();
+      expect(fourth.claim).toMatchObject({ attempt: 3, handOvers: 1 });
+      await storage.release(third.held, 'handover');
+      await storage.release(fourth.held, 'again');
+      expect((await next()).claim).toMatchObject({ attempt: 4, handOvers: 1 });
+    });
+
+    it('`unbegun` takes back the attempt of a turn that its own message claimed', async () => {
+      const { storage } = tested;
+      const play = await TaskPlay.begin(tested, 't1');
+      await storage.release({ ...play.held, attempt: 1 }, 'unbegun');
+      const next = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 }));
+      expect(next).toMatchObject({ attempt: 1, handOvers: 0 });
     });
 
     it('does nothing for a turn that was overtaken or is not there', async () => {
@@ -262,10 +270,10 @@ export function claimingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       clock.pass(LEASE.leaseMs);
       const next = new TaskPlay(tested, only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 })));
-      expect(await storage.release(play.held, 'done')).toEqual({ waiting: 0 });
+      expect(await storage.release({ ...play.held, attempt: 1 }, 'done')).toEqual({ waiting: 0 });
       expect(await storage.renew({ ...ELSEWHERE, turns: [next.held] })).toEqual([{ held: true }]);
       expect(
-        await storage.release({ ...play.held, key: { scope: { ...ALICE, owner: 'x' }, id: 'x' } }, 'done'),
+        await storage.release({ ...play.held, attempt: 1, key: { scope: { ...ALICE, owner: 'x' }, id: 'x' } }, 'done'),
       ).toEqual({ waiting: 0 });
     });
   });
@@ -297,7 +305,7 @@ export function claimingContract(open: OpenStorage): void {
       clock.pass(1);
       const second = new TaskPlay(tested, await claimOf(ELSEWHERE));
       expect(await storage.begin(first.held, 1)).toEqual({ held: false });
-      await storage.release(second.held, 'again');
+      await storage.release({ ...second.held, attempt: 1 }, 'again');
       expect(await storage.begin(second.held, 2)).toEqual({ held: false });
       expect(await claimOf(LEASE)).toMatchObject({ attempt: 2 });
     });
@@ -344,7 +352,7 @@ export function claimingContract(open: OpenStorage): void {
       clock.pass(LEASE.leaseMs);
       const next = new TaskPlay(tested, only(await claimsOf(storage, { ...ELSEWHERE, agents: ['test'], limit: 1 })));
       expect(await storage.saveCheckpoint(play.held, 1)).toBe(false);
-      await storage.release(next.held, 'again');
+      await storage.release({ ...next.held, attempt: 1 }, 'again');
       expect(await storage.saveCheckpoint(next.held, 1)).toBe(false);
       expect(only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }))).not.toHaveProperty('checkpoint');
     });

@@ -53,7 +53,7 @@ export function commitsContract(open: OpenStorage): void {
         storage.append(first),
         storage.append(second),
         storage.append({ ...second, after: 2, records: [] }),
-        storage.release(play.held, 'done'),
+        storage.release({ ...play.held, attempt: 1 }, 'done'),
         storage.append({ ...second, after: 2, records: [] }),
         storage.delete(ALICE, 't1'),
         storage.accept(acceptance(said('late'), 't1')),
@@ -131,7 +131,7 @@ export function commitsContract(open: OpenStorage): void {
         storage.tasks(page),
         storage.records({ scope: ALICE, id: 't1' }, 0, 1),
         storage.renew({ ...LEASE, turns: [] }),
-        storage.sweep({ finishedBefore: 0, eventLogsBefore: 0, now: 0, limit: 1 }),
+        storage.sweep({ taskRetentionMs: 0, eventLogMs: 0, limit: 1 }),
       ];
       for (const one of await Promise.allSettled(late)) {
         expect(one).toMatchObject({ status: 'rejected', reason: { name: 'StorageError' } });

@@ -191,7 +191,7 @@ export function logsContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await storage.putPushConfig(ALICE, { id: 'p', taskId: 't1', url: 'https://example.com' });
       expect(await storage.delete(ALICE, 't1')).toBe('running');
-      await storage.release(play.held, 'again');
+      await storage.release({ ...play.held, attempt: 1 }, 'again');
       expect(await storage.delete(ALICE, 't1')).toBe('deleted');
       expect(await storage.delete(ALICE, 't1')).toBe('not-found');
       expect(await storage.task(ALICE, 't1')).toBeUndefined();

@@ -68,7 +68,7 @@ export function processesContract(open: OpenStorage): void {
       accepted(await storage.accept(acceptance(said('m'), newTask(tested, 't1'))));
       expect(seen).toEqual(['work test']);
       const claim = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }));
-      await storage.release(new TaskPlay(tested, claim).held, 'again');
+      await storage.release({ ...new TaskPlay(tested, claim).held, attempt: 2 }, 'again');
       expect(seen).toEqual(['work test', 'work test']);
     });
 

@@ -67,7 +67,7 @@ export function scopesContract(open: OpenStorage): void {
         expect(await storage.renew({ ...LEASE, turns: [held] })).toEqual([{ held: false }]);
         expect(await storage.begin(held, 2)).toEqual({ held: false });
         expect(await storage.saveCheckpoint(held, 1)).toBe(false);
-        expect(await storage.release(held, 'done')).toEqual({ waiting: 0 });
+        expect(await storage.release({ ...held, attempt: 1 }, 'done')).toEqual({ waiting: 0 });
         expect(await storage.putPushConfig(scope, { id: 'q', taskId: 't', url: 'https://example.com' })).toBe(false);
         expect(await storage.pushConfig(scope, 't', 'p')).toBeUndefined();
         expect(await storage.pushConfigs(scope, 't', { limit: 10 })).toBeUndefined();

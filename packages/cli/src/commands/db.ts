@@ -59,14 +59,12 @@ export async function retention({ settings, output }: Invocation): Promise<numbe
   // SQLite would create a missing file.
   sqliteStatus(path);
   const storage = await openStorage(databaseOf(settings));
-  const now = Date.now();
   const removed = { tasks: 0, records: 0, keys: 0 };
   try {
     for (let more = true; more; ) {
       const swept = await storage.sweep({
-        now,
-        finishedBefore: now - (settings.duration('finished') ?? 0),
-        eventLogsBefore: now - (settings.duration('event-log') ?? 0),
+        taskRetentionMs: settings.duration('finished') ?? 0,
+        eventLogMs: settings.duration('event-log') ?? 0,
         limit: BATCH,
       });
       removed.tasks += swept.tasks;

@@ -126,7 +126,7 @@ describe('idempotent sends', () => {
     const more = { message: message({ messageId: 'm2', taskId: first.task?.id ?? '', parts: [{ text: 'more' }] }) };
     void handler.sendMessage(more, call({ user }));
     await clock.settle();
-    await storage.sweep({ now: clock.now(), finishedBefore: 0, eventLogsBefore: clock.now() + 1, limit: 100 });
+    await storage.sweep({ taskRetentionMs: clock.now(), eventLogMs: -1, limit: 100 });
     const [lost, kept] = [request, more].map((again) => new Sent(handler.sendMessage(again, call({ user }))));
     await clock.settle();
     expect(lost?.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION' });

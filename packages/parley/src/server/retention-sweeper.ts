@@ -69,13 +69,7 @@ export class RetentionSweeper {
   async #sweep(): Promise<boolean> {
     const { taskRetentionMs, eventLogMs } = this.#policy;
     try {
-      const now = await this.#storage.now();
-      const swept = await this.#storage.sweep({
-        now,
-        finishedBefore: now - taskRetentionMs,
-        eventLogsBefore: now - eventLogMs,
-        limit: BATCH,
-      });
+      const swept = await this.#storage.sweep({ taskRetentionMs, eventLogMs, limit: BATCH });
       if (swept.tasks + swept.records + swept.keys > 0) this.#logger.debug('swept', { ...swept });
       return swept.more;
     } catch (error) {

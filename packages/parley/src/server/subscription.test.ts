@@ -87,7 +87,7 @@ describe('a subscription', () => {
 
   it('below the retained floor begins again with a snapshot', async () => {
     const { handler, clock, taskId, storage } = await finished();
-    await storage.sweep({ now: clock.now(), finishedBefore: 0, eventLogsBefore: clock.now() + 1, limit: 100 });
+    await storage.sweep({ taskRetentionMs: clock.now(), eventLogMs: -1, limit: 100 });
     const seen = new Seen(handler.subscribeToTask({ id: taskId }, call({ lastEventId: '1' })));
     await clock.settle();
     expect(seen.shown).toEqual(['task COMPLETED']);

@@ -147,6 +147,7 @@ export class ScopedTasks {
       orderBy: filter.orderBy ?? 'created',
       limit,
       offset,
+      exactTotal: true,
       artifacts: filter.artifacts ?? true,
       history: filter.history ?? true,
     });

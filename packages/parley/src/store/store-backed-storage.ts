@@ -123,7 +123,7 @@ class StoreBackedTasks {
       this.#scopes.set(id, scope);
       return outcome;
     } catch (error) {
-      if (claim) await working.release({ key, turn: claim.turn, epoch: claim.epoch }, 'done');
+      if (claim) await working.release({ key, turn: claim.turn, epoch: claim.epoch, attempt: claim.attempt }, 'done');
       await working.delete(scope, id);
       throw error;
     }

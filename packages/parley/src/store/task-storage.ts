@@ -4,6 +4,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
 
 /** Whose tasks: every read and write is confined to one scope. */
@@ -190,6 +191,12 @@ export interface Remembered {
   readonly outcome: { readonly taskId: string; readonly turn: number } | { readonly reply: Message };
 }
 
+/** The answer to a reservation. `taken`: another node finds out the outcome of a message with this digest. */
+export type Reservation =
+  | { readonly kind: 'reserved' }
+  | { readonly kind: 'known'; readonly first: Remembered }
+  | { readonly kind: 'taken'; readonly digest: string };
+
 /** What became of a message. */
 export type AcceptOutcome =
   /**
@@ -205,6 +212,8 @@ export type AcceptOutcome =
     }
   /** The key is known; nothing was written. The caller compares the digests. */
   | { readonly kind: 'repeated'; readonly first: Remembered }
+  /** Another node has reserved the key; nothing was written. */
+  | { readonly kind: 'reserved' }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
   | { readonly kind: 'other-context' }
@@ -253,12 +262,6 @@ export interface HeldTurn {
   readonly epoch: number;
 }
 
-/** Counts of starts of the agent of a turn, and of stops in order to hand the turn over. */
-export interface TurnRuns {
-  readonly attempts: number;
-  readonly handOvers: number;
-}
-
 /** The standing of a turn for the node that names it. */
 export type Holding = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
 
@@ -299,6 +302,8 @@ export interface TaskQuery {
   readonly history: boolean;
   /** The page ends before its JSON is longer than this, about, but not before its first task. Default: no bound. */
   readonly maxBytes?: number;
+  /** True if an estimate of the total is not enough. */
+  readonly exactTotal?: boolean;
 }
 
 /** A task in the order of a list: its time in that order, in ms since the epoch, and its id. */
@@ -310,7 +315,10 @@ export interface ListCursor {
 /** A stretch of a list. */
 export interface TaskPage {
   readonly tasks: readonly StoredTask[];
-  /** Tasks that match, before paging. */
+  /**
+   * Tasks that match, before paging. A storage may estimate it for a query by state and time of creation, unless the
+   * query asks for `exactTotal`.
+   */
   readonly total: number;
   /** The cursor of the rest of the list; absent at its end. */
   readonly next?: ListCursor;
@@ -325,14 +333,13 @@ export interface RecordPage {
   readonly last: number;
 }
 
-/** What may go; all times in ms since the epoch. */
+/** The limits of a sweep. Ages are in ms, by the storage's own clock. */
 export interface Retention {
-  /** Tasks that ended before this, by the storage's own clock, are deleted with all that hangs on them. */
-  readonly finishedBefore: number;
-  /** Records of tasks that ended before this are deleted, the task stays. */
-  readonly eventLogsBefore: number;
-  readonly now: number;
-  /** Rows at most in one call, so that nobody waits long. */
+  /** Tasks that ended longer ago than this are deleted with all that hangs on them. */
+  readonly taskRetentionMs: number;
+  /** Records of tasks that ended longer ago than this are deleted; the tasks stay. */
+  readonly eventLogMs: number;
+  /** Rows at most in one call, so that no other call waits long. */
   readonly limit: number;
 }
 
@@ -386,11 +393,8 @@ export interface TaskStorage {
   begin(turn: HeldTurn, attempt: number): Promise<Holding>;
   /** Moves the ends of leases on. Answers in the order asked; a failure with one turn fails no other. */
   renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]>;
-  /**
-   * Gives a turn up: `done` removes it, `again` leaves it to be claimed, and so do `TurnRuns`, which replace its
-   * counts. Resolves to the executions still waiting.
-   */
-  release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }>;
+  /** Gives a turn up in an attempt. Resolves to the count of turns of the task that still wait. */
+  release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }>;
   /** Keeps what the agent wants to find after a takeover; refused (false) once overtaken. */
   saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean>;
   /** The metadata of several requests for one turn is merged. */
@@ -404,19 +408,29 @@ export interface TaskStorage {
   /** How far these tasks are, in the order asked, in one read; `undefined` for a task that is not there. */
   heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]>;
   /**
-   * Tasks of these agents that have waited in an interrupted state since before a time, and have no execution; oldest
-   * first. Fewer than `limit` may come, so that they are not too large together; none only if there is none. Tasks that
-   * cannot be read are left out.
+   * Tasks of these agents that have waited in an interrupted state for longer than `waitedMs` and have no turn; oldest
+   * first within a partition. Fewer than `limit` may come, so that they are not too large together; none only if there
+   * is none. Tasks that cannot be read are left out.
    */
-  abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]>;
+  abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]>;
 
   /** Puts a task there from outside, with one record that shows it. False if the scope has a task of this id. */
   create(scope: Scope, task: Task): Promise<boolean>;
   /** Deletes a task with all that hangs on it, unless a turn holds a lease on it. */
   delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'>;
 
-  /** Keeps a direct reply for repeats of its message; the oldest keys go where there is no room. */
-  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<void>;
+  /**
+   * Reserves a key while a node finds out the outcome of its message, so that no other node does the same. The node
+   * extends its reservation by asking again. Other nodes may reserve the key when the lease has ended.
+   */
+  reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation>;
+  /** Gives a reservation back that led to no outcome. */
+  unreserve(scope: Scope, key: string, node: string): Promise<void>;
+  /**
+   * Keeps a direct reply for repeats of its message; the oldest keys go where there is no room. The first outcome of a
+   * key wins: resolves to that.
+   */
+  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered>;
   /** What is known under a key, unless it has expired or its task is gone. */
   recall(scope: Scope, key: string): Promise<Remembered | undefined>;
 

@@ -26,6 +26,8 @@ import { closingError, storageStalledError } from './unavailable-errors.js';
 
 const NONE: readonly string[] = Object.freeze([]);
 const BUSY_RETRY_MS = 1_000;
+/** The pause between two looks at a key that another process has reserved. */
+const RESERVED_LOOK_MS = 250;
 
 /** A checked message with the id of its task. Nothing is stored yet. */
 export interface Envelope {
@@ -161,6 +163,8 @@ export class MessageIntake {
       case 'repeated':
         this.#idempotency.check(outcome.first, envelope.key);
         return repeat(outcome.first);
+      case 'reserved':
+        throw new A2AError('RESOURCE_EXHAUSTED', 'The same message is being answered', { retryAfterMs: BUSY_RETRY_MS });
       case 'not-found':
         throw new TaskNotFoundError(taskId);
       case 'terminal':
@@ -206,16 +210,55 @@ export class MessageIntake {
   ): Promise<Submission> {
     const { storage } = this.#context;
     const { scope } = envelope;
-    const first = await storage.recall(scope, key.key);
+    const first = storage.shared ? await this.#reserve(scope, key) : await storage.recall(scope, key.key);
     if (first) {
       this.#idempotency.check(first, key);
       return repeat(first);
     }
-    const submission = await this.#decide(envelope, task);
-    if (submission.kind === 'reply') {
-      await storage.remember(scope, key, submission.message);
+    const stopExtending = storage.shared ? this.#keepReserved(scope, key) : undefined;
+    try {
+      const submission = await this.#decide(envelope, task);
+      if (submission.kind !== 'reply') return submission;
+      return repeat(await storage.remember(scope, key, submission.message));
+    } catch (error) {
+      if (storage.shared) await storage.unreserve(scope, key.key, this.#context.lease.node).catch(ignore);
+      throw error;
+    } finally {
+      stopExtending?.();
     }
-    return submission;
+  }
+
+  /** Reserves a key, or waits while another process finds out its outcome. Resolves to the outcome, if it is known. */
+  async #reserve(scope: Scope, key: IdempotencyKey): Promise<Remembered | undefined> {
+    const { storage, lease, clock } = this.#context;
+    for (;;) {
+      const reservation = await storage.reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs });
+      if (reservation.kind === 'known') return reservation.first;
+      if (reservation.kind === 'reserved') return undefined;
+      this.#idempotency.check(reservation, key);
+      if (this.#turns.closing) throw closingError();
+      await new Promise<void>((resolve) => void clock.after(RESERVED_LOOK_MS, resolve));
+    }
+  }
+
+  /** Extends a reservation while its agent decides. Returns the function that ends it. */
+  #keepReserved(scope: Scope, key: IdempotencyKey): () => void {
+    const { storage, lease, clock, limits } = this.#context;
+    let isOver = false;
+    let stopTimer: (() => void) | undefined;
+    const next = () => {
+      stopTimer = clock.after(limits.heartbeatMs, () => {
+        storage
+          .reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs })
+          .catch(ignore)
+          .finally(() => isOver || next());
+      });
+    };
+    next();
+    return () => {
+      isOver = true;
+      stopTimer?.();
+    };
   }
 
   async #decide(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
@@ -267,6 +310,9 @@ function shortList(field: string, list: readonly string[] | undefined, most: num
   }
   return different.size === list.length ? list : [...different];
 }
+
+/** A reservation that is not extended or given back ends with its lease. */
+function ignore(): void {}
 
 function repeat({ outcome }: Remembered): Submission {
   if ('reply' in outcome) return { kind: 'reply', message: outcome.reply };

@@ -197,7 +197,8 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   }
 
   async #release(): Promise<AppendOutcome> {
-    const { waiting } = this.#held ? await this.#context.storage.release(this.#held, 'done') : { waiting: 0 };
+    const [held, attempt] = [this.#held, this.claim?.attempt ?? 1];
+    const { waiting } = held ? await this.#context.storage.release({ ...held, attempt }, 'done') : { waiting: 0 };
     return { kind: 'appended', waiting };
   }
 

@@ -352,9 +352,8 @@ export class Turn implements EventSink, LoggedTurn {
   /** An agent that was called has used an attempt, which the hand-over gives back. */
   #release(claim: Claim | undefined): void {
     if (claim === undefined) return;
-    const { attempt, handOvers } = claim;
-    const runs = this.#agent ? { attempts: attempt, handOvers: handOvers + 1 } : { attempts: attempt - 1, handOvers };
-    this.#context.storage.release(heldTurn(claim), runs).then(
+    const { attempt } = claim;
+    this.#context.storage.release({ ...heldTurn(claim), attempt }, this.#agent ? 'handover' : 'unbegun').then(
       () => this.advance('released'),
       (error: unknown) => this.advance('release failed', { error }),
     );

@@ -33,11 +33,10 @@ export class WaitingExpiry {
 
   async #expire(): Promise<void> {
     const { storage, clock, limits, agent, logger } = this.#context;
-    const before = clock.now() - limits.waitingExpiryMs;
     /** Tasks that could not be ended. They are left for the next check, and delay no other task. */
     const left = new Set<string>();
     while (!this.#stopped) {
-      const found = await storage.abandoned([agent], before, BATCH + left.size);
+      const found = await storage.abandoned([agent], limits.waitingExpiryMs, BATCH + left.size);
       const waiting = found.filter(({ task }) => !left.has(task.id));
       const errors: unknown[] = [];
       const ends = waiting.map(async (stored) => {

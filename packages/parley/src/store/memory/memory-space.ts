@@ -10,7 +10,9 @@ export interface RememberedKey {
   readonly expiresAt: number;
   readonly digest: string;
   /** The turn that the message started, or the direct reply as JSON: text costs less to keep. */
-  readonly outcome: { readonly taskId: string; readonly turn: number } | string;
+  readonly outcome: { readonly taskId: string; readonly turn: number } | string | undefined;
+  /** The node that finds out the outcome, and the end of its lease. */
+  readonly reservation: { readonly node: string; readonly leaseEnd: number } | undefined;
   /** About how much it takes. */
   readonly bytes: number;
   /** Its place among all keys. */

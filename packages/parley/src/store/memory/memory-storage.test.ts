@@ -143,10 +143,9 @@ describe('a storage in memory', () => {
     for (let round = 0; round < 50; round += 1) {
       const ends = round % 2 === 0;
       await write(storage, `t${round}`, { chunks: 1, size: 50_000, ends });
-      const now = clock.now() + 1;
-      if (ends) await storage.sweep({ finishedBefore: now, eventLogsBefore: now, now, limit: 99 });
+      if (ends) await storage.sweep({ taskRetentionMs: -1, eventLogMs: -1, limit: 99 });
       else {
-        await storage.release({ key: { scope, id: `t${round}` }, turn: 1, epoch: 1 }, 'done');
+        await storage.release({ key: { scope, id: `t${round}` }, turn: 1, epoch: 1, attempt: 1 }, 'done');
         expect(await storage.delete(scope, `t${round}`)).toBe('deleted');
       }
     }

@@ -17,9 +17,9 @@ import {
 } from '../rules/decide-accept.js';
 import { checkAppend, decideAppend } from '../rules/decide-append.js';
 import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { claimedBy, renewedHolder } from '../rules/turn-lease.js';
+import { claimedBy, type ReleaseHow, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -38,6 +38,7 @@ import type {
   RecordPage,
   Remembered,
   Renewal,
+  Reservation,
   Retention,
   Scope,
   StorageLoad,
@@ -49,12 +50,11 @@ import type {
   TaskProgress,
   TaskQuery,
   TaskStorage,
-  TurnRuns,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { MemorySpaces } from './memory-space.js';
+import { MemorySpaces, type RememberedKey } from './memory-space.js';
 import { MemoryTasks } from './memory-tasks.js';
-import { RememberedKeys } from './remembered-keys.js';
+import { RememberedKeys, rememberedOf } from './remembered-keys.js';
 import type { QueuedTurn, TaskEntry } from './task-entry.js';
 import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
 
@@ -103,8 +103,9 @@ export class MemoryStorage implements TaskStorage {
       if (earlier !== undefined) return earlier;
     }
     if (idempotency !== undefined) {
-      const first = this.#remembered(scope, idempotency.key, now);
-      if (first !== undefined) return { kind: 'repeated', first };
+      const { standing, kept } = this.#standing(scope, idempotency.key, { node: acceptance.claim?.node, now });
+      if (standing === 'reserved') return { kind: 'reserved' };
+      if (standing === 'known' && kept !== undefined) return { kind: 'repeated', first: rememberedOf(kept) };
     }
     let entry: TaskEntry | undefined;
     let accepted: AcceptDecision;
@@ -122,7 +123,7 @@ export class MemoryStorage implements TaskStorage {
     const { turn } = accepted;
     if (pushConfig !== undefined) putConfig(entry, { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id });
     if (idempotency !== undefined) {
-      this.#keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, now });
+      this.#keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, reservation: undefined, now });
     }
     const { id: taskId, seq } = entry;
     if (accepted.attempts === 0) {
@@ -206,7 +207,7 @@ export class MemoryStorage implements TaskStorage {
     });
   }
 
-  async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
+  async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     this.#open();
     const entry = this.#tasks.get(turn.key);
     if (entry === undefined) return { waiting: 0 };
@@ -214,7 +215,11 @@ export class MemoryStorage implements TaskStorage {
     if (queued !== undefined) {
       entry.holder = undefined;
       if (how === 'done') entry.dropTurns(queued.turn);
-      if (typeof how === 'object') Object.assign(queued, { attempts: how.attempts, handOvers: how.handOvers });
+      const counts = releasedCounts(how, turn.attempt);
+      if (counts !== undefined) {
+        queued.attempts = counts.attempts;
+        queued.handOvers += counts.addedHandOvers;
+      }
       this.#queue.update(entry);
       if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
     }
@@ -270,9 +275,9 @@ export class MemoryStorage implements TaskStorage {
     });
   }
 
-  async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
+  async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
-    return this.#tasks.abandoned(agents, before, limit).map((entry) => entry.stored(entry.content.read(), now));
+    return this.#tasks.abandoned(agents, now - waitedMs, limit).map((entry) => entry.stored(entry.content.read(), now));
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -295,14 +300,35 @@ export class MemoryStorage implements TaskStorage {
     return 'deleted';
   }
 
-  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<void> {
+  async reserve(scope: Scope, key: IdempotencyKey, { node, leaseMs }: Lease): Promise<Reservation> {
     const now = this.#open();
-    this.#keys.put(this.#spaces.of(scope), key, { outcome: { reply }, now });
+    const { standing, kept } = this.#standing(scope, key.key, { node, now });
+    if (standing === 'known' && kept !== undefined) return { kind: 'known', first: rememberedOf(kept) };
+    if (standing === 'reserved' && kept !== undefined) return { kind: 'taken', digest: kept.digest };
+    const reservation = { node, leaseEnd: now + leaseMs };
+    this.#keys.put(this.#spaces.of(scope), key, { outcome: undefined, reservation, now });
+    return { kind: 'reserved' };
+  }
+
+  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    this.#open();
+    const kept = this.#keys.find(this.#spaces.find(scope), key);
+    if (kept?.reservation?.node === node) this.#keys.drop(kept);
+  }
+
+  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
+    const now = this.#open();
+    const { standing, kept } = this.#standing(scope, key.key, { node: undefined, now });
+    if (standing === 'known' && kept !== undefined) return rememberedOf(kept);
+    const outcome = { reply };
+    this.#keys.put(this.#spaces.of(scope), key, { outcome, reservation: undefined, now });
+    return { digest: key.digest, outcome };
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
     const now = this.#open();
-    return this.#remembered(scope, key, now);
+    const { standing, kept } = this.#standing(scope, key, { node: undefined, now });
+    return standing === 'known' && kept !== undefined ? rememberedOf(kept) : undefined;
   }
 
   async putPushConfig(
@@ -363,13 +389,13 @@ export class MemoryStorage implements TaskStorage {
     return this.#nodes.all();
   }
 
-  async sweep(retention: Retention): Promise<Swept> {
-    this.#open();
-    const { limit } = retention;
+  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+    const now = this.#open();
     let left = limit;
-    const keys = this.#keys.sweep(retention.now, left);
+    const keys = this.#keys.sweep(now, left);
     left -= keys;
-    const { tasks, records } = this.#tasks.sweep(retention, left);
+    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
+    const { tasks, records } = this.#tasks.sweep(times, left);
     left -= tasks + records;
     return { tasks, records, keys, more: left <= 0 };
   }
@@ -384,10 +410,16 @@ export class MemoryStorage implements TaskStorage {
     return this.#clock.now();
   }
 
-  #remembered(scope: Scope, key: string, now: number): Remembered | undefined {
-    const found = this.#keys.find(this.#spaces.find(scope), key, now);
-    if (found === undefined || 'reply' in found.outcome) return found;
-    return this.#tasks.find(scope, found.outcome.taskId) === undefined ? undefined : found;
+  #standing(
+    scope: Scope,
+    key: string,
+    { node, now }: { readonly node: string | undefined; readonly now: number },
+  ): { readonly standing: KeyStanding; readonly kept: RememberedKey | undefined } {
+    const kept = this.#keys.find(this.#spaces.find(scope), key);
+    if (kept === undefined) return { standing: 'free', kept };
+    const { outcome, expiresAt, reservation } = kept;
+    const isTaskGone = typeof outcome === 'object' && this.#tasks.find(scope, outcome.taskId) === undefined;
+    return { standing: keyStanding({ expiresAt, reservation, isTaskGone }, node, now), kept };
   }
 
   #enqueue(entry: TaskEntry, { message, caller }: Acceptance, accepted: AcceptedTurn): QueuedTurn {

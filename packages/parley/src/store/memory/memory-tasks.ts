@@ -5,12 +5,19 @@ import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
-import type { Retention, Scope, TaskKey } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { MemoryTails } from './memory-tails.js';
 import { TaskEntry } from './task-entry.js';
+
+/** The times of a sweep, by the storage's clock: before them, tasks and event logs go. */
+export interface SweepTimes {
+  readonly now: number;
+  readonly finishedBefore: number;
+  readonly eventLogsBefore: number;
+}
 
 /** The tasks of all scopes, and the orders in which they grow old. */
 export class MemoryTasks {
@@ -113,8 +120,8 @@ export class MemoryTasks {
   }
 
   /** Drops records of finished tasks, and finished tasks with theirs; at most so many of both together. */
-  sweep(retention: Retention, limit: number): { readonly tasks: number; readonly records: number } {
-    const { eventLogsBefore, finishedBefore, now } = retention;
+  sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
+    const { eventLogsBefore, finishedBefore, now } = times;
     this.#ended.setClockBack(now);
     const records = this.#tails.sweep(Math.max(eventLogsBefore, finishedBefore), limit);
     let tasks = 0;

@@ -24,31 +24,35 @@ export class RememberedKeys {
     this.#limits = limits;
   }
 
-  find(space: MemorySpace | undefined, key: string, now: number): Remembered | undefined {
-    const found = space?.keys.get(key);
-    if (found === undefined || found.expiresAt <= now) return undefined;
-    const { digest, outcome } = found;
-    return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
+  find(space: MemorySpace | undefined, key: string): RememberedKey | undefined {
+    return space?.keys.get(key);
   }
 
   put(
     space: MemorySpace,
     { key, digest, ttlMs }: IdempotencyKey,
-    { outcome, now }: { readonly outcome: Remembered['outcome']; readonly now: number },
+    {
+      outcome,
+      reservation,
+      now,
+    }: Pick<RememberedKey, 'reservation'> & {
+      readonly outcome: Remembered['outcome'] | undefined;
+      readonly now: number;
+    },
   ): void {
     const expiresAt = now + ttlMs;
     const before = space.keys.get(key);
     if (before !== undefined) this.#forget(before);
-    const kept = 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
-    const bytes = FRAME + 2 * (key.length + (typeof kept === 'string' ? kept.length : kept.taskId.length));
-    const added: RememberedKey = { space, key, expiresAt, digest, outcome: kept, bytes, place: undefined };
+    const kept = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : outcome;
+    const bytes = FRAME + 2 * (key.length + (typeof kept === 'string' ? kept.length : (kept?.taskId.length ?? 0)));
+    const added: RememberedKey = { space, key, expiresAt, digest, outcome: kept, reservation, bytes, place: undefined };
     added.place = this.#oldestFirst.add(added);
     space.keys.set(key, added);
     this.#bytes += bytes;
     while (this.#oldestFirst.size > this.#limits.keys || this.#bytes > this.#limits.bytes) {
       const oldest = this.#oldestFirst.first?.value;
       if (oldest === undefined) return;
-      this.#drop(oldest);
+      this.drop(oldest);
     }
   }
 
@@ -58,7 +62,7 @@ export class RememberedKeys {
     for (let place = this.#oldestFirst.first; place !== undefined && dropped < limit; ) {
       const { value: entry, after } = place;
       if (entry !== undefined && entry.expiresAt <= now) {
-        this.#drop(entry);
+        this.drop(entry);
         dropped += 1;
       }
       place = after;
@@ -66,7 +70,7 @@ export class RememberedKeys {
     return dropped;
   }
 
-  #drop(entry: RememberedKey): void {
+  drop(entry: RememberedKey): void {
     this.#forget(entry);
     this.#spaces.release(entry.space);
   }
@@ -77,4 +81,10 @@ export class RememberedKeys {
     entry.space.keys.delete(entry.key);
     this.#bytes -= entry.bytes;
   }
+}
+
+/** The known outcome of a key. */
+export function rememberedOf({ digest, outcome }: RememberedKey): Remembered {
+  if (outcome === undefined) throw new TypeError('A reserved key has no outcome');
+  return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
 }

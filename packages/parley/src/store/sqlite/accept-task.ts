@@ -2,7 +2,7 @@ import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '..
 import { insertTask } from './insert-task.js';
 import { putConfig } from './push-configs.js';
 import { RECORD_KEY } from './record-keys.js';
-import { recalledKey, rememberKey } from './remembered-keys.js';
+import { rememberKey, standingOf } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
 import { writeHolder } from './task-turns.js';
 import type { AcceptResult, AcceptWrite, CreateWrite } from './write-requests.js';
@@ -16,8 +16,9 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   const earlier = again ? acceptedBefore(tables, write) : undefined;
   if (earlier !== undefined) return earlier;
   if (idempotency !== null) {
-    const first = recalledKey(tables, { scope, key: idempotency[0], now });
-    if (first !== undefined) return ['repeated', first.digest, first.task, first.turn, first.reply];
+    const { standing, row } = standingOf(tables, scope, { key: idempotency[0], node: claim?.[0], now });
+    if (standing === 'reserved') return ['reserved'];
+    if (standing === 'known' && row !== undefined) return ['repeated', row.digest, row.task, row.turn, row.reply];
   }
   const lease = claim === null ? undefined : { node: claim[0], leaseMs: claim[1] };
   let head: HeadRow | undefined;
@@ -52,7 +53,7 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   if (pushConfig !== null) putConfig(tables, head, pushConfig);
   if (idempotency !== null) {
     const [key, expiresAt, digest] = idempotency;
-    rememberKey(tables, scope, { key, expiresAt, digest, task: taskId, turn, reply: null });
+    rememberKey(tables, scope, { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null });
   }
   return ['accepted', turn, head.seq, isClaimed ? epoch : null];
 }

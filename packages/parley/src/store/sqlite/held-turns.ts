@@ -1,7 +1,7 @@
 import { mergedCancel, parsedCancel } from '../merged-cancel.js';
 import { decideCancel } from '../rules/decide-cancel.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
-import { renewedHolder } from '../rules/turn-lease.js';
+import { releasedCounts, renewedHolder } from '../rules/turn-lease.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, writeHolder } from './task-turns.js';
 import type {
@@ -41,14 +41,15 @@ export function renew(tables: WriteTables, [, { now, leaseMs, turns }]: RenewWri
 }
 
 /** Gives a turn up; how many turns of its task wait. */
-export function release(tables: WriteTables, [, { turn, how }]: ReleaseWrite): number {
+export function release(tables: WriteTables, [, { turn, attempt, how }]: ReleaseWrite): number {
   const head = heldBy(tables, turn);
   if (head !== undefined) {
     head.holder = undefined;
     if (how === 'done') dropTurns(tables, head, turn.turn);
-    if (typeof how === 'object') {
-      const update = 'UPDATE execution SET attempt = ?, hand_overs = ? WHERE task = ? AND turn = ?';
-      tables.sql.run(update, how.attempts, how.handOvers, head.pk, turn.turn);
+    const counts = releasedCounts(how, attempt);
+    if (counts !== undefined) {
+      const update = 'UPDATE execution SET attempt = ?, hand_overs = hand_overs + ? WHERE task = ? AND turn = ?';
+      tables.sql.run(update, counts.attempts, counts.addedHandOvers, head.pk, turn.turn);
     }
     writeHolder(tables, head);
   }

@@ -21,7 +21,7 @@ export function readRemembered(
 ): Remembered | undefined {
   const { agent, tenant, owner } = options.scope;
   const row = tables.get<KeyRow>(
-    `${RECALL} AND i.key = ? AND i.expires > ?
+    `${RECALL} AND i.key = ? AND i.expires > ? AND i.node IS NULL
       AND (i.task IS NULL OR EXISTS (SELECT 1 FROM task t WHERE t.id = i.task AND t.scope = i.scope))`,
     agent,
     tenant,

@@ -1,6 +1,13 @@
-import { keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { KEY_BYTES } from './counters.js';
-import type { RememberWrite, ScopeFields } from './write-requests.js';
+import type {
+  KeyRow,
+  RememberWrite,
+  ReserveResult,
+  ReserveWrite,
+  ScopeFields,
+  UnreserveWrite,
+} from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
 interface Gone {
@@ -8,52 +15,66 @@ interface Gone {
 }
 
 const RETURNING = `RETURNING ${KEY_BYTES} AS bytes`;
+const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd
+  FROM idempotency WHERE scope = ? AND key = ?`;
 const OLDEST = 'SELECT scope, key FROM idempotency ORDER BY expires LIMIT 1';
 const EXPIRED = 'SELECT scope, key FROM idempotency WHERE expires <= ? ORDER BY expires LIMIT ?';
 
-/** A row of a key without its scope. */
-export interface KeyRow {
-  readonly key: string;
-  readonly expiresAt: number;
-  readonly digest: string;
-  readonly task: string | null;
-  readonly turn: number | null;
-  readonly reply: string | null;
-}
-
-/** The row of a key, unless the key has expired or its task is gone. */
-export function recalledKey(
+/** The standing of a key for a node, and its row. */
+export function standingOf(
   { sql, heads }: WriteTables,
-  { scope, key, now }: { readonly scope: ScopeFields; readonly key: string; readonly now: number },
-): KeyRow | undefined {
+  scope: ScopeFields,
+  { key, node, now }: { readonly key: string; readonly node: string | undefined; readonly now: number },
+): { readonly standing: KeyStanding; readonly row: KeyRow | undefined } {
   const scopePk = heads.scope(scope);
-  if (scopePk === undefined) return undefined;
-  const row = sql.get<KeyRow>(
-    'SELECT key, expires AS expiresAt, digest, task, turn, reply FROM idempotency WHERE scope = ? AND key = ?',
-    scopePk,
-    key,
-  );
-  if (row === undefined) return undefined;
+  const row = scopePk === undefined ? undefined : sql.get<KeyRow>(KEY_ROW, scopePk, key);
+  if (row === undefined) return { standing: 'free', row };
   const isTaskGone = row.task !== null && heads.find(scope, row.task) === undefined;
-  const { expiresAt } = row;
-  return keyStanding({ expiresAt, isTaskGone }, undefined, now) === 'free' ? undefined : row;
+  const reservation = row.node === null ? undefined : { node: row.node, leaseEnd: row.leaseEnd ?? 0 };
+  return { standing: keyStanding({ expiresAt: row.expiresAt, reservation, isTaskGone }, node, now), row };
 }
 
-/** Keeps a direct reply. */
-export function remember(tables: WriteTables, [, { scope, key, expiresAt, digest, reply }]: RememberWrite): undefined {
-  rememberKey(tables, scope, { key, expiresAt, digest, task: null, turn: null, reply });
+/** Reserves a key for a node, unless its outcome is known or another node finds it out. */
+export function reserveKey(tables: WriteTables, [, write]: ReserveWrite): ReserveResult {
+  const { scope, now, key, expiresAt, digest, node, leaseMs } = write;
+  const { standing, row } = standingOf(tables, scope, { key, node, now });
+  if (standing !== 'free' && row !== undefined) return { standing, row };
+  const leaseEnd = now + leaseMs;
+  rememberKey(tables, scope, { key, expiresAt, digest, task: null, turn: null, reply: null, node, leaseEnd });
+  return { standing: 'free' };
+}
+
+/** Gives a reservation of a node back. */
+export function unreserveKey(
+  { sql, heads, counters }: WriteTables,
+  [, { scope, key, node }]: UnreserveWrite,
+): undefined {
+  const scopePk = heads.scope(scope);
+  if (scopePk === undefined) return;
+  const remove = `DELETE FROM idempotency WHERE scope = ? AND key = ? AND node = ? ${RETURNING}`;
+  for (const { bytes } of sql.all<Gone>(remove, scopePk, key, node)) counters.changeRemembered(-1, -bytes);
+}
+
+/** Keeps a direct reply, unless an outcome of the key is known: then that is the answer. */
+export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow {
+  const { scope, now, key, expiresAt, digest, reply } = write;
+  const { standing, row } = standingOf(tables, scope, { key, node: undefined, now });
+  if (standing === 'known' && row !== undefined) return row;
+  const kept = { key, expiresAt, digest, task: null, turn: null, reply, node: null, leaseEnd: null };
+  rememberKey(tables, scope, kept);
+  return kept;
 }
 
 /** Keeps what a key led to. Where there is no room, the oldest keys go. */
 export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow): void {
-  const { key, expiresAt, digest, task, turn, reply } = row;
+  const { key, expiresAt, digest, task, turn, reply, node, leaseEnd } = row;
   const scopePk = tables.heads.scopeOf(scope);
   forget(
     tables,
     tables.sql.all<Gone>(`DELETE FROM idempotency WHERE scope = ? AND key = ? ${RETURNING}`, scopePk, key),
   );
   const added = tables.sql.get<Gone>(
-    `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?) ${RETURNING}`,
+    `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${RETURNING}`,
     scopePk,
     key,
     expiresAt,
@@ -61,6 +82,8 @@ export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow
     task,
     turn,
     reply,
+    node,
+    leaseEnd,
   );
   tables.counters.changeRemembered(1, added?.bytes ?? 0);
   while (tables.counters.remembered.keys > REMEMBERED_LIMIT || tables.counters.remembered.bytes > REMEMBERED_BYTES) {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /**
  * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes
@@ -59,7 +59,7 @@ CREATE TABLE push_config (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE idempotency (
   scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
-  PRIMARY KEY (scope, key)
+  node TEXT, lease_end INTEGER, PRIMARY KEY (scope, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_expires ON idempotency (expires);
 `;
@@ -86,6 +86,7 @@ const MIGRATIONS = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX idempotency_expires ON idempotency (expires);`,
   'DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, scope);',
+  'ALTER TABLE idempotency ADD COLUMN node TEXT; ALTER TABLE idempotency ADD COLUMN lease_end INTEGER;',
 ] as const;
 
 /**

@@ -7,6 +7,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
 import { parsedCancel } from '../merged-cancel.js';
 import { NodeList } from '../node-list.js';
+import type { ReleaseHow } from '../rules/turn-lease.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -26,6 +27,7 @@ import type {
   RecordPage,
   Remembered,
   Renewal,
+  Reservation,
   Retention,
   Scope,
   StorageLoad,
@@ -37,7 +39,6 @@ import type {
   TaskProgress,
   TaskQuery,
   TaskStorage,
-  TurnRuns,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
 import { fileFault } from './file-fault.js';
@@ -168,9 +169,9 @@ export class SqliteStorage implements TaskStorage {
     return holdingOf(await this.#commits.do(['begin', { turn: heldFields(turn), attempt }]));
   }
 
-  async release(turn: HeldTurn, how: 'done' | 'again' | TurnRuns): Promise<{ readonly waiting: number }> {
+  async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     this.#open();
-    const waiting = await this.#commits.do(['release', { turn: heldFields(turn), how }]);
+    const waiting = await this.#commits.do(['release', { turn: heldFields(turn), attempt: turn.attempt, how }]);
     if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
   }
@@ -223,9 +224,9 @@ export class SqliteStorage implements TaskStorage {
     return this.#read(() => readProgress(this.#file.tables, keys));
   }
 
-  async abandoned(agents: readonly string[], before: number, limit: number): Promise<readonly StoredTask[]> {
+  async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
-    const found = await this.#ask('abandoned', { read: 'abandoned', agents, before, limit });
+    const found = await this.#ask('abandoned', { read: 'abandoned', agents, before: now - waitedMs, limit });
     return found.flatMap(([[agent, tenant, owner], row]) =>
       this.#storedFrom(row, { scope: { agent, tenant, owner }, now }),
     );
@@ -243,10 +244,25 @@ export class SqliteStorage implements TaskStorage {
     return outcome;
   }
 
-  async remember(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, reply: Message): Promise<void> {
+  async reserve(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, lease: Lease): Promise<Reservation> {
     const now = this.#open();
-    const row = { key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply) };
-    await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]);
+    const { node, leaseMs } = lease;
+    const row = { scope: scopeFields(scope), now, key, expiresAt: now + ttlMs, digest, node, leaseMs };
+    const result = await this.#commits.do(['reserve', row]);
+    if (result.standing === 'free') return { kind: 'reserved' };
+    if (result.standing === 'known') return { kind: 'known', first: rememberedOf(result.row) };
+    return { kind: 'taken', digest: result.row.digest };
+  }
+
+  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    this.#open();
+    await this.#commits.do(['unreserve', { scope: scopeFields(scope), key, node }]);
+  }
+
+  async remember(scope: Scope, { key, ttlMs, digest }: IdempotencyKey, reply: Message): Promise<Remembered> {
+    const now = this.#open();
+    const row = { now, key, expiresAt: now + ttlMs, digest, reply: JSON.stringify(reply) };
+    return rememberedOf(await this.#commits.do(['remember', { scope: scopeFields(scope), ...row }]));
   }
 
   async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
@@ -312,9 +328,10 @@ export class SqliteStorage implements TaskStorage {
     return this.#nodes.all();
   }
 
-  async sweep(retention: Retention): Promise<Swept> {
-    this.#open();
-    return this.#commits.do(['sweep', retention]);
+  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+    const now = this.#open();
+    const times = { now, finishedBefore: now - taskRetentionMs, eventLogsBefore: now - eventLogMs };
+    return this.#commits.do(['sweep', { ...times, limit }]);
   }
 
   close(): Promise<void> {
@@ -378,7 +395,7 @@ export class SqliteStorage implements TaskStorage {
     try {
       return this.#read(() => readTask(this.#file.tables, held.key, this.#clock.now()));
     } catch (error) {
-      await this.#commits.do(['release', { turn: heldFields(held), how: 'done' }]).catch(() => {});
+      await this.#commits.do(['release', { turn: heldFields(held), attempt: 1, how: 'done' }]).catch(() => {});
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import { claim, claimedBefore } from './claim-turns.js';
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
 import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
-import { remember } from './remembered-keys.js';
+import { remember, reserveKey, unreserveKey } from './remembered-keys.js';
 import { deleteTask, sweep } from './retention.js';
 import type { CheckWrite, Settled, WriteRequest, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
@@ -123,6 +123,8 @@ const PERFORMED: Performed = {
   cancel: requestCancel,
   create,
   delete: deleteTask,
+  reserve: reserveKey,
+  unreserve: unreserveKey,
   remember,
   'put-push-config': putPushConfig,
   'delete-push-config': deletePushConfig,

@@ -102,6 +102,8 @@ function taskOf(request: WriteRequest): string {
       return `${request[1].turn.taskId} ${request[1].turn.scope[0]}`;
     case 'claim':
     case 'renew':
+    case 'reserve':
+    case 'unreserve':
     case 'remember':
     case 'check':
     case 'sweep':

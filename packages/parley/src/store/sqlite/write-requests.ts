@@ -1,4 +1,5 @@
-import type { HeldTurn, Retention, Swept, TurnRuns } from '../task-storage.js';
+import type { ReleaseHow } from '../rules/turn-lease.js';
+import type { HeldTurn, Swept } from '../task-storage.js';
 
 /**
  * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
@@ -16,6 +17,8 @@ export type WriteRequest =
   | CancelWrite
   | CreateWrite
   | DeleteWrite
+  | ReserveWrite
+  | UnreserveWrite
   | RememberWrite
   | PutPushConfigWrite
   | DeletePushConfigWrite
@@ -46,6 +49,19 @@ export interface HeldFields {
   readonly epoch: number;
 }
 
+/** A row of a key without its scope. */
+export interface KeyRow {
+  readonly key: string;
+  readonly expiresAt: number;
+  readonly digest: string;
+  readonly task: string | null;
+  readonly turn: number | null;
+  readonly reply: string | null;
+  /** The node that has reserved the key, and the end of its lease. */
+  readonly node: string | null;
+  readonly leaseEnd: number | null;
+}
+
 /** Take a message in. */
 export type AcceptWrite = readonly [
   'accept',
@@ -68,7 +84,7 @@ export type AcceptResult =
   | readonly ['accepted', turn: number, seq: number, epoch: number | null]
   | readonly ['repeated', digest: string, taskId: string | null, turn: number | null, reply: string | null]
   | readonly ['terminal', state: number]
-  | readonly ['not-found' | 'other-context' | 'full'];
+  | readonly ['not-found' | 'other-context' | 'full' | 'reserved'];
 
 /** Append records to the log of a task. */
 export type AppendWrite = readonly [
@@ -140,7 +156,7 @@ export type HeldResult = string | null | false;
 /** Give a turn up. */
 export type ReleaseWrite = readonly [
   'release',
-  { readonly turn: HeldFields; readonly how: 'done' | 'again' | TurnRuns },
+  { readonly turn: HeldFields; readonly attempt: number; readonly how: ReleaseHow },
 ];
 /** Give up a turn that cannot be read. */
 export type LeaveAsideWrite = readonly ['leave-aside', { readonly turn: HeldFields; readonly reason: string }];
@@ -167,11 +183,34 @@ export type DeleteWrite = readonly [
   'delete',
   { readonly scope: ScopeFields; readonly now: number; readonly taskId: string },
 ];
+/** Reserve a key for a node. */
+export type ReserveWrite = readonly [
+  'reserve',
+  {
+    readonly scope: ScopeFields;
+    readonly now: number;
+    readonly key: string;
+    readonly expiresAt: number;
+    readonly digest: string;
+    readonly node: string;
+    readonly leaseMs: number;
+  },
+];
+/** The answer to a reservation; `free`: the key is reserved. */
+export type ReserveResult =
+  | { readonly standing: 'free' }
+  | { readonly standing: 'known' | 'reserved'; readonly row: KeyRow };
+/** Give a reservation back. */
+export type UnreserveWrite = readonly [
+  'unreserve',
+  { readonly scope: ScopeFields; readonly key: string; readonly node: string },
+];
 /** Keep a direct reply under a key. */
 export type RememberWrite = readonly [
   'remember',
   {
     readonly scope: ScopeFields;
+    readonly now: number;
     readonly key: string;
     readonly expiresAt: number;
     readonly digest: string;
@@ -189,7 +228,15 @@ export type DeletePushConfigWrite = readonly [
   { readonly scope: ScopeFields; readonly taskId: string; readonly id: string },
 ];
 /** Remove what has been kept long enough. */
-export type SweepWrite = readonly ['sweep', Retention];
+export type SweepWrite = readonly [
+  'sweep',
+  {
+    readonly now: number;
+    readonly finishedBefore: number;
+    readonly eventLogsBefore: number;
+    readonly limit: number;
+  },
+];
 /** Counts of removed rows, and whether the limit cut the sweep short. */
 export type SweepResult = Swept;
 /** Write a row that means nothing. */
@@ -208,7 +255,9 @@ export interface WriteResults {
   readonly cancel: CancelResult;
   readonly create: boolean;
   readonly delete: 'deleted' | 'not-found' | 'running';
-  readonly remember: undefined;
+  readonly reserve: ReserveResult;
+  readonly unreserve: undefined;
+  readonly remember: KeyRow;
   readonly 'put-push-config': boolean;
   readonly 'delete-push-config': boolean;
   /** Count of turns that wait. */
