@@ -44,7 +44,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'task',
       'store/task-storage',
       'store/scoped-tasks',
-      'store/merged-cancel',
+      'store/rules/decide-cancel',
       'auth/user',
       'auth/authenticator',
     ],

@@ -9,6 +9,7 @@ export { OptionsError } from '../errors/options-error.js';
 export { StorageError } from '../errors/storage-error.js';
 export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-error.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export type { ReleaseHow } from '../store/rules/turn-lease.js';
 export {
   type NewTask,
   ScopedTasks,
@@ -26,13 +27,17 @@ export type {
   CancelOutcome,
   CancelRequest,
   Claim,
+  ClaimRequest,
+  Claims,
   HeldTurn,
+  Holding,
   IdempotencyKey,
   Lease,
   NodeBeat,
   RecordPage,
   Remembered,
   Renewal,
+  Reservation,
   Retention,
   Scope,
   StorageLoad,
@@ -48,7 +53,7 @@ export type {
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { WakeupListener, Wakeups } from '../store/wakeups.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
-export { TaskBuilder, type TaskHead } from '../task/task-builder.js';
+export { type StatusAndMetadata, TaskBuilder } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';
 
 /**

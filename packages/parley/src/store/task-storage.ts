@@ -7,7 +7,7 @@ import type { LogRecord } from '../task/log-record.js';
 import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
 
-/** Whose tasks: every read and write is confined to one scope. */
+/** The owner of tasks. Every read and write is confined to one scope. */
 export interface Scope {
   readonly agent: string;
   /** "" is no tenant. */
@@ -22,12 +22,12 @@ export interface TaskKey {
   readonly id: string;
 }
 
-/** Whether two scopes are the same. */
+/** True if two scopes are the same. */
 export function isSameScope(one: Scope, other: Scope): boolean {
   return one === other || (one.owner === other.owner && one.tenant === other.tenant && one.agent === other.agent);
 }
 
-/** Whether two keys name the same task. */
+/** True if two keys name the same task. */
 export function isSameTask(one: TaskKey, other: TaskKey): boolean {
   return one.id === other.id && isSameScope(one.scope, other.scope);
 }
@@ -47,7 +47,7 @@ export interface StoredTask {
   readonly seq: number;
   /** Grows with each claim; what an older one writes is refused. */
   readonly epoch: number;
-  /** Whether a turn holds a lease on it now. */
+  /** True while a lease on it lasts. */
   readonly running: boolean;
   /** The turn that a node holds, also after the end of its lease; 0 if there is none. */
   readonly heldTurn: number;
@@ -55,7 +55,7 @@ export interface StoredTask {
   readonly createdAt: number;
 }
 
-/** How far a task is, without its content. */
+/** The progress of a task, without its content. */
 export interface TaskProgress {
   /** Sequence number of its last record. */
   readonly seq: number;
@@ -80,7 +80,7 @@ export interface StorageNode extends NodeBeat {
   readonly seenAt: number;
 }
 
-/** What an execution keeps of the call that asked for it; never credentials. */
+/** The part of a call that its turn keeps; never credentials. */
 export interface CallerContext {
   readonly userName?: string;
   readonly extensions: readonly string[];
@@ -105,10 +105,10 @@ export interface Claim {
   readonly handOvers: number;
   readonly message: Message;
   readonly caller: CallerContext;
-  /** Whether an earlier attempt committed a record of this turn. */
+  /** True if an earlier attempt committed a record of this turn. */
   readonly began: boolean;
   readonly checkpoint?: JsonValue;
-  /** Set when somebody asked to cancel. */
+  /** Set if a caller asked to cancel. */
   readonly cancel?: CancelRequest;
 }
 
@@ -151,7 +151,7 @@ export interface Claims {
   readonly more: boolean;
 }
 
-/** One message taken in: with its task if that is new, its execution, push configuration and idempotency key, or none. */
+/** One message with its task, if that is new, its turn, and its push configuration and idempotency key, if any. */
 export interface Acceptance {
   readonly scope: Scope;
   readonly message: Message;
@@ -184,7 +184,7 @@ export interface IdempotencyKey {
   readonly ttlMs: number;
 }
 
-/** What an earlier message with the same key led to. */
+/** The outcome of an earlier message with the same key. */
 export interface Remembered {
   /** Hash of that message's content. */
   readonly digest: string;
@@ -197,11 +197,11 @@ export type Reservation =
   | { readonly kind: 'known'; readonly first: Remembered }
   | { readonly kind: 'taken'; readonly digest: string };
 
-/** What became of a message. */
+/** The outcome of an acceptance. */
 export type AcceptOutcome =
   /**
-   * `seq`: sequence number of the task's last record when the message was accepted. A stream that follows the turn reads
-   * the log behind it. `claim` has the task as well.
+   * `seq`: sequence number of the task's last record when the message was accepted. A stream of the turn reads the log
+   * behind it. `claim` has the task as well.
    */
   | {
       readonly kind: 'accepted';
@@ -246,9 +246,9 @@ export interface Append {
   readonly endsTurn?: number;
 }
 
-/** What became of an append; all but the first wrote nothing. */
+/** The outcome of an append; all but the first wrote nothing. */
 export type AppendOutcome =
-  /** `waiting`: executions of the task that nobody runs yet. */
+  /** `waiting`: turns of the task that no node runs yet. */
   | { readonly kind: 'appended'; readonly waiting: number }
   | { readonly kind: 'fenced' }
   | { readonly kind: 'running' }
@@ -271,7 +271,7 @@ export type Holding = { readonly held: false } | { readonly held: true; readonly
  */
 export type Renewal = Holding | { readonly held: 'unknown'; readonly error: string };
 
-/** What became of a request to cancel. */
+/** The outcome of a request to cancel. */
 export type CancelOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'terminal'; readonly state: TaskState }
@@ -343,18 +343,18 @@ export interface Retention {
   readonly limit: number;
 }
 
-/** How many rows went. */
+/** Counts of removed rows. */
 export interface Swept {
   readonly tasks: number;
   readonly records: number;
   readonly keys: number;
-  /** Whether the limit cut it short. */
+  /** True if the limit cut it short. */
   readonly more: boolean;
 }
 
-/** How much is left to do. */
+/** The work that waits. */
 export interface StorageLoad {
-  /** Messages of all agents whose turn nobody runs yet. */
+  /** Messages of all agents whose turn no node runs yet. */
   readonly waiting: number;
   /** Tasks that could not be read and were set aside since the storage was opened; absent is none. */
   readonly unreadable?: number;
@@ -372,7 +372,7 @@ export interface TaskStorage {
    * lease on it: what held one is gone.
    */
   readonly shared: boolean;
-  /** What a resolved promise survives. */
+  /** The loss that a resolved promise survives. */
   readonly durability: 'none' | 'process' | 'power-loss';
 
   /**
@@ -405,7 +405,7 @@ export interface TaskStorage {
   tasks(query: TaskQuery): Promise<TaskPage>;
   /** Records after a sequence number, in order, until their events have `maxBytes` of JSON (at least one record). */
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage>;
-  /** How far these tasks are, in the order asked, in one read; `undefined` for a task that is not there. */
+  /** The progress of these tasks, in the order asked, in one read; `undefined` for a task that is not there. */
   heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]>;
   /**
    * Tasks of these agents that have waited in an interrupted state for longer than `waitedMs` and have no turn; oldest
@@ -431,7 +431,7 @@ export interface TaskStorage {
    * key wins: resolves to that.
    */
   remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered>;
-  /** What is known under a key, unless it has expired or its task is gone. */
+  /** The known outcome of a key, unless the key has expired or its task is gone. */
   recall(scope: Scope, key: string): Promise<Remembered | undefined>;
 
   /** Adds or replaces by `config.id`; false if the scope has no such task. */

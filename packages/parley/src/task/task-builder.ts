@@ -9,7 +9,7 @@ import type { LogRecord } from './log-record.js';
 import { ShapedTask } from './shaped-task.js';
 
 /** The members of a task that change with nearly every record. Stored beside its snapshot. */
-export interface TaskHead {
+export interface StatusAndMetadata {
   readonly status: TaskStatus;
   readonly metadata: JsonObject | undefined;
 }
@@ -54,7 +54,7 @@ export class TaskBuilder {
   }
 
   /** The current status and metadata. */
-  get head(): TaskHead {
+  get head(): StatusAndMetadata {
     return { status: this.#status, metadata: this.#metadata };
   }
 

@@ -6,7 +6,7 @@ import type { TaskState } from '../../model/task-state.js';
 import type { EqualTimers, RunningTimer } from '../../runtime/equal-timers.js';
 import type { Place } from '../../runtime/linked-list.js';
 import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
-import { mergedCancel } from '../../store/merged-cancel.js';
+import { mergedCancel } from '../../store/rules/decide-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';

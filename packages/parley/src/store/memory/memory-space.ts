@@ -3,7 +3,7 @@ import type { Scope } from '../task-storage.js';
 import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
 
-/** What is remembered under a key. */
+/** A kept key, with its outcome or its reservation. */
 export interface RememberedKey {
   readonly space: MemorySpace;
   readonly key: string;
@@ -19,7 +19,7 @@ export interface RememberedKey {
   place: Place<RememberedKey> | undefined;
 }
 
-/** What one scope has. */
+/** The tasks, lists and keys of one scope. */
 export class MemorySpace {
   readonly scope: Scope;
   readonly tasks = new Map<string, TaskEntry>();

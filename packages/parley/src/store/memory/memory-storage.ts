@@ -5,8 +5,6 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { LogRecord } from '../../task/log-record.js';
-import { mergedCancel } from '../merged-cancel.js';
 import { NodeList } from '../node-list.js';
 import {
   type AcceptDecision,
@@ -16,7 +14,7 @@ import {
   repeatedAccept,
 } from '../rules/decide-accept.js';
 import { checkAppend, decideAppend } from '../rules/decide-append.js';
-import { decideCancel, decideDelete } from '../rules/decide-cancel.js';
+import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel.js';
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { claimedBy, type ReleaseHow, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
@@ -55,13 +53,13 @@ import { LocalWakeups } from '../wakeups.js';
 import { MemorySpaces, type RememberedKey } from './memory-space.js';
 import { MemoryTasks } from './memory-tasks.js';
 import { RememberedKeys, rememberedOf } from './remembered-keys.js';
-import type { QueuedTurn, TaskEntry } from './task-entry.js';
+import { claimOf, endsWith, firstBytes, holdingOf, type QueuedTurn, type TaskEntry } from './task-entry.js';
 import { type Demand, mayClaim, TurnQueue } from './turn-queue.js';
 
-/** What a memory storage needs. */
+/** The options of a storage in memory. */
 export interface MemoryStorageOptions {
   readonly clock: Clock;
-  /** How much memory the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
+  /** Bytes that the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
   readonly tailBytes?: number;
   /**
    * Tasks at most. Beyond it the finished tasks go, oldest first; if none has ended, new ones are refused. Default:
@@ -76,7 +74,7 @@ const TAIL_BYTES = 67_108_864;
 const MAX_TASKS = 100_000;
 const MAX_BYTES = 268_435_456;
 
-/** Keeps everything in this process; nothing survives it. What it is given is kept as it is, not copied. */
+/** Keeps everything in this process; nothing survives it. It keeps the given objects and copies none. */
 export class MemoryStorage implements TaskStorage {
   readonly shared = false;
   readonly durability = 'none';
@@ -470,39 +468,7 @@ function refusedAccept(kind: Exclude<AcceptOutcome['kind'], 'repeated'>, entry: 
   return kind === 'terminal' ? { kind, state: entry.state } : { kind };
 }
 
-function claimOf(entry: TaskEntry, queued: QueuedTurn, attempt: number): Claim {
-  const { turn, handOvers, message, caller, checkpoint, cancel } = queued;
-  const { seq, epoch } = entry;
-  const began = entry.began === turn;
-  const task = entry.content.read();
-  const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
-  if (checkpoint === undefined && cancel === undefined) return claim;
-  return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
-}
-
-function holdingOf({ cancel }: QueuedTurn): Holding {
-  return cancel === undefined ? { held: true } : { held: true, cancel };
-}
-
-/** True if the log ends with just these records. */
-function endsWith({ floor, content }: TaskEntry, { after, records }: Append): boolean {
-  if (floor > after + 1) return false;
-  const last = [...content.records(after + 1 - floor)];
-  return records.every((record, at) => record.text === last[at]?.text);
-}
-
 function putConfig(entry: TaskEntry, config: TaskPushNotificationConfig & { readonly id: string }): void {
   entry.pushConfigs ??= new Map();
   entry.pushConfigs.set(config.id, config);
-}
-
-function firstBytes(records: Iterable<LogRecord>, maxBytes: number): readonly LogRecord[] {
-  const first: LogRecord[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    bytes += record.text.length;
-    if (bytes > maxBytes && first.length > 0) break;
-    first.push(record);
-  }
-  return first;
 }

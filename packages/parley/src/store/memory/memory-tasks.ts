@@ -108,7 +108,7 @@ export class MemoryTasks {
     this.#spaces.release(entry.space);
   }
 
-  /** Tasks that have waited for their caller since before a time, and that nobody has written to. */
+  /** Tasks that have waited for their caller since before a time, without a waiting message. */
   abandoned(agents: readonly string[], before: number, limit: number): TaskEntry[] {
     const found: TaskEntry[] = [];
     for (const entry of this.#interrupted) {

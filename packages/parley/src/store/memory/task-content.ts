@@ -2,7 +2,7 @@ import type { Task } from '../../model/task.js';
 import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
-import { TaskBuilder, type TaskHead } from '../../task/task-builder.js';
+import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
 import { PackedTail } from './packed-tail.js';
 
 /** Which of the large members a reader wants. */
@@ -27,7 +27,7 @@ export class LiveTask {
   #task: Task;
   /** Number of the last records that `#task` does not have yet. */
   #pending = 0;
-  #head: TaskHead;
+  #head: StatusAndMetadata;
   #records: LogRecord[];
   /** About how much the records take. */
   #bytes = 0;
@@ -38,7 +38,7 @@ export class LiveTask {
 
   constructor(task: Task, first: LogRecord) {
     this.#task = task;
-    this.#head = task as TaskHead;
+    this.#head = task as StatusAndMetadata;
     this.#records = [first];
     this.#taskBytes = ENTRY + eventBytes(first.event);
   }
@@ -57,7 +57,7 @@ export class LiveTask {
     return this.#records.slice(from);
   }
 
-  append(records: readonly LogRecord[], head: TaskHead, snapshot: Task | undefined): void {
+  append(records: readonly LogRecord[], head: StatusAndMetadata, snapshot: Task | undefined): void {
     for (const record of records) {
       const bytes = eventBytes(record.event);
       this.#records.push(record);

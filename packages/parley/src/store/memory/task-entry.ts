@@ -8,7 +8,7 @@ import type { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { AppendedHead } from '../rules/decide-append.js';
 import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
-import type { Append, CallerContext, CancelRequest, Scope, StoredTask } from '../task-storage.js';
+import type { Append, CallerContext, CancelRequest, Claim, Holding, Scope, StoredTask } from '../task-storage.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
 
@@ -125,4 +125,39 @@ export class TaskEntry implements TaskHead {
     const heldTurn = this.holder?.turn ?? 0;
     return { scope: this.space.scope, task, seq, epoch, running: isRunning(this, now), heldTurn, createdAt };
   }
+}
+
+/** The claim of a turn that a node holds now. */
+export function claimOf(entry: TaskEntry, queued: QueuedTurn, attempt: number): Claim {
+  const { turn, handOvers, message, caller, checkpoint, cancel } = queued;
+  const { seq, epoch } = entry;
+  const began = entry.began === turn;
+  const task = entry.content.read();
+  const claim = { scope: entry.space.scope, task, seq, epoch, turn, attempt, handOvers, message, caller, began };
+  if (checkpoint === undefined && cancel === undefined) return claim;
+  return { ...claim, ...(checkpoint !== undefined && { checkpoint }), ...(cancel !== undefined && { cancel }) };
+}
+
+/** The standing of a turn that its node still holds. */
+export function holdingOf({ cancel }: QueuedTurn): Holding {
+  return cancel === undefined ? { held: true } : { held: true, cancel };
+}
+
+/** True if the log ends with just these records. */
+export function endsWith({ floor, content }: TaskEntry, { after, records }: Append): boolean {
+  if (floor > after + 1) return false;
+  const last = [...content.records(after + 1 - floor)];
+  return records.every((record, at) => record.text === last[at]?.text);
+}
+
+/** The first records, until their events have so much JSON; at least one. */
+export function firstBytes(records: Iterable<LogRecord>, maxBytes: number): readonly LogRecord[] {
+  const first: LogRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    bytes += record.text.length;
+    if (bytes > maxBytes && first.length > 0) break;
+    first.push(record);
+  }
+  return first;
 }

@@ -1,3 +1,4 @@
+import type { CancelRequest } from '../task-storage.js';
 import { isRunning, type TaskHead } from './task-head.js';
 
 /** The decision about a request to cancel. `turn`: the held turn that keeps the request. */
@@ -6,7 +7,7 @@ export type CancelDecision =
   | { readonly kind: 'terminal' }
   | { readonly kind: 'requested'; readonly turn: number | undefined };
 
-/** Decides about a request to cancel a task. A turn keeps it also if its lease has ended: its next holder must see it. */
+/** Decides about a request to cancel a task. A turn keeps it after its lease has ended: its next holder must see it. */
 export function decideCancel(head: TaskHead | undefined): CancelDecision {
   if (head === undefined) return { kind: 'not-found' };
   if (head.hasEnded) return { kind: 'terminal' };
@@ -17,4 +18,20 @@ export function decideCancel(head: TaskHead | undefined): CancelDecision {
 export function decideDelete(head: TaskHead | undefined, now: number): 'deleted' | 'not-found' | 'running' {
   if (head === undefined) return 'not-found';
   return isRunning(head, now) ? 'running' : 'deleted';
+}
+
+/** Two requests to cancel as one: the metadata of the later is merged over that of the earlier. */
+export function mergedCancel(earlier: CancelRequest | undefined, later: CancelRequest): CancelRequest {
+  if (earlier?.metadata === undefined) return later;
+  if (later.metadata === undefined) return earlier;
+  return { metadata: { ...earlier.metadata, ...later.metadata } };
+}
+
+/** A stored request to cancel. A request that cannot be read cancels all the same, without its metadata. */
+export function parsedCancel(text: string): CancelRequest {
+  try {
+    return JSON.parse(text) as CancelRequest;
+  } catch {
+    return {};
+  }
 }

@@ -35,7 +35,7 @@ export function claimedBy(
   return { epoch: epoch + 1, holder: holderOf(turn, lease.lease, lease.now) };
 }
 
-/** The holder of a turn after the renewal of its lease; undefined if the turn was overtaken. An ended lease can be renewed. */
+/** The holder of a turn after a renewal; undefined if the turn was overtaken. An ended lease can be renewed. */
 export function renewedHolder(
   head: Pick<TaskHead, 'holder' | 'epoch'>,
   held: HeldNumbers,
@@ -45,8 +45,8 @@ export function renewedHolder(
 }
 
 /**
- * A way to give a turn up. `done`: the turn is over. The others leave it to be claimed: after an attempt that failed
- * (`again`), after one that was stopped in order to hand the turn over (`handover`), or before the agent began (`unbegun`).
+ * A way to give a turn up. `done`: the turn is over. The others leave it to be claimed. `again`: its attempt counts.
+ * `handover`: its attempt was stopped in order to hand it over. `unbegun`: its agent never began.
  */
 export type ReleaseHow = 'done' | 'again' | 'handover' | 'unbegun';
 

@@ -1,5 +1,4 @@
-import { mergedCancel, parsedCancel } from '../merged-cancel.js';
-import { decideCancel } from '../rules/decide-cancel.js';
+import { decideCancel, mergedCancel, parsedCancel } from '../rules/decide-cancel.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { releasedCounts, renewedHolder } from '../rules/turn-lease.js';
 import type { HeadRow } from './task-heads.js';
@@ -57,9 +56,7 @@ export function release(tables: WriteTables, [, { turn, attempt, how }]: Release
   return now === undefined ? 0 : waitingIn(now);
 }
 
-/**
- * Gives up a turn that cannot be read, as if it had not been claimed. It is not claimed before the file is opened again.
- */
+/** Gives up a turn that cannot be read, as if it had not been claimed. The next opening of the file frees it. */
 export function leaveAside(tables: WriteTables, [, { turn, reason }]: LeaveAsideWrite): undefined {
   const head = heldBy(tables, turn);
   if (head === undefined) return;

@@ -14,7 +14,7 @@ const IN_SCOPE = 'JOIN agent a ON a.pk = s.agent WHERE a.name = ? AND s.tenant =
 const RECALL = `SELECT i.digest, i.task, i.turn, i.reply FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE}`;
 const TASK = `SELECT t.pk FROM task t JOIN scope s ON s.pk = t.scope ${IN_SCOPE} AND t.id = ?`;
 
-/** What a key led to, while its time is not over and its task is there. */
+/** The outcome of a key, until the key expires or its task is deleted. */
 export function readRemembered(
   tables: ReadTables,
   options: { readonly scope: Scope; readonly key: string; readonly now: number },

@@ -65,7 +65,7 @@ export function remember(tables: WriteTables, [, write]: RememberWrite): KeyRow 
   return kept;
 }
 
-/** Keeps what a key led to. Where there is no room, the oldest keys go. */
+/** Keeps what a key led to. The oldest keys make room. */
 export function rememberKey(tables: WriteTables, scope: ScopeFields, row: KeyRow): void {
   const { key, expiresAt, digest, task, turn, reply, node, leaseEnd } = row;
   const scopePk = tables.heads.scopeOf(scope);

@@ -5,8 +5,8 @@ import { StorageError } from '../../errors/storage-error.js';
 export const SCHEMA_VERSION = 7;
 
 /**
- * What a commit costs is the number of pages it changes. So agents, scopes and contexts stand as numbers in the indexes
- * of lists, rows keep their size when a task goes on, and what belongs to one task lies together. States are the
+ * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
+ * indexes of lists. Rows keep their size when a task goes on, and what belongs to one task lies together. States are the
  * protocol's numbers.
  */
 const TABLES = `
@@ -64,7 +64,7 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_expires ON idempotency (expires);
 `;
 
-/** What makes a file of each version one of the next; the first is for version 1. */
+/** Statements that bring a file of each version to the next; the first is for version 1. */
 const MIGRATIONS = [
   `ALTER TABLE task ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
   UPDATE task SET bytes = (SELECT coalesce(sum(octet_length(event) + coalesce(octet_length(history), 0)

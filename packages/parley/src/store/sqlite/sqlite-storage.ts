@@ -5,8 +5,8 @@ import type { TaskPushNotificationConfig } from '../../model/push-notification-c
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
-import { parsedCancel } from '../merged-cancel.js';
 import { NodeList } from '../node-list.js';
+import { parsedCancel } from '../rules/decide-cancel.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import type {
   Acceptance,
@@ -68,7 +68,7 @@ export class SqliteStorage implements TaskStorage {
   readonly #file: SqliteFile;
   readonly #commits: GroupCommit;
   readonly #nodes = new NodeList();
-  /** What was claimed at the same time as the last claim. */
+  /** The turns that were claimed at the same time as the last one. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
@@ -379,7 +379,7 @@ export class SqliteStorage implements TaskStorage {
     return stored === undefined ? [] : [stored];
   }
 
-  /** A claim whose answer was lost is known again by the time at which it was made, and so may be others of that time. */
+  /** False for a turn that a claim of the same time has brought already: a repeated claim brings it again. */
   #isNew({ scope, taskId, epoch }: ClaimedTurn, now: number): boolean {
     const { turns } = this.#claimed;
     if (this.#claimed.at !== now) turns.clear();

@@ -11,7 +11,7 @@ import type { WriteTables } from './write-tables.js';
 
 const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task';
 
-/** What a writer works on, and who hears of its health. */
+/** The options of a writer. */
 export interface SqliteWriterOptions {
   readonly path: string;
   readonly tables: WriteTables;
@@ -32,7 +32,7 @@ export class SqliteWriter {
     this.#onHealth = onHealth;
   }
 
-  /** All leases are void: whoever held them is gone. Their turns wait to be claimed again. */
+  /** Voids all leases, whose nodes are gone. Their turns wait to be claimed again. */
   voidLeases(): void {
     const tables = this.#tables;
     this.#transaction(() => {

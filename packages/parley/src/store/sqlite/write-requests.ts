@@ -104,9 +104,9 @@ export type AppendWrite = readonly [
   records: readonly (string | number | null)[],
   checkpoint: string | null,
 ];
-/** How many values of `records` make one: turn, event, history, metadata. */
+/** Count of values in `records` for one record: turn, event, history, metadata. */
 export const RECORD_FIELDS = 4;
-/** What became of an append. */
+/** The answer to an append. */
 export type AppendResult =
   | readonly ['appended', waiting: number]
   | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
