@@ -14,7 +14,6 @@ import {
 import { importCycles } from './architecture/cycles.js';
 import { differences, errorRows } from './architecture/error-reference.js';
 import { commentViolations, documentViolations, proseViolations } from './architecture/prose.js';
-import { PROSE_ALLOWANCES, roomOfProse } from './architecture/prose-allowances.js';
 import { ALLOWED_COMMENTS, REFUSED_COMMENTS, REFUSED_MARKDOWN } from './architecture/prose-plants.js';
 import { importsFromOutside, nodeModulesNeededBy, privateImports } from './architecture/public-surface.js';
 import { expressionViolations } from './architecture/regular-expressions.js';
@@ -443,10 +442,8 @@ describe('repository', () => {
 });
 
 describe('plain words', () => {
-  it('hold in every room, except for what is still allowed', () => {
-    const rooms = Map.groupBy(proseViolations(repositoryFiles(root)), ({ file }) => roomOfProse(file));
-    const tooMany = Array.from(rooms).filter(([room, { length }]) => length > (PROSE_ALLOWANCES[room] ?? 0));
-    expect(tooMany.flatMap(([, violations]) => told(violations))).toEqual([]);
+  it('hold in every comment and document', () => {
+    expect(told(proseViolations(repositoryFiles(root)))).toEqual([]);
   });
 
   it.each(REFUSED_COMMENTS)('refuse the comment %j', (text, problem) => {

@@ -62,8 +62,9 @@ const ATTEMPTS = 5;
 const CLEARED_AT_ONCE = 100;
 
 /**
- * The tasks of one scope for an application's own code, beside the agent that works on them: what it changes obeys the
- * rules that hold for agents. Writes it refuses throw TaskStoreError.
+ * The tasks of one scope, for an application's own code beside the agent. The changes of the application obey the rules
+ * that hold for agents.
+ * @throws TaskStoreError for a write that a rule refuses.
  */
 export class ScopedTasks {
   readonly #storage: TaskStorage;

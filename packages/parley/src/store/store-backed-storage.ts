@@ -195,7 +195,7 @@ class StoreBackedTasks {
     }
   }
 
-  /** A task of the store with its scope. What is no task is logged and left alone. */
+  /** A task of the store with its scope. A value that is no task is logged and left alone. */
   #read(given: Task | null | undefined): KeptTask | undefined {
     if (given === undefined || given === null) return undefined;
     const { agent, logger } = this.#options;

@@ -138,8 +138,8 @@ export interface ClaimRequest extends Lease {
   /** The only task to look at. */
   readonly task?: TaskKey;
   /**
-   * The turns that the node knows it holds. A node takes back an ended lease of its own only if the turn is not among
-   * them: the answer that gave the lease was lost. Absent: the node takes back none of its own leases.
+   * The turns that the node knows it holds. A node takes back an ended lease of its own only if its turn is missing
+   * here: the answer that gave the lease was lost. Absent: the node takes back none of its own leases.
    */
   readonly holds?: readonly HeldTurn[];
 }
@@ -227,9 +227,8 @@ export type AcceptOutcome =
 export interface Append {
   readonly key: TaskKey;
   /**
-   * The epoch of a running turn; or `idle`: from outside, only while no turn holds a lease; or `force`: from
-   * outside, overtaking whatever runs (the epoch grows). A turn that is overtaken waits to be claimed again, unless
-   * this append ends it.
+   * The epoch of a running turn. `idle`: from outside, only while no turn holds a lease. `force`: from outside, and it
+   * overtakes a running turn: the epoch grows. That turn waits to be claimed again, unless this append ends it.
    */
   readonly authority: number | 'idle' | 'force';
   /** Sequence number of the last record the writer knows. */
@@ -368,8 +367,8 @@ export interface StorageLoad {
  */
 export interface TaskStorage {
   /**
-   * True if other processes may use the same storage at the same time. Where they may not, whoever opens it finds no
-   * lease on it: what held one is gone.
+   * True if other processes may use the same storage at the same time. If they may not, a process that opens it finds
+   * no lease on it: the process that held one has ended.
    */
   readonly shared: boolean;
   /** The loss that a resolved promise survives. */

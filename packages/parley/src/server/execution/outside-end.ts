@@ -17,8 +17,8 @@ export interface OutsideEnd {
 }
 
 /**
- * Ends a task from outside of its turns, in the name of the turn that is held. `undefined`: the task has changed since it
- * was read, and nothing was written.
+ * Ends a task from outside of its turns, in the name of the turn that is held. `undefined`: the task has changed since
+ * it was read, and nothing was written.
  */
 export async function endFromOutside(
   context: EngineContext,

@@ -6,7 +6,7 @@ export const SCHEMA_VERSION = 7;
 
 /**
  * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
- * indexes of lists. Rows keep their size when a task goes on, and what belongs to one task lies together. States are the
+ * indexes of lists. Rows keep their size when a task goes on, and the rows of a task lie together. States are the
  * protocol's numbers.
  */
 const TABLES = `
@@ -90,8 +90,8 @@ const MIGRATIONS = [
 ] as const;
 
 /**
- * Makes the tables in an empty file, or checks that they are ours and brings those of an older version up to date: all
- * of it or nothing.
+ * Makes the tables in an empty file. In any other file, checks that the tables are Parley's, and migrates those of an
+ * older version. One transaction does all of it or nothing.
  * @throws StorageError for a file that belongs to something else or to a newer version.
  */
 export function prepareSchema(db: DatabaseSync): void {

@@ -57,8 +57,7 @@ const SMALL_READ = 1_048_576;
 
 /**
  * Keeps everything in one file, for one server process at a time. One thread writes, with one transaction for all calls
- * that wait for one; single tasks are read on the main thread, lists and long logs on a third one, started when first
- * needed.
+ * that wait. The main thread reads single tasks. A third thread reads lists and long logs; it starts when it is needed.
  */
 export class SqliteStorage implements TaskStorage {
   readonly shared = false;
@@ -81,8 +80,8 @@ export class SqliteStorage implements TaskStorage {
 
   /**
    * Opens the file. All leases in it are void: turns that ran when the last process ended can be claimed at once.
-   * @throws StorageError naming the file when it cannot be used: another server has it, it is damaged, it belongs to
-   * something else or was written by a newer version. Nothing in it is changed then.
+   * @throws StorageError with the path, if the file cannot be used. Another server has it, it is damaged, or another
+   * program or a newer version wrote it. Nothing in it is changed then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
     const file = await SqliteFile.open(options);
