@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import { call, message, Sent } from '../../../../test/support/engine.js';
+import { Replicas } from '../../../../test/support/replicas.js';
+import { InvalidParamsError } from '../errors/standard-errors.js';
+import type { AgentExecutor } from './agent-executor.js';
+
+const ANN = call({ user: { id: 'ann' } });
+
+/** An agent that answers with its number of calls once it is let go on. */
+function slowReplies() {
+  let calls = 0;
+  let goOn = () => {};
+  const agent: AgentExecutor = {
+    replies: 'either',
+    async execute(_context, events) {
+      calls += 1;
+      const number = calls;
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      await events.message(`call ${number}`);
+    },
+  };
+  return { agent, goOn: () => goOn(), calls: () => calls };
+}
+
+it('runs an agent that may answer directly once, if two processes get the same message', async () => {
+  const replicas = new Replicas();
+  const { agent, goOn, calls } = slowReplies();
+  const [one, other] = await replicas.two(agent);
+  const here = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  const there = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.advance(20_000);
+  expect([calls(), here.settled, there.settled]).toEqual([1, false, false]);
+  goOn();
+  await replicas.clock.advance(1_000);
+  expect(here.reply?.parts).toEqual([{ text: 'call 1' }]);
+  expect(there.reply).toEqual(here.reply);
+  expect(calls()).toBe(1);
+});
+
+it('refuses another message under the same id while the first one is being answered elsewhere', async () => {
+  const replicas = new Replicas();
+  const { agent, goOn } = slowReplies();
+  const [one, other] = await replicas.two(agent);
+  new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  const there = new Sent(other.handler.sendMessage({ message: message({ parts: [{ text: 'else' }] }) }, ANN));
+  await replicas.clock.advance(1_000);
+  expect(there.error).toMatchObject({ code: 'INVALID_PARAMS' });
+  goOn();
+});
+
+it('runs the agent again elsewhere once the reservation of a dead process has ended', async () => {
+  const replicas = new Replicas();
+  const { agent, goOn, calls } = slowReplies();
+  const [one, other] = await replicas.two(agent);
+  new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  one.client.dead = true;
+  const there = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.advance(40_000);
+  expect(calls()).toBe(2);
+  goOn();
+  await replicas.clock.advance(1_000);
+  expect(there.reply?.parts).toEqual([{ text: 'call 2' }]);
+});
+
+it('gives the key back if the agent refuses the message', async () => {
+  const replicas = new Replicas();
+  let calls = 0;
+  const [one, other] = await replicas.two({
+    replies: 'either',
+    async execute(_context, events) {
+      calls += 1;
+      if (calls === 1) throw new InvalidParamsError([{ field: 'message', description: 'is not for today' }]);
+      await events.message('welcome');
+    },
+  });
+  const refused = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  expect(refused.error).toMatchObject({ code: 'INVALID_PARAMS' });
+  const answered = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  expect(answered.reply?.parts).toEqual([{ text: 'welcome' }]);
+});
