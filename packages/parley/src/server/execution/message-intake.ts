@@ -250,6 +250,8 @@ export class MessageIntake {
       stopTimer = clock.after(limits.heartbeatMs, () => {
         storage
           .reserve(scope, key, { node: lease.node, leaseMs: lease.leaseMs })
+          // The key may have been given back while this call was under way.
+          .then(() => (isOver ? storage.unreserve(scope, key.key, lease.node) : undefined))
           .catch(ignore)
           .finally(() => isOver || next());
       });
