@@ -32,12 +32,12 @@ describe('a key set that a signature names', () => {
 
   it.each([
     ['another origin', 'https://evil.example/jwks.json', /not fetched from https:\/\/evil\.example/],
-    ['an address without TLS', 'http://keys.example/jwks.json', /no https url/],
+    ['an address without TLS', 'http://keys.example/jwks.json', /the url of its key set is not https/],
     ['an address of this machine', 'https://127.0.0.1/jwks.json', /not fetched from/],
     ['a name that only looks like it', 'https://keys.example.evil.example/jwks.json', /not fetched from/],
     ['a name before the one that is asked', 'https://keys.example@evil.example/', /not fetched from/],
     ['another port', 'https://keys.example:8443/jwks.json', /not fetched from/],
-    ['no url', 'jwks.json', /no https url/],
+    ['no url', 'jwks.json', /the url of its key set is not https/],
   ])('is not asked for at %s', async (_, jku, message) => {
     const { asked, fetch } = answering(() => Response.json({ keys: [ours.jwk] }));
     const seen = await looked(await withJku(jku), { jwksOrigins: ['https://keys.example'] }, { fetch });

@@ -158,7 +158,8 @@ export function keepingContract(open: OpenStorage): void {
     const tested = useStorage(open, { tailBytes: 25_000 });
     const finished = async (id: string) => {
       const play = await TaskPlay.begin(tested, id);
-      await play.write([play.chunk('x'.repeat(10_000), false), 'TASK_STATE_COMPLETED']);
+      // The log alone holds the first artifact: the second one replaces it.
+      await play.write([play.chunk('x'.repeat(10_000), false), play.chunk('y', false), 'TASK_STATE_COMPLETED']);
       return play;
     };
     const kept = async (plays: readonly TaskPlay[]) => {
@@ -172,9 +173,9 @@ export function keepingContract(open: OpenStorage): void {
       const running = await TaskPlay.begin(tested, 'running');
       await running.write([running.chunk('x'.repeat(10_000), false)]);
       expect(await kept([...plays, running])).toEqual([
-        [0, 4],
-        [3, 1],
-        [3, 1],
+        [0, 5],
+        [4, 1],
+        [4, 1],
         [2, 1],
       ]);
       for (const play of plays) expect((await storage.task(ALICE, play.id))?.task).toEqual(play.task);
@@ -187,16 +188,16 @@ export function keepingContract(open: OpenStorage): void {
       await storage.delete(ALICE, '1');
       const third = await finished('3');
       expect(await kept([second, third])).toEqual([
-        [3, 1],
-        [3, 1],
+        [4, 1],
+        [4, 1],
       ]);
       await sweepBefore(tested, { eventLogsBefore: clock.now() });
       const fourth = await finished('4');
       expect(await kept([first, second, third, fourth])).toEqual([
         [0, 1],
-        [0, 4],
-        [3, 1],
-        [3, 1],
+        [0, 5],
+        [4, 1],
+        [4, 1],
       ]);
     });
   });

@@ -45,11 +45,6 @@ export class LogRecord implements StreamItem {
     return record;
   }
 
-  /** True if the JSON of the event exists. */
-  get isWritten(): boolean {
-    return this.#text !== undefined;
-  }
-
   get event(): TaskEvent {
     this.#event ??= JSON.parse(this.#text as string) as TaskEvent;
     return this.#event;

@@ -55,16 +55,17 @@ describe('a storage in memory', () => {
 
   it('drops the logs of the tasks that ended first when they take too much; the tasks stay', async () => {
     const storage = new MemoryStorage({ clock, tailBytes: 25_000 });
-    for (const id of ['1', '2', '3']) await write(storage, id, { chunks: 1, size: 10_000, ends: true });
+    // The log refers to the second artifact, which the task has. It holds the first one, which the second replaced.
+    for (const id of ['1', '2', '3']) await write(storage, id, { chunks: 2, size: 10_000, ends: true });
     const kept = await Promise.all(['1', '2', '3'].map((id) => storage.records({ scope, id }, 0, 1_000_000)));
     expect(kept.map(({ records, floor }) => [records.length, floor])).toEqual([
-      [0, 4],
-      [3, 1],
-      [3, 1],
+      [0, 5],
+      [4, 1],
+      [4, 1],
     ]);
     expect((await storage.task(scope, '1'))?.task.artifacts?.[0]?.parts).toEqual([{ text: 'x'.repeat(10_000) }]);
     await storage.delete(scope, '2');
-    await write(storage, '4', { chunks: 1, size: 10_000, ends: true });
+    await write(storage, '4', { chunks: 2, size: 10_000, ends: true });
     expect((await storage.records({ scope, id: '3' }, 0, 1_000_000)).floor).toBe(1);
   });
 

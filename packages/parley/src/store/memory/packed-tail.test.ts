@@ -1,36 +1,100 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { LogRecord } from '../../task/log-record.js';
+import type { Artifact } from '../../model/artifact.js';
+import type { Message } from '../../model/message.js';
+import type { TaskEvent } from '../../model/stream-response.js';
+import type { Task, TaskStatus } from '../../model/task.js';
+import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
+import { ShapedTask } from '../../task/shaped-task.js';
+import { TaskBuilder } from '../../task/task-builder.js';
 import { PackedTail } from './packed-tail.js';
 
-function record(seq: number, written: boolean): LogRecord {
-  const artifact = { artifactId: 'a', parts: [{ text: `chunk ${seq}` }] };
-  const event = { artifactUpdate: { taskId: 't', contextId: 'c', artifact } };
-  const made = LogRecord.of(seq, 1, event, seq % 3 === 0 ? { metadata: { seq } } : {});
-  if (written) expect(made.text).toContain('chunk');
-  return made;
+const IDS = { taskId: 't', contextId: 'c' };
+
+const message = (messageId: string): Message => ({ messageId, role: 'ROLE_USER', parts: [{ text: messageId }] });
+const status = (state: TaskStatus['state']): TaskStatus => ({ state, timestamp: '2026-01-01T00:00:00Z' });
+
+/** A change of a task, and the extras of its record. */
+const change: fc.Arbitrary<readonly [TaskEvent, LogRecordExtras]> = fc.oneof(
+  fc
+    .record({
+      artifact: fc.record({
+        artifactId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+        parts: fc.array(
+          fc.string().map((text) => ({ text })),
+          { maxLength: 3 },
+        ),
+      }),
+      append: fc.boolean(),
+    })
+    .map(
+      ({ artifact, append }) => [{ artifactUpdate: { ...IDS, artifact: artifact as Artifact, append } }, {}] as const,
+    ),
+  fc
+    .nat({ max: 5 })
+    .map(
+      (id) =>
+        [
+          { statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } },
+          { history: [message(`m${id}`)], metadata: { id } },
+        ] as const,
+    ),
+  fc.constant([
+    { task: { id: 't', contextId: 'c', status: status('TASK_STATE_WORKING'), history: [message('other')] } },
+    {},
+  ] as const),
+);
+
+/** The records of a task from its beginning to its end, and the task. */
+function played(changes: readonly (readonly [TaskEvent, LogRecordExtras])[]): { task: Task; records: LogRecord[] } {
+  const first = new ShapedTask({
+    id: 't',
+    contextId: 'c',
+    status: status('TASK_STATE_SUBMITTED'),
+    history: [message('first')],
+    metadata: { from: 'before' },
+  });
+  const end = { statusUpdate: { ...IDS, status: status('TASK_STATE_COMPLETED') } };
+  const all = [[{ task: first }, {}] as const, ...changes, [end, {}] as const];
+  const records = all.map(([event, extras], index) => LogRecord.of(index + 1, 1, event, extras));
+  return { task: TaskBuilder.fold(first, records.slice(1)), records };
 }
 
+const shown = (some: Iterable<LogRecord>) =>
+  [...some].map(({ seq, turn, text, history, metadata }) => [seq, turn, text, history, metadata]);
+
 it('a packed log gives its records back from anywhere, whatever was dropped before', () => {
-  const drops = fc.array(fc.nat({ max: 90 }), { maxLength: 4 });
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 200 }),
-      fc.boolean(),
-      drops,
+      fc.array(change, { maxLength: 200, size: 'max' }),
+      fc.array(fc.nat({ max: 90 }), { maxLength: 4 }),
       fc.nat({ max: 200 }),
-      (count, written, gone, at) => {
-        const records = Array.from({ length: count }, (_, index) => record(index + 5, written));
-        let tail: PackedTail | undefined = PackedTail.of(records);
+      (changes, drops, at) => {
+        const { task, records } = played(changes);
+        let tail: PackedTail | undefined = PackedTail.of(records, task);
         let left = records;
-        for (const drop of gone) {
+        for (const drop of drops) {
           tail = tail?.without(drop);
           left = left.slice(drop);
         }
+        const kept = JSON.parse(JSON.stringify(task)) as Task;
         expect(tail?.count ?? 0).toBe(left.length);
-        const shown = (some: Iterable<LogRecord>) => [...some].map(({ seq, text, metadata }) => [seq, text, metadata]);
-        expect(shown(tail?.records(at) ?? [])).toEqual(shown(left.slice(at)));
+        expect(shown(tail?.records(at, kept) ?? [])).toEqual(shown(left.slice(at)));
       },
     ),
   );
+});
+
+it('a packed log holds no message, artifact or part that the task has', () => {
+  const text = 'x'.repeat(10_000);
+  const chunk = (append: boolean): TaskEvent => ({
+    artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text }] }, append },
+  });
+  const { task, records } = played([
+    [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, { history: [message(text)] }],
+    [chunk(false), {}],
+    [chunk(true), {}],
+    [{ artifactUpdate: { ...IDS, artifact: { artifactId: 'b', parts: [{ text }] } } }, {}],
+  ]);
+  expect(PackedTail.of(records, task).bytes).toBeLessThan(1_000);
 });

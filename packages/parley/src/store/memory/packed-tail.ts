@@ -1,10 +1,6 @@
-import type { JsonObject } from '../../model/json.js';
-import type { Message } from '../../model/message.js';
-import type { TaskEvent } from '../../model/stream-response.js';
-import { LogRecord } from '../../task/log-record.js';
-
-/** The stored members of one record. */
-type Entry = readonly [turn: number, event: TaskEvent, history: readonly Message[] | null, metadata: JsonObject | null];
+import type { Task } from '../../model/task.js';
+import type { LogRecord } from '../../task/log-record.js';
+import { type PackedRecord, RecordPacker, unpacked } from './packed-record.js';
 
 /** Records in one text: few enough to be parsed for one of them, many enough to leave the collector little to visit. */
 const BLOCK = 64;
@@ -20,7 +16,10 @@ interface Blocks {
   readonly count: number;
 }
 
-/** Consecutive records as text: a few long strings cost far less than the many objects they stand for. */
+/**
+ * Consecutive records of a finished task as text, which refers to the task. A few long strings cost far less than the
+ * many objects they stand for.
+ */
 export class PackedTail {
   readonly #blocks: Blocks;
 
@@ -28,9 +27,12 @@ export class PackedTail {
     this.#blocks = blocks;
   }
 
-  static of(records: readonly LogRecord[]): PackedTail {
+  static of(records: readonly LogRecord[], task: Task): PackedTail {
+    const packer = new RecordPacker(task);
     const texts: string[] = [];
-    for (let at = 0; at < records.length; at += BLOCK) texts.push(blockOf(records.slice(at, at + BLOCK)));
+    for (let at = 0; at < records.length; at += BLOCK) {
+      texts.push(JSON.stringify(records.slice(at, at + BLOCK).map((record) => packer.pack(record))));
+    }
     return new PackedTail({ firstSeq: records[0]?.seq ?? 0, skip: 0, texts, count: records.length });
   }
 
@@ -45,13 +47,13 @@ export class PackedTail {
     return bytes;
   }
 
-  /** The records without so many of the first ones. */
-  *records(from: number): Generator<LogRecord, void> {
+  /** The records without so many of the first ones. `task` is the one that they were packed with. */
+  *records(from: number, task: Task): Generator<LogRecord, void> {
     const { firstSeq, skip, texts } = this.#blocks;
     for (let at = skip + from, block = Math.floor(at / BLOCK); block < texts.length; block += 1) {
-      const entries = JSON.parse(texts[block] ?? '[]') as readonly Entry[];
+      const entries = JSON.parse(texts[block] ?? '[]') as readonly PackedRecord[];
       for (const entry of entries.slice(at - block * BLOCK)) {
-        yield recordOf(firstSeq + at, entry);
+        yield unpacked(firstSeq + at, entry, task);
         at += 1;
       }
     }
@@ -69,22 +71,4 @@ export class PackedTail {
       count: all - count,
     });
   }
-}
-
-/** Streams have made the texts of their records already; others are written at once. */
-function blockOf(records: readonly LogRecord[]): string {
-  const isWritten = records.some((record) => record.isWritten);
-  return isWritten ? `[${records.map(textOf).join(',')}]` : JSON.stringify(records.map(entryOf));
-}
-
-function entryOf({ turn, event, history, metadata }: LogRecord): Entry {
-  return [turn, event, history ?? null, metadata ?? null];
-}
-
-function textOf({ turn, text, history, metadata }: LogRecord): string {
-  return `[${turn},${text},${JSON.stringify(history ?? null)},${JSON.stringify(metadata ?? null)}]`;
-}
-
-function recordOf(seq: number, [turn, event, history, metadata]: Entry): LogRecord {
-  return LogRecord.of(seq, turn, event, { ...(history && { history }), ...(metadata && { metadata }) });
 }

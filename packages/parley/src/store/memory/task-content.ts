@@ -133,7 +133,7 @@ export class PackedTask {
     this.#id = task.id;
     this.#contextId = task.contextId;
     this.#texts = ShapedTask.textsOf(task);
-    this.#tail = PackedTail.of(records);
+    this.#tail = PackedTail.of(records, task);
   }
 
   get recordCount(): number {
@@ -152,7 +152,7 @@ export class PackedTask {
 
   /** The records kept, without so many of the oldest. */
   records(from: number): Iterable<LogRecord> {
-    return this.#tail?.records(from) ?? [];
+    return this.#tail?.records(from, this.read()) ?? [];
   }
 
   /** Drops so many of the oldest records. */
