@@ -26,17 +26,19 @@ export class FaultyWakeups implements Wakeups {
     for (const deliver of held.reverse()) deliver();
   }
 
-  subscribe(listener: WakeupListener): () => void {
+  subscribe(listener: Partial<WakeupListener>): () => void {
     return this.#inner.subscribe({
-      taskChanged: (key) => this.#receive(() => listener.taskChanged(key)),
-      workReady: (agent) => this.#receive(() => listener.workReady(agent)),
-      cancelAsked: (key) => this.#receive(() => listener.cancelAsked(key)),
+      taskChanged: (key) => this.#receive(() => listener.taskChanged?.(key)),
+      workReady: (agent) => this.#receive(() => listener.workReady?.(agent)),
+      cancelAsked: (key) => this.#receive(() => listener.cancelAsked?.(key)),
+      deliveryReady: (agent) => this.#receive(() => listener.deliveryReady?.(agent)),
     });
   }
 
   taskChanged: Wakeups['taskChanged'] = (key) => this.#inner.taskChanged(key);
   workReady: Wakeups['workReady'] = (agent) => this.#inner.workReady(agent);
   cancelAsked: Wakeups['cancelAsked'] = (key) => this.#inner.cancelAsked(key);
+  deliveryReady: Wakeups['deliveryReady'] = (agent) => this.#inner.deliveryReady(agent);
 
   #receive(deliver: () => void): void {
     const fate = this.#fate();

@@ -9,6 +9,18 @@ export { OptionsError } from '../errors/options-error.js';
 export { StorageError } from '../errors/storage-error.js';
 export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-error.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
+export type {
+  DeliveryClaim,
+  DeliveryClaimRequest,
+  DeliveryClaims,
+  DeliveryKey,
+  DeliveryOutcome,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  HeldDelivery,
+  PushDeliveries,
+} from '../store/push-deliveries.js';
 export type { ReleaseHow } from '../store/rules/turn-lease.js';
 export {
   type NewTask,

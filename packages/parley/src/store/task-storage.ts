@@ -4,6 +4,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { PushDeliveries } from './push-deliveries.js';
 import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
 
@@ -336,7 +337,10 @@ export interface RecordPage {
 export interface Retention {
   /** Tasks that ended longer ago than this are deleted with all that hangs on them. */
   readonly taskRetentionMs: number;
-  /** Records of tasks that ended longer ago than this are deleted; the tasks stay. */
+  /**
+   * Records of tasks that ended longer ago than this are deleted; the tasks stay. Records stay as well as long as a
+   * delivery is pending and not parked, but no longer than their task. Bounds of a storage in bytes come before that.
+   */
   readonly eventLogMs: number;
   /** Rows at most in one call, so that no other call waits long. */
   readonly limit: number;
@@ -360,12 +364,12 @@ export interface StorageLoad {
 }
 
 /**
- * Tasks, their logs, executions, push configurations and idempotency keys: one port because they change together or
- * not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may share a
+ * Tasks, their logs, executions, push configurations, deliveries and idempotency keys: one port because they change
+ * together or not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may share a
  * commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it. Rejects with
  * StorageError when the storage itself fails; nothing was written then, as far as the storage can know.
  */
-export interface TaskStorage {
+export interface TaskStorage extends PushDeliveries {
   /**
    * True if other processes may use the same storage at the same time. If they may not, a process that opens it finds
    * no lease on it: the process that held one has ended.
@@ -375,8 +379,8 @@ export interface TaskStorage {
   readonly durability: 'none' | 'process' | 'power-loss';
 
   /**
-   * Wake-ups about this storage. It publishes writes from outside of a turn, deletions, turns that can be claimed, and
-   * requests to cancel. A shared storage publishes the appends of turns as well.
+   * Wake-ups about this storage. It publishes writes from outside of a turn, deletions, turns and deliveries that can be
+   * claimed, and requests to cancel. A shared storage publishes the appends of turns as well.
    */
   readonly wakeups: Wakeups;
 

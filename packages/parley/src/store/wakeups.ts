@@ -11,6 +11,8 @@ export interface WakeupListener {
   workReady(agent: string): void;
   /** A cancel of this task was requested. */
   cancelAsked(key: TaskKey): void;
+  /** A delivery of push for this agent can be claimed. Retries become due without a wake-up. */
+  deliveryReady(agent: string): void;
 }
 
 /**
@@ -18,28 +20,32 @@ export interface WakeupListener {
  * listener; each process subscribes.
  */
 export interface Wakeups extends WakeupListener {
-  /** Returns the function that ends the subscription. */
-  subscribe(listener: WakeupListener): () => void;
+  /** Returns the function that ends the subscription. A listener has the methods for the wake-ups that it needs. */
+  subscribe(listener: Partial<WakeupListener>): () => void;
 }
 
 /** Wake-ups within one process. They arrive at once. */
 export class LocalWakeups implements Wakeups {
-  readonly #listeners = new Set<WakeupListener>();
+  readonly #listeners = new Set<Partial<WakeupListener>>();
 
-  subscribe(listener: WakeupListener): () => void {
+  subscribe(listener: Partial<WakeupListener>): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   taskChanged(key: TaskKey): void {
-    for (const listener of this.#listeners) listener.taskChanged(key);
+    for (const listener of this.#listeners) listener.taskChanged?.(key);
   }
 
   workReady(agent: string): void {
-    for (const listener of this.#listeners) listener.workReady(agent);
+    for (const listener of this.#listeners) listener.workReady?.(agent);
   }
 
   cancelAsked(key: TaskKey): void {
-    for (const listener of this.#listeners) listener.cancelAsked(key);
+    for (const listener of this.#listeners) listener.cancelAsked?.(key);
+  }
+
+  deliveryReady(agent: string): void {
+    for (const listener of this.#listeners) listener.deliveryReady?.(agent);
   }
 }

@@ -37,4 +37,15 @@ export class EndedTasks {
     const entry = this.#entries.first?.value;
     return entry?.endedAt !== undefined && entry.endedAt < time ? entry : undefined;
   }
+
+  /** The tasks that ended before `time`, oldest first. The caller may remove each task when it comes. */
+  *before(time: number): Generator<TaskEntry, void> {
+    let place = this.#entries.first;
+    while (place !== undefined) {
+      const { value, after } = place;
+      if (value?.endedAt === undefined || value.endedAt >= time) return;
+      yield value;
+      place = after;
+    }
+  }
 }

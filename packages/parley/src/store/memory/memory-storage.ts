@@ -6,6 +6,7 @@ import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import { NodeList } from '../node-list.js';
+import type { DeliveryKey, PushDeliveries } from '../push-deliveries.js';
 import {
   type AcceptDecision,
   type AcceptedTurn,
@@ -50,6 +51,7 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
+import { type ConfigEntry, MemoryDeliveries, pushConfigsOf } from './memory-deliveries.js';
 import { MemorySpaces, type RememberedKey } from './memory-space.js';
 import { MemoryTasks } from './memory-tasks.js';
 import { RememberedKeys, rememberedOf } from './remembered-keys.js';
@@ -83,6 +85,7 @@ export class MemoryStorage implements TaskStorage {
   readonly #spaces = new MemorySpaces();
   readonly #tasks: MemoryTasks;
   readonly #keys = new RememberedKeys(this.#spaces, { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES });
+  readonly #deliveries = new MemoryDeliveries(this.wakeups);
   readonly #queue = new TurnQueue();
   readonly #nodes = new NodeList();
   #order = 0;
@@ -90,7 +93,7 @@ export class MemoryStorage implements TaskStorage {
 
   constructor({ clock, tailBytes = TAIL_BYTES, maxTasks = MAX_TASKS, maxBytes = MAX_BYTES }: MemoryStorageOptions) {
     this.#clock = clock;
-    this.#tasks = new MemoryTasks(this.#spaces, { tailBytes, maxTasks, maxBytes });
+    this.#tasks = new MemoryTasks(this.#spaces, { tailBytes, maxTasks, maxBytes, deliveries: this.#deliveries });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -119,7 +122,10 @@ export class MemoryStorage implements TaskStorage {
     if (!('create' in task)) this.#tasks.makeRoomFor(acceptance.message);
     const queued = this.#enqueue(entry, acceptance, accepted);
     const { turn } = accepted;
-    if (pushConfig !== undefined) putConfig(entry, { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id });
+    if (pushConfig !== undefined) {
+      const config = { ...pushConfig, id: pushConfig.id ?? entry.id, taskId: entry.id };
+      this.#deliveries.put(entry, config, { position: 'create' in task ? 0 : entry.seq, now });
+    }
     if (idempotency !== undefined) {
       this.#keys.put(entry.space, idempotency, { outcome: { taskId: entry.id, turn }, reservation: undefined, now });
     }
@@ -162,6 +168,7 @@ export class MemoryStorage implements TaskStorage {
     if (queued !== undefined && checkpoint !== undefined) queued.checkpoint = checkpoint;
     entry.append(append, decision);
     this.#tasks.setStatus(entry, append.head.status, now);
+    if (append.records.length > 0) this.#deliveries.hasGrown(entry, now);
     this.#queue.update(entry);
     this.#tasks.hasGrown(entry);
     if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
@@ -333,15 +340,15 @@ export class MemoryStorage implements TaskStorage {
     scope: Scope,
     config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean> {
-    this.#open();
+    const now = this.#open();
     const entry = this.#tasks.find(scope, config.taskId);
-    if (entry !== undefined) putConfig(entry, config);
+    if (entry !== undefined) this.#deliveries.put(entry, config, { position: entry.seq, now });
     return entry !== undefined;
   }
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
     this.#open();
-    return this.#tasks.find(scope, taskId)?.pushConfigs?.get(id);
+    return this.#tasks.find(scope, taskId)?.pushConfigs?.get(id)?.config;
   }
 
   async pushConfigs(
@@ -351,21 +358,31 @@ export class MemoryStorage implements TaskStorage {
   ): Promise<readonly TaskPushNotificationConfig[] | undefined> {
     this.#open();
     const entry = this.#tasks.find(scope, taskId);
-    if (entry === undefined) return undefined;
-    const ids = [...(entry.pushConfigs?.keys() ?? [])].sort();
-    const { cursor, limit } = page;
-    return ids
-      .filter((id) => cursor === undefined || id > cursor)
-      .slice(0, limit)
-      .flatMap((id) => entry.pushConfigs?.get(id) ?? []);
+    return entry && pushConfigsOf(entry, page);
   }
 
   async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
     this.#open();
     const entry = this.#tasks.find(scope, taskId);
-    entry?.pushConfigs?.delete(id);
+    if (entry !== undefined) this.#deliveries.remove(entry, id);
     return entry !== undefined;
   }
+
+  claimDeliveries: PushDeliveries['claimDeliveries'] = async (request) => this.#deliveries.claim(request, this.#open());
+
+  settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) =>
+    this.#deliveries.settle(this.#configOf(held), held, { outcome, now: this.#open() });
+
+  deliveries: PushDeliveries['deliveries'] = async (query) => {
+    this.#open();
+    return this.#deliveries.page(query);
+  };
+
+  replayDelivery: PushDeliveries['replayDelivery'] = async (queue, from) =>
+    this.#deliveries.replay(this.#configOf(queue), from, this.#open());
+
+  purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) =>
+    this.#deliveries.purge(this.#configOf(queue), this.#open());
 
   async check(): Promise<StorageLoad> {
     this.#open();
@@ -456,6 +473,10 @@ export class MemoryStorage implements TaskStorage {
     return isClaimed ? { ...accepted, claim: claimOf(entry, queued, Math.max(1, queued.attempts)) } : accepted;
   }
 
+  #configOf({ key, configId }: DeliveryKey): ConfigEntry | undefined {
+    return this.#tasks.get(key)?.pushConfigs?.get(configId);
+  }
+
   /** The turn, if it is still held under this epoch. */
   #held(turn: HeldTurn): QueuedTurn | undefined {
     const entry = this.#tasks.get(turn.key);
@@ -466,9 +487,4 @@ export class MemoryStorage implements TaskStorage {
 function refusedAccept(kind: Exclude<AcceptOutcome['kind'], 'repeated'>, entry: TaskEntry | undefined): AcceptOutcome {
   if (kind === 'accepted' || entry === undefined) return { kind: 'not-found' };
   return kind === 'terminal' ? { kind, state: entry.state } : { kind };
-}
-
-function putConfig(entry: TaskEntry, config: TaskPushNotificationConfig & { readonly id: string }): void {
-  entry.pushConfigs ??= new Map();
-  entry.pushConfigs.set(config.id, config);
 }

@@ -1,4 +1,5 @@
 import { EndedTasks } from './ended-tasks.js';
+import { hasPendingDelivery } from './memory-deliveries.js';
 import { PackedTask } from './task-content.js';
 import type { TaskEntry } from './task-entry.js';
 
@@ -32,13 +33,12 @@ export class MemoryTails {
     this.#bytes -= bytesOf(entry);
   }
 
-  /** Drops records of tasks that ended before a time, at most so many; how many went. */
+  /** Drops records of tasks that ended before a time and have no pending delivery, at most so many; how many went. */
   sweep(before: number, limit: number): number {
     let dropped = 0;
-    while (dropped < limit) {
-      const entry = this.#tasks.oldest(before);
-      if (entry === undefined) break;
-      dropped += this.#forget(entry, limit - dropped);
+    for (const entry of this.#tasks.before(before)) {
+      if (dropped >= limit) break;
+      if (!hasPendingDelivery(entry)) dropped += this.#forget(entry, limit - dropped);
     }
     return dropped;
   }

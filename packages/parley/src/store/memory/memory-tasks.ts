@@ -7,6 +7,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Scope, TaskKey } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
+import type { MemoryDeliveries } from './memory-deliveries.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { MemoryTails } from './memory-tails.js';
@@ -25,11 +26,16 @@ export class MemoryTasks {
   readonly #ended = new EndedTasks('endedPlace');
   readonly #tails: MemoryTails;
   readonly #room: MemoryRoom;
+  readonly #deliveries: MemoryDeliveries;
   /** Tasks that wait for their caller, those that have waited longest first. */
   readonly #interrupted = new Set<TaskEntry>();
 
-  constructor(spaces: MemorySpaces, options: MemoryLimits & { readonly tailBytes: number }) {
+  constructor(
+    spaces: MemorySpaces,
+    options: MemoryLimits & { readonly tailBytes: number; readonly deliveries: MemoryDeliveries },
+  ) {
     this.#spaces = spaces;
+    this.#deliveries = options.deliveries;
     this.#tails = new MemoryTails(options.tailBytes, (entry) => this.#room.note(entry));
     this.#room = new MemoryRoom(options);
   }
@@ -99,6 +105,7 @@ export class MemoryTasks {
   }
 
   remove(entry: TaskEntry): void {
+    this.#deliveries.removeAll(entry);
     this.#tails.remove(entry);
     this.#ended.remove(entry);
     this.#room.forget(entry);

@@ -1,6 +1,5 @@
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { Place } from '../../runtime/linked-list.js';
@@ -9,6 +8,7 @@ import { statusTime } from '../../task/status-time.js';
 import type { AppendedHead } from '../rules/decide-append.js';
 import { type Holder, isRunning, type TaskHead } from '../rules/task-head.js';
 import type { Append, CallerContext, CancelRequest, Claim, Holding, Scope, StoredTask } from '../task-storage.js';
+import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
 
@@ -40,7 +40,7 @@ export class TaskEntry implements TaskHead {
   holder: Holder | undefined = undefined;
   content: LiveTask | PackedTask;
   queue: readonly QueuedTurn[] = NONE;
-  pushConfigs: Map<string, TaskPushNotificationConfig> | undefined = undefined;
+  pushConfigs: Map<string, ConfigEntry> | undefined = undefined;
   endedAt: number | undefined = undefined;
   /** Its places among the finished tasks, and among those with a log. */
   endedPlace: Place<TaskEntry> | undefined = undefined;

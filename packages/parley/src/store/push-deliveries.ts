@@ -1,0 +1,121 @@
+import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
+import type { LogRecord } from '../task/log-record.js';
+import type { Lease, Scope, TaskKey } from './task-storage.js';
+
+/** The key of a queue of deliveries: each push configuration of a task has one queue. */
+export interface DeliveryKey {
+  readonly key: TaskKey;
+  readonly configId: string;
+}
+
+/** A queue that a node holds. */
+export interface HeldDelivery extends DeliveryKey {
+  /** Grows with each claim, replay and purge of the queue. An older holder is refused. */
+  readonly epoch: number;
+}
+
+/** A queue of deliveries as it stands. */
+export interface DeliveryQueue extends DeliveryKey {
+  /** Sequence number of the last settled record. The records after it are pending. */
+  readonly position: number;
+  /** Sequence number of the task's last record. */
+  readonly last: number;
+  /** Failed attempts since the last record that was delivered. */
+  readonly attempts: number;
+  /** The time from which a node can claim the queue, in ms since the epoch. Absent if nothing is pending, or if parked. */
+  readonly dueAt?: number;
+  /** HTTP status of the last attempt; absent if it got no answer. */
+  readonly lastStatus?: number;
+  /** The reason why the queue is parked; absent if it is not. */
+  readonly parked?: string;
+}
+
+/** A node that asks for queues. */
+export interface DeliveryClaimRequest extends Lease {
+  readonly agents: readonly string[];
+  /** Queues at most. */
+  readonly limit: number;
+  /** Bytes of JSON at most for the records of all queues together. The first record comes at any size. */
+  readonly maxBytes: number;
+}
+
+/** A queue for a node, held until its lease ends. */
+export interface DeliveryClaim extends HeldDelivery {
+  readonly config: TaskPushNotificationConfig;
+  readonly position: number;
+  readonly last: number;
+  readonly attempts: number;
+  /**
+   * The next pending records, in order. The first one comes later than `position + 1` if older records are no longer
+   * kept. Empty if no pending record is kept.
+   */
+  readonly records: readonly LogRecord[];
+}
+
+/** The queues that a node got. */
+export interface DeliveryClaims {
+  readonly claims: readonly DeliveryClaim[];
+  /** True if a limit cut the list short. */
+  readonly more: boolean;
+}
+
+/** The outcome of an attempt. `status`: the HTTP status; absent if no answer came. */
+export type DeliveryOutcome =
+  /**
+   * All records up to `through` are done. With `leaseMs` the holder keeps the queue for so long, as long as records are
+   * pending. A lease therefore has to cover one request only, and no other call extends it.
+   */
+  | { readonly kind: 'delivered'; readonly through: number; readonly status?: number; readonly leaseMs?: number }
+  /** The attempt failed. A node can claim the queue again after `inMs`. */
+  | { readonly kind: 'retry'; readonly inMs: number; readonly status?: number }
+  /** No node claims the queue until a replay. */
+  | { readonly kind: 'park'; readonly reason: string; readonly status?: number };
+
+/** Which queues, in the order in which their configurations were added within a partition of the storage. */
+export interface DeliveryQuery {
+  readonly agents: readonly string[];
+  /** The only scope to look at. */
+  readonly scope?: Scope;
+  /** `pending`: records wait, and the queue is not parked. Absent: all queues. */
+  readonly standing?: 'pending' | 'parked';
+  /** The `next` of the page before (keyset). */
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+/** A stretch of the list of queues. */
+export interface DeliveryPage {
+  readonly queues: readonly DeliveryQueue[];
+  /** The cursor of the rest of the list; absent at its end. Its text means nothing to the caller. */
+  readonly next?: string;
+}
+
+/**
+ * The deliveries of push: for each push configuration of a task, a queue of the task's records in the order of their
+ * sequence numbers. The queue has its position only; its pending records are those of the task's log after it. The
+ * caller decides which records it sends.
+ *
+ * - A configuration that comes with the message of a new task begins with the first record of the task. Any other begins
+ *   behind the last record that the task has when the configuration is added.
+ * - A configuration that replaces a different one of the same id keeps the position. Its queue is then as after a replay.
+ *   An equal one changes nothing.
+ * - A queue becomes due in the commit of the first record that it has to deliver.
+ * - The queue goes with its configuration or its task.
+ */
+export interface PushDeliveries {
+  /** Claims queues that are due and that no node holds, those that became due first before the others. */
+  claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims>;
+  /**
+   * Settles an attempt. Refused (false) once a claim, a replay or a purge has overtaken the holder, or the queue is
+   * gone. A holder whose lease has ended can settle as long as nothing has overtaken it.
+   */
+  settleDelivery(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean>;
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage>;
+  /**
+   * Makes a queue due at once with no failed attempts, also a parked one. `from`: sequence number of the next record to
+   * deliver. `not-kept`: the log does not have that record; nothing changes.
+   */
+  replayDelivery(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'>;
+  /** Gives up all pending records of a queue. Later records are delivered again. False if there is no such queue. */
+  purgeDelivery(queue: DeliveryKey): Promise<boolean>;
+}

@@ -1,0 +1,99 @@
+import type { DeliveryOutcome } from '../push-deliveries.js';
+import type { Lease } from '../task-storage.js';
+
+/** The part of a queue of deliveries on which every decision about it rests. Times are ms of the storage's clock. */
+export interface DeliveryHead {
+  /** Sequence number of the last settled record. */
+  readonly position: number;
+  /** Set exactly if records are pending and the queue is not parked. */
+  readonly dueAt: number | undefined;
+  readonly attempts: number;
+  readonly lastStatus: number | undefined;
+  readonly parked: string | undefined;
+  readonly epoch: number;
+  readonly holder: { readonly node: string; readonly leaseEnd: number } | undefined;
+}
+
+/** The log of the task of a queue. */
+export interface DeliveryLog {
+  /** The lowest sequence number still kept. */
+  readonly floor: number;
+  /** Sequence number of the last record. */
+  readonly last: number;
+}
+
+/** The queue of a new configuration. It begins behind `position`. */
+export function newDeliveryQueue(position: number, last: number, now: number): DeliveryHead {
+  return renewedQueue({ position, epoch: -1 }, last, now);
+}
+
+/** The queue after its task got records. Undefined if that changes nothing: the queue is parked, or due already. */
+export function dueDelivery(head: DeliveryHead, now: number): DeliveryHead | undefined {
+  return head.parked === undefined && head.dueAt === undefined ? { ...head, dueAt: now } : undefined;
+}
+
+/** True if a node may claim the queue. */
+export function isDeliveryClaimable({ dueAt, holder }: DeliveryHead, now: number): boolean {
+  return dueAt !== undefined && dueAt <= now && (holder === undefined || holder.leaseEnd <= now);
+}
+
+/** The queue after a claim. */
+export function claimedDelivery(head: DeliveryHead, { node, leaseMs }: Lease, now: number): DeliveryHead {
+  return { ...head, epoch: head.epoch + 1, holder: { node, leaseEnd: now + leaseMs } };
+}
+
+/** The queue after the outcome of an attempt. Undefined if the holder was overtaken. */
+export function settledDelivery(
+  head: DeliveryHead,
+  { epoch, outcome }: { readonly epoch: number; readonly outcome: DeliveryOutcome },
+  { last, now }: { readonly last: number; readonly now: number },
+): DeliveryHead | undefined {
+  if (head.holder === undefined || head.epoch !== epoch) return undefined;
+  const free = { ...head, lastStatus: outcome.status, holder: undefined };
+  switch (outcome.kind) {
+    case 'delivered': {
+      const position = Math.min(last, Math.max(head.position, outcome.through));
+      const isPending = position < last;
+      const { leaseMs } = outcome;
+      const isKept = isPending && leaseMs !== undefined;
+      const holder = isKept ? { node: head.holder.node, leaseEnd: now + leaseMs } : undefined;
+      return { ...free, position, attempts: 0, dueAt: isPending ? now : undefined, holder };
+    }
+    case 'retry':
+      return { ...free, attempts: head.attempts + 1, dueAt: now + outcome.inMs };
+    case 'park':
+      return { ...free, attempts: head.attempts + 1, dueAt: undefined, parked: outcome.reason };
+  }
+}
+
+/** The queue after a replay. Undefined if the log does not have the record to begin with. */
+export function replayedDelivery(
+  head: DeliveryHead,
+  { from, floor, last }: DeliveryLog & { readonly from: number | undefined },
+  now: number,
+): DeliveryHead | undefined {
+  if (from === undefined) return renewedQueue(head, last, now);
+  if (from < floor || from > last) return undefined;
+  return renewedQueue({ position: from - 1, epoch: head.epoch }, last, now);
+}
+
+/** The queue without its pending records. */
+export function purgedDelivery(head: DeliveryHead, last: number, now: number): DeliveryHead {
+  return renewedQueue({ position: last, epoch: head.epoch }, last, now);
+}
+
+function renewedQueue(
+  { position, epoch }: Pick<DeliveryHead, 'position' | 'epoch'>,
+  last: number,
+  now: number,
+): DeliveryHead {
+  return {
+    position,
+    dueAt: position < last ? now : undefined,
+    attempts: 0,
+    lastStatus: undefined,
+    parked: undefined,
+    epoch: epoch + 1,
+    holder: undefined,
+  };
+}
