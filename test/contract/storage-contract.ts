@@ -5,6 +5,7 @@ import { cancelingContract } from './storage/canceling.js';
 import { checkingContract } from './storage/checking.js';
 import { claimingContract } from './storage/claiming.js';
 import { commitsContract } from './storage/commits.js';
+import { deliveriesContract } from './storage/deliveries.js';
 import { keepingContract } from './storage/keeping.js';
 import { listsContract } from './storage/lists.js';
 import { logsContract } from './storage/logs.js';
@@ -27,6 +28,7 @@ export function storageContract(name: string, open: OpenStorage): void {
       listsContract,
       keepingContract,
       pushConfigurationsContract,
+      deliveriesContract,
       commitsContract,
       checkingContract,
       processesContract,

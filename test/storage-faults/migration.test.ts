@@ -10,7 +10,7 @@ import { checkWhole } from './whole-file.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const VERSION = 7;
+const VERSION = 8;
 let folder: string;
 /** A file of the first version, with finished tasks and one that waits. */
 let old: string;
@@ -29,7 +29,7 @@ beforeAll(async () => {
       task INTEGER, seq INTEGER, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT, PRIMARY KEY (task, seq)
     ) STRICT, WITHOUT ROWID;
     INSERT INTO old_record SELECT key >> 31, key & 0x7fffffff, turn, event, history, metadata FROM task_record;
-    DROP TABLE task_record; ALTER TABLE old_record RENAME TO task_record;
+    DROP TABLE task_record; DROP TABLE push_delivery; ALTER TABLE old_record RENAME TO task_record;
     DROP INDEX task_ended; CREATE INDEX task_ended ON task (ended) WHERE ended IS NOT NULL;
     ALTER TABLE task DROP COLUMN bytes; ALTER TABLE execution DROP COLUMN hand_overs; UPDATE meta SET value = '1' WHERE name = 'schema'; VACUUM;`);
   tasks = new Map(

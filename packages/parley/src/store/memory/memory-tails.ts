@@ -33,12 +33,16 @@ export class MemoryTails {
     this.#bytes -= bytesOf(entry);
   }
 
-  /** Drops records of tasks that ended before a time and have no pending delivery, at most so many; how many went. */
-  sweep(before: number, limit: number): number {
+  /**
+   * Drops records of tasks that ended before a time, at most so many; how many went. A pending delivery keeps the records
+   * of its task unless the task ended before `finishedBefore`.
+   */
+  sweep(before: number, finishedBefore: number, limit: number): number {
     let dropped = 0;
     for (const entry of this.#tasks.before(before)) {
       if (dropped >= limit) break;
-      if (!hasPendingDelivery(entry)) dropped += this.#forget(entry, limit - dropped);
+      const isOver = (entry.endedAt ?? 0) < finishedBefore;
+      if (isOver || !hasPendingDelivery(entry)) dropped += this.#forget(entry, limit - dropped);
     }
     return dropped;
   }

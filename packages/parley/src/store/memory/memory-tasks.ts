@@ -130,7 +130,7 @@ export class MemoryTasks {
   sweep(times: SweepTimes, limit: number): { readonly tasks: number; readonly records: number } {
     const { eventLogsBefore, finishedBefore, now } = times;
     this.#ended.setClockBack(now);
-    const records = this.#tails.sweep(Math.max(eventLogsBefore, finishedBefore), limit);
+    const records = this.#tails.sweep(Math.max(eventLogsBefore, finishedBefore), finishedBefore, limit);
     let tasks = 0;
     while (records + tasks < limit) {
       const entry = this.#ended.oldest(finishedBefore);

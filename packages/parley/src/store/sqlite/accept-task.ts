@@ -50,7 +50,10 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
     else sql.run('UPDATE task SET turns = ? WHERE pk = ?', turn, head.pk);
   }
   heads.keep(taskId, head);
-  if (pushConfig !== null) putConfig(tables, head, pushConfig);
+  if (pushConfig !== null) {
+    const [id, config] = pushConfig;
+    putConfig(tables, head, { id, config, position: create === null ? head.seq : 0, now });
+  }
   if (idempotency !== null) {
     const [key, expiresAt, digest] = idempotency;
     rememberKey(tables, scope, { key, expiresAt, digest, task: taskId, turn, reply: null, node: null, leaseEnd: null });

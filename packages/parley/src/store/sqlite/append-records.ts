@@ -1,5 +1,6 @@
 import { type AppendedHead, decideAppend } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
+import { markDue } from './delivery-queues.js';
 import { putSnapshot } from './insert-task.js';
 import { AFTER_SEQ, RECORD_KEY } from './record-keys.js';
 import { trimFinishedLogs, trimLog } from './retention.js';
@@ -54,7 +55,8 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
     settleReady(tables, head);
   }
   tables.heads.keep(taskId, head);
-  return ['appended', waitingIn(head)];
+  const isDue = head.hasDeliveries && records.length > 0 && markDue(tables, head, now);
+  return isDue ? ['appended', waitingIn(head), isDue] : ['appended', waitingIn(head)];
 }
 
 /** True if the log ends with just these records. */

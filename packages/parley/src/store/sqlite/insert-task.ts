@@ -41,6 +41,7 @@ export function insertTask(tables: WriteTables, insertion: Insertion): HeadRow {
     status,
     metadata,
     bytes: event.length,
+    hasDeliveries: false,
   };
   if (holder !== undefined) counters.noteLease(holder.leaseEnd);
   sql.run(

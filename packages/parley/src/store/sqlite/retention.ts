@@ -36,26 +36,31 @@ export function sweep(
 ): SweepResult {
   tables.counters.setClockBack(now);
   const keys = tables.sql.apart('expired idempotency keys', () => sweepKeys(tables, now, limit)) ?? 0;
-  const logs = { before: Math.max(eventLogsBefore, finishedBefore), now, limit: limit - keys };
+  const logs = { before: Math.max(eventLogsBefore, finishedBefore), finishedBefore, now, limit: limit - keys };
   const records = tables.sql.apart('event logs of finished tasks', () => sweepLogs(tables, logs)) ?? 0;
   const tasks = sweepFinished(tables, finishedBefore, limit - keys - records);
   return { tasks, records, keys, more: keys + records + tasks >= limit };
 }
 
+/** Removes the logs of finished tasks. A pending delivery keeps the log of its task as long as the task stays. */
 function sweepLogs(
   tables: WriteTables,
-  { before, now, limit }: { readonly before: number; readonly now: number; readonly limit: number },
+  logs: { readonly before: number; readonly finishedBefore: number; readonly now: number; readonly limit: number },
 ): number {
+  const { before, finishedBefore, now, limit } = logs;
   const from = tables.counters.sweptUntil();
   let dropped = 0;
   let until = Math.max(from, Math.min(before, now));
-  const logs = tables.sql.all<FinishedLog>(
-    `SELECT ${LOG_COLUMNS} FROM task WHERE ended >= ? AND ended < ? AND floor <= seq ORDER BY ended LIMIT ?`,
+  const found = tables.sql.all<FinishedLog>(
+    `SELECT ${LOG_COLUMNS} FROM task WHERE ended >= ? AND ended < ? AND floor <= seq
+      AND (ended < ? OR NOT EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk AND d.due IS NOT NULL))
+      ORDER BY ended LIMIT ?`,
     from,
     before,
+    finishedBefore,
     Math.max(0, limit) + 1,
   );
-  for (const log of logs) {
+  for (const log of found) {
     dropped += tables.sql.apart(log.pk, () => dropLog(tables, log, limit - dropped)) ?? 0;
     if (dropped >= limit) {
       until = log.ended;
@@ -63,7 +68,9 @@ function sweepLogs(
     }
   }
   // Damaged logs stay, so that a full stretch may end before the limit.
-  if (logs.length > limit) until = Math.min(until, logs.at(-1)?.ended ?? until);
+  if (found.length > limit) until = Math.min(until, found.at(-1)?.ended ?? until);
+  // The next sweep begins at the first log that a delivery needs.
+  until = Math.min(until, tables.sql.get<{ ended: number | null }>(NEEDED, finishedBefore)?.ended ?? until);
   if (until > from) tables.counters.setSweptUntil(until);
   return dropped;
 }
@@ -98,7 +105,7 @@ function endedBefore(tables: WriteTables, before: number, limit: number): readon
 
 function remove(tables: WriteTables, task: Removable): void {
   tables.sql.run(`DELETE FROM task_record WHERE ${OF_TASK}`, task.pk, task.pk);
-  for (const table of ['snapshot', 'execution', 'push_config']) {
+  for (const table of ['snapshot', 'execution', 'push_config', 'push_delivery']) {
     tables.sql.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
   }
   const gone = tables.sql.get<{ ended: number | null; bytes: number }>(
@@ -117,6 +124,9 @@ function remove(tables: WriteTables, task: Removable): void {
   );
   if (left?.tasks === 0) tables.sql.run('DELETE FROM context WHERE scope = ? AND id = ?', scope, contextId);
 }
+
+const NEEDED = `SELECT min(t.ended) AS ended FROM push_delivery d JOIN task t ON t.pk = d.task
+  WHERE d.due IS NOT NULL AND t.ended >= ?`;
 
 /** The log of a finished task. */
 interface FinishedLog {

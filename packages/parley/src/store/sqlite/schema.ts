@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 /**
  * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
@@ -57,6 +57,15 @@ CREATE INDEX execution_ready ON execution (place) WHERE ready = 1;
 CREATE TABLE push_config (
   task INTEGER, id TEXT, config TEXT NOT NULL, PRIMARY KEY (task, id)
 ) STRICT, WITHOUT ROWID;
+-- The queue of deliveries of each push configuration. Records after position are pending. due: if they are and the queue
+-- is not parked, the time of the next attempt.
+CREATE TABLE push_delivery (
+  pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, agent INTEGER NOT NULL, config TEXT NOT NULL,
+  position INTEGER NOT NULL, due INTEGER, attempts INTEGER NOT NULL, status INTEGER, parked TEXT,
+  epoch INTEGER NOT NULL, node TEXT, lease_end INTEGER
+) STRICT;
+CREATE UNIQUE INDEX push_delivery_config ON push_delivery (task, config);
+CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
 CREATE TABLE idempotency (
   scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
   node TEXT, lease_end INTEGER, PRIMARY KEY (scope, key)
@@ -87,6 +96,16 @@ const MIGRATIONS = [
   CREATE INDEX idempotency_expires ON idempotency (expires);`,
   'DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, scope);',
   'ALTER TABLE idempotency ADD COLUMN node TEXT; ALTER TABLE idempotency ADD COLUMN lease_end INTEGER;',
+  // Nothing was delivered before: the queues begin behind what their tasks have.
+  `CREATE TABLE push_delivery (
+    pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, agent INTEGER NOT NULL, config TEXT NOT NULL,
+    position INTEGER NOT NULL, due INTEGER, attempts INTEGER NOT NULL, status INTEGER, parked TEXT,
+    epoch INTEGER NOT NULL, node TEXT, lease_end INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX push_delivery_config ON push_delivery (task, config);
+  CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
+  INSERT INTO push_delivery SELECT NULL, c.task, t.agent, c.id, t.seq, NULL, 0, NULL, NULL, 0, NULL, NULL
+    FROM push_config c JOIN task t ON t.pk = c.task;`,
 ] as const;
 
 /**

@@ -6,6 +6,7 @@ import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
 import { NodeList } from '../node-list.js';
+import type { PushDeliveries } from '../push-deliveries.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import type {
@@ -48,9 +49,9 @@ import { readProgress, readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { stateOfNumber } from './state-numbers.js';
 import { storedOf, type TaskRow, taskOf } from './task-texts.js';
-import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
+import { acceptWrite, appendWrite, heldFields, newTaskFields, queueFields, scopeFields } from './to-write-requests.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
-import type { ClaimedTurn, HeldResult } from './write-requests.js';
+import type { ClaimedTurn, HeldResult, RecordFields } from './write-requests.js';
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
 const SMALL_READ = 1_048_576;
@@ -98,6 +99,7 @@ export class SqliteStorage implements TaskStorage {
     switch (result[0]) {
       case 'accepted': {
         const [, turn, seq, epoch] = result;
+        if (acceptance.pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
         const taskId = 'create' in task ? task.create.id : task.id;
         if (epoch === null) {
           if (acceptance.claim === undefined) this.wakeups.workReady(scope.agent);
@@ -128,6 +130,7 @@ export class SqliteStorage implements TaskStorage {
     const result = await this.#commits.do(appendWrite(append, now));
     if (result[0] !== 'appended') return { kind: result[0] };
     if (typeof append.authority !== 'number') this.wakeups.taskChanged(append.key);
+    if (result[2] === true) this.wakeups.deliveryReady(append.key.scope.agent);
     return { kind: 'appended', waiting: result[1] };
   }
 
@@ -209,13 +212,7 @@ export class SqliteStorage implements TaskStorage {
     this.#open();
     if (maxBytes <= SMALL_READ) return this.#read(() => readRecords(this.#file.tables, { key, after, maxBytes }));
     const page = await this.#ask('records', { read: 'records', key, after, maxBytes });
-    const records = page.records.map(([seq, turn, text, history, metadata]) =>
-      LogRecord.fromText(seq, turn, text, {
-        ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
-        ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
-      }),
-    );
-    return { ...page, records };
+    return { ...page, records: page.records.map(recordOf) };
   }
 
   async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
@@ -273,12 +270,12 @@ export class SqliteStorage implements TaskStorage {
     scope: Scope,
     config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean> {
-    this.#open();
+    const now = this.#open();
     const { taskId, id } = config;
-    return this.#commits.do([
-      'put-push-config',
-      { scope: scopeFields(scope), taskId, id, config: JSON.stringify(config) },
-    ]);
+    const put = { scope: scopeFields(scope), now, taskId, id, config: JSON.stringify(config) };
+    const isPut = await this.#commits.do(['put-push-config', put]);
+    if (isPut) this.wakeups.deliveryReady(scope.agent);
+    return isPut;
   }
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
@@ -300,6 +297,44 @@ export class SqliteStorage implements TaskStorage {
     this.#open();
     return this.#commits.do(['delete-push-config', { scope: scopeFields(scope), taskId, id }]);
   }
+
+  claimDeliveries: PushDeliveries['claimDeliveries'] = async ({ node, leaseMs, agents, limit, maxBytes }) => {
+    const now = this.#open();
+    const write = { now, node, leaseMs, agents, limit, maxBytes };
+    const { claims, more } = await this.#commits.do(['claim-deliveries', write]);
+    const found = claims.map(({ scope: [agent, tenant, owner], taskId, config, records, ...claim }) => ({
+      key: { scope: { agent, tenant, owner }, id: taskId },
+      ...claim,
+      config: JSON.parse(config) as TaskPushNotificationConfig,
+      records: records.map(recordOf),
+    }));
+    return { claims: found, more };
+  };
+
+  settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) => {
+    const now = this.#open();
+    const settle = { queue: queueFields(held), now, epoch: held.epoch, outcome };
+    const { isSettled, isReady } = await this.#commits.do(['settle-delivery', settle]);
+    if (isReady) this.wakeups.deliveryReady(held.key.scope.agent);
+    return isSettled;
+  };
+
+  deliveries: PushDeliveries['deliveries'] = async (query) => {
+    this.#open();
+    return this.#ask('deliveries', { read: 'deliveries', query });
+  };
+
+  replayDelivery: PushDeliveries['replayDelivery'] = async (queue, from) => {
+    const now = this.#open();
+    const outcome = await this.#commits.do(['replay-delivery', { queue: queueFields(queue), now, from }]);
+    if (outcome === 'replayed') this.wakeups.deliveryReady(queue.key.scope.agent);
+    return outcome;
+  };
+
+  purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) => {
+    const now = this.#open();
+    return this.#commits.do(['purge-delivery', { queue: queueFields(queue), now }]);
+  };
 
   async check(): Promise<StorageLoad> {
     const now = this.#open();
@@ -440,4 +475,11 @@ export class SqliteStorage implements TaskStorage {
 function holdingOf(result: HeldResult): Holding {
   if (result === false) return { held: false };
   return result === null ? { held: true } : { held: true, cancel: parsedCancel(result) };
+}
+
+function recordOf([seq, turn, text, history, metadata]: RecordFields): LogRecord {
+  return LogRecord.fromText(seq, turn, text, {
+    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+  });
 }

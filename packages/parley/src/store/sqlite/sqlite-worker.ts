@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileFault } from './file-fault.js';
 import { cannotOpen, openForReading, openForWriting } from './open-file.js';
+import { readDeliveries } from './read-deliveries.js';
 import { readAbandoned, readPage } from './read-lists.js';
 import { ReadTables } from './read-tables.js';
 import { readRecords } from './read-task.js';
@@ -59,6 +60,8 @@ function read(tables: ReadTables, request: ReadRequest): unknown {
       return readPage(tables, request.query);
     case 'abandoned':
       return readAbandoned(tables, request);
+    case 'deliveries':
+      return readDeliveries(tables, request.query);
     case 'records': {
       const { records, floor, last } = readRecords(tables, request);
       const texts = records.map(({ seq, turn, text, history, metadata }) => [

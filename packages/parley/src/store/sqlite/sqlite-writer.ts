@@ -1,6 +1,13 @@
 import { accept, acceptedBefore, create, createdBefore } from './accept-task.js';
 import { append } from './append-records.js';
 import { claim, claimedBefore } from './claim-turns.js';
+import {
+  claimDeliveries,
+  deliveriesClaimedBefore,
+  purgeDelivery,
+  replayDelivery,
+  settleDelivery,
+} from './delivery-queues.js';
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
 import { begin, leaveAside, release, renew, requestCancel, saveCheckpoint } from './held-turns.js';
 import { deletePushConfig, putPushConfig } from './push-configs.js';
@@ -9,6 +16,7 @@ import { deleteTask, sweep } from './retention.js';
 import type { CheckWrite, Settled, WriteRequest, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
+const VOID_DELIVERIES = 'UPDATE push_delivery SET node = NULL, lease_end = NULL WHERE node IS NOT NULL';
 const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task';
 
 /** The options of a writer. */
@@ -42,6 +50,7 @@ export class SqliteWriter {
           tables.sql.run('UPDATE execution SET ready = 1 WHERE task = ? AND turn = ?', task, turn);
         });
       }
+      tables.sql.apart('deliveries of push', () => tables.sql.run(VOID_DELIVERIES));
     });
   }
 
@@ -128,6 +137,10 @@ const PERFORMED: Performed = {
   remember,
   'put-push-config': putPushConfig,
   'delete-push-config': deletePushConfig,
+  'claim-deliveries': claimDeliveries,
+  'settle-delivery': settleDelivery,
+  'replay-delivery': replayDelivery,
+  'purge-delivery': purgeDelivery,
   check,
   sweep,
 };
@@ -147,6 +160,8 @@ function doneBefore(tables: WriteTables, request: WriteRequest): unknown {
       return acceptedBefore(tables, request);
     case 'claim':
       return claimedBefore(tables, request);
+    case 'claim-deliveries':
+      return deliveriesClaimedBefore(tables, request);
     case 'create':
       return createdBefore(tables, request);
     default:

@@ -29,6 +29,8 @@ export interface HeadRow extends TaskHead {
   metadata: string | null;
   /** About what its records take. */
   bytes: number;
+  /** True if the task has a push configuration. */
+  hasDeliveries: boolean;
 }
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -38,8 +40,8 @@ const CACHED = 5_000;
 /** Texts of a task above this many characters are not kept for thousands of tasks. */
 const LARGE = 8_192;
 
-const HEAD_COLUMNS =
-  'pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began, ended, status, metadata, bytes';
+const HEAD_COLUMNS = `pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began,
+  ended, status, metadata, bytes, EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk) AS has_deliveries`;
 
 /** The rows of tasks, and the numbers of agents and scopes. Keeps those used last, which spares most reads. */
 export class TaskHeads {
@@ -153,6 +155,7 @@ function headOf(row: Row): HeadRow {
     status: row.status as string,
     metadata: row.metadata as string | null,
     bytes: row.bytes as number,
+    hasDeliveries: row.has_deliveries === 1,
   };
 }
 

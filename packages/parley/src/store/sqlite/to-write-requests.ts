@@ -3,11 +3,19 @@ import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
+import type { DeliveryKey } from '../push-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
 import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
 import { stateNumber } from './state-numbers.js';
 import { textOf } from './task-texts.js';
-import type { AcceptWrite, AppendWrite, HeldFields, NewTaskFields, ScopeFields } from './write-requests.js';
+import type {
+  AcceptWrite,
+  AppendWrite,
+  HeldFields,
+  NewTaskFields,
+  QueueFields,
+  ScopeFields,
+} from './write-requests.js';
 
 /** A scope, spread out. */
 export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
@@ -17,6 +25,11 @@ export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
 /** A turn, spread out. */
 export function heldFields({ key, turn, epoch }: HeldTurn): HeldFields {
   return { scope: scopeFields(key.scope), taskId: key.id, turn, epoch };
+}
+
+/** The key of a queue of deliveries, spread out. */
+export function queueFields({ key, configId }: DeliveryKey): QueueFields {
+  return { scope: scopeFields(key.scope), taskId: key.id, configId };
 }
 
 /** A new task with the text of its first record. */

@@ -1,3 +1,4 @@
+import type { DeliveryPage, DeliveryQuery } from '../push-deliveries.js';
 import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
 import type { AbandonedRow, RowPage } from './read-lists.js';
@@ -14,6 +15,7 @@ export type WorkerTask =
 export type ReadRequest =
   | { readonly read: 'page'; readonly query: TaskQuery }
   | { readonly read: 'abandoned'; readonly agents: readonly string[]; readonly before: number; readonly limit: number }
+  | { readonly read: 'deliveries'; readonly query: DeliveryQuery }
   | { readonly read: 'records'; readonly key: TaskKey; readonly after: number; readonly maxBytes: number };
 
 /** Records as texts: `seq`, `turn`, `event`, `history`, `metadata` of each. */
@@ -25,6 +27,7 @@ export interface TextRecords extends Omit<RecordPage, 'records'> {
 export interface ReadResults {
   readonly page: RowPage;
   readonly abandoned: readonly AbandonedRow[];
+  readonly deliveries: DeliveryPage;
   readonly records: TextRecords;
 }
 

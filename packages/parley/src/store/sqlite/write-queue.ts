@@ -95,12 +95,17 @@ function taskOf(request: WriteRequest): string {
     case 'put-push-config':
     case 'delete-push-config':
       return `${request[1].taskId} ${request[1].scope[0]}`;
+    case 'settle-delivery':
+    case 'replay-delivery':
+    case 'purge-delivery':
+      return `${request[1].queue.taskId} ${request[1].queue.scope[0]}`;
     case 'begin':
     case 'release':
     case 'leave-aside':
     case 'checkpoint':
       return `${request[1].turn.taskId} ${request[1].turn.scope[0]}`;
     case 'claim':
+    case 'claim-deliveries':
     case 'renew':
     case 'reserve':
     case 'unreserve':

@@ -1,3 +1,4 @@
+import type { DeliveryOutcome } from '../push-deliveries.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import type { HeldTurn, Swept } from '../task-storage.js';
 
@@ -22,6 +23,10 @@ export type WriteRequest =
   | RememberWrite
   | PutPushConfigWrite
   | DeletePushConfigWrite
+  | ClaimDeliveriesWrite
+  | SettleDeliveryWrite
+  | ReplayDeliveryWrite
+  | PurgeDeliveryWrite
   | CheckWrite
   | SweepWrite;
 
@@ -108,8 +113,8 @@ export type AppendWrite = readonly [
 export const RECORD_FIELDS = 4;
 /** The answer to an append. */
 export type AppendResult =
-  | readonly ['appended', waiting: number]
-  | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
+  /** `isDue`: a delivery became due. */
+  readonly ['appended', waiting: number, isDue?: boolean] | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
 
 /** Claim turns that no node runs. */
 export type ClaimWrite = readonly [
@@ -220,13 +225,80 @@ export type RememberWrite = readonly [
 /** Add or replace a push configuration. */
 export type PutPushConfigWrite = readonly [
   'put-push-config',
-  { readonly scope: ScopeFields; readonly taskId: string; readonly id: string; readonly config: string },
+  {
+    readonly scope: ScopeFields;
+    readonly now: number;
+    readonly taskId: string;
+    readonly id: string;
+    readonly config: string;
+  },
 ];
 /** Remove a push configuration. */
 export type DeletePushConfigWrite = readonly [
   'delete-push-config',
   { readonly scope: ScopeFields; readonly taskId: string; readonly id: string },
 ];
+/** The key of a queue of deliveries, spread out. */
+export interface QueueFields {
+  readonly scope: ScopeFields;
+  readonly taskId: string;
+  readonly configId: string;
+}
+
+/** A record with its texts. */
+export type RecordFields = readonly [
+  seq: number,
+  turn: number,
+  event: string,
+  history: string | null,
+  metadata: string | null,
+];
+
+/** Claim queues of deliveries that are due. */
+export type ClaimDeliveriesWrite = readonly [
+  'claim-deliveries',
+  {
+    readonly now: number;
+    readonly node: string;
+    readonly leaseMs: number;
+    readonly agents: readonly string[];
+    readonly limit: number;
+    readonly maxBytes: number;
+  },
+];
+/** A claimed queue with its configuration and the next records as texts. */
+export interface ClaimedDelivery extends QueueFields {
+  readonly epoch: number;
+  readonly config: string;
+  readonly position: number;
+  readonly last: number;
+  readonly attempts: number;
+  readonly records: readonly RecordFields[];
+}
+/** The claimed queues, and whether a limit cut the list short. */
+export interface ClaimDeliveriesResult {
+  readonly claims: readonly ClaimedDelivery[];
+  readonly more: boolean;
+}
+
+/** Settle an attempt to deliver. */
+export type SettleDeliveryWrite = readonly [
+  'settle-delivery',
+  {
+    readonly queue: QueueFields;
+    readonly now: number;
+    readonly epoch: number;
+    readonly outcome: DeliveryOutcome;
+  },
+];
+/** Make a queue due again. */
+export type ReplayDeliveryWrite = readonly [
+  'replay-delivery',
+  { readonly queue: QueueFields; readonly now: number; readonly from: number | undefined },
+];
+/** Give up the pending records of a queue. */
+export type PurgeDeliveryWrite = readonly ['purge-delivery', { readonly queue: QueueFields; readonly now: number }];
+
 /** Remove what has been kept long enough. */
 export type SweepWrite = readonly [
   'sweep',
@@ -260,6 +332,10 @@ export interface WriteResults {
   readonly remember: KeyRow;
   readonly 'put-push-config': boolean;
   readonly 'delete-push-config': boolean;
+  readonly 'claim-deliveries': ClaimDeliveriesResult;
+  readonly 'settle-delivery': { readonly isSettled: boolean; readonly isReady: boolean };
+  readonly 'replay-delivery': 'replayed' | 'not-found' | 'not-kept';
+  readonly 'purge-delivery': boolean;
   /** Count of turns that wait. */
   readonly check: number;
   readonly sweep: SweepResult;
