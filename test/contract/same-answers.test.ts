@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import type { TaskState } from '../../packages/parley/src/model/task-state.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import type { DeliveryOutcome, HeldDelivery } from '../../packages/parley/src/store/push-deliveries.js';
 import type { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import type { Claim, HeldTurn, Scope, TaskKey, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { LogRecord } from '../../packages/parley/src/task/log-record.js';
@@ -53,6 +54,7 @@ function plain(answer: unknown): unknown {
 class World {
   readonly agent: string;
   readonly #turns = new Map<string, { scope: Scope; turn: number; epoch: number }>();
+  readonly #deliveries = new Map<string, HeldDelivery>();
 
   constructor(run: number) {
     this.agent = `agent ${run}`;
@@ -77,6 +79,16 @@ class World {
     if (claim !== undefined) this.#turns.set(id, { scope: claim.scope, turn: claim.turn, epoch: claim.epoch });
   }
 
+  /** The queue that was last claimed for a task. */
+  delivery(id: string, off: number): HeldDelivery {
+    const { key, configId, epoch } = this.#deliveries.get(id) ?? { key: this.key(id), configId: 'p0', epoch: 1 };
+    return { key, configId, epoch: epoch - off };
+  }
+
+  deliveryClaimed({ key, configId, epoch }: HeldDelivery): void {
+    this.#deliveries.set(key.id, { key, configId, epoch });
+  }
+
   async stored(id: string): Promise<{ scope: Scope; task: Task; seq: number } | undefined> {
     return memory.task(this.key(id).scope, id);
   }
@@ -96,6 +108,7 @@ class World {
       }
     }
     await both((storage) => storage.abandoned([this.agent], 5, 10));
+    await both((storage) => storage.deliveries({ agents: [this.agent], limit: 50 }));
   }
 }
 
@@ -110,6 +123,13 @@ const owner = fc.constantFrom(null, 'alice');
 const state = fc.constantFrom<TaskState>('TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED');
 const off = fc.constantFrom(0, 0, 0, 0, 1);
 let messages = 0;
+const OUTCOMES: readonly DeliveryOutcome[] = [
+  { kind: 'delivered', through: 2, status: 200 },
+  { kind: 'delivered', through: 2, leaseMs: 8 },
+  { kind: 'delivered', through: 99 },
+  { kind: 'retry', inMs: 3, status: 503 },
+  { kind: 'park', reason: 'no', status: 410 },
+];
 
 function steps<A extends unknown[]>(
   name: string,
@@ -140,7 +160,7 @@ const accept = steps(
           waitingLimit: 2,
           ...(claims && { claim: { node: by, leaseMs: 8 } }),
           ...(keyed && { idempotency: { key: `key ${taskId}`, digest: taskId, ttlMs: 20 } }),
-          ...(claims && keyed && { pushConfig: { id: `p${messages}`, url: 'https://example.com' } }),
+          ...(keyed && { pushConfig: { id: `p${messages % 3}`, url: `https://example.com/${messages % 4}` } }),
         }),
       ),
     );
@@ -241,6 +261,39 @@ const anyStep = fc.oneof(
     weight: 1,
     arbitrary: steps('delete', [id, owner], (world, taskId, who) =>
       both((storage) => storage.delete(world.scope(who), taskId)),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: steps('claim deliveries', [node, fc.nat({ max: 3 })], async (world, by, limit) => {
+      const request = { node: by, leaseMs: 8, agents: [world.agent], limit, maxBytes: 500 };
+      const claimed = await both((storage) => storage.claimDeliveries(request));
+      for (const claim of claimed?.claims ?? []) world.deliveryClaimed(claim);
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: steps('settle', [id, fc.constantFrom(...OUTCOMES), off], (world, taskId, outcome, behind) =>
+      both((storage) => storage.settleDelivery(world.delivery(taskId, behind), outcome)),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: steps(
+      'delivery',
+      [id, fc.constantFrom('replay', 'purge', 'list', 'put', 'delete'), fc.nat({ max: 4 })],
+      (world, taskId, what, from) => {
+        const { key, configId } = world.delivery(taskId, 0);
+        const config = { id: configId, taskId, url: `https://example.com/${from}` };
+        return both<unknown>((storage) => {
+          if (what === 'replay') return storage.replayDelivery({ key, configId }, from === 0 ? undefined : from);
+          if (what === 'purge') return storage.purgeDelivery({ key, configId });
+          if (what === 'put') return storage.putPushConfig(key.scope, config);
+          if (what === 'delete') return storage.deletePushConfig(key.scope, taskId, configId);
+          const standing = from < 2 ? 'parked' : 'pending';
+          return storage.deliveries({ agents: [world.agent], standing, limit: 50 });
+        });
+      },
     ),
   },
   {
