@@ -22,7 +22,7 @@ export interface DeliveryQueue extends DeliveryKey {
   readonly last: number;
   /** Failed attempts since the last record that was delivered. */
   readonly attempts: number;
-  /** The time from which a node can claim the queue, in ms since the epoch. Absent if nothing is pending, or if parked. */
+  /** The time of the next attempt, in ms since the epoch. Absent if nothing is pending, or if parked. */
   readonly dueAt?: number;
   /** HTTP status of the last attempt; absent if it got no answer. */
   readonly lastStatus?: number;
@@ -95,10 +95,10 @@ export interface DeliveryPage {
  * sequence numbers. The queue has its position only; its pending records are those of the task's log after it. The
  * caller decides which records it sends.
  *
- * - A configuration that comes with the message of a new task begins with the first record of the task. Any other begins
- *   behind the last record that the task has when the configuration is added.
- * - A configuration that replaces a different one of the same id keeps the position. Its queue is then as after a replay.
- *   An equal one changes nothing.
+ * - A configuration that comes with the message of a new task begins with the first record of the task. Any other
+ *   begins behind the last record that the task has when the configuration is added.
+ * - A configuration that replaces a different one of the same id keeps the position. Its queue is then as after a
+ *   replay. An equal one changes nothing.
  * - A queue becomes due in the commit of the first record that it has to deliver.
  * - The queue goes with its configuration or its task.
  */

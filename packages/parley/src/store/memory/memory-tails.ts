@@ -34,8 +34,8 @@ export class MemoryTails {
   }
 
   /**
-   * Drops records of tasks that ended before a time, at most so many; how many went. A pending delivery keeps the records
-   * of its task unless the task ended before `finishedBefore`.
+   * Drops records of tasks that ended before a time, at most so many; how many went. A pending delivery keeps the
+   * records of its task unless the task ended before `finishedBefore`.
    */
   sweep(before: number, finishedBefore: number, limit: number): number {
     let dropped = 0;

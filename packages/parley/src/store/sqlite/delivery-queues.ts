@@ -55,7 +55,7 @@ const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.seq AS last, c
 const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record
   WHERE ${AFTER_SEQ} ORDER BY key`;
 
-/** Adds the queue of a configuration that is new or differs from the one before. A new queue begins behind `position`. */
+/** Adds or renews the queue of a configuration that is new or has changed. A new queue begins behind `position`. */
 export function putQueue(
   tables: WriteTables,
   head: HeadRow,
