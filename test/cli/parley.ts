@@ -22,7 +22,7 @@ export interface ParleyResult {
   readonly stderr: string;
 }
 
-/** A folder with nothing in it, as the surroundings of a command. */
+/** An empty folder for a command to run in. */
 export class EmptyFolder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'parley-cli-'));
   [Symbol.dispose](): void {
