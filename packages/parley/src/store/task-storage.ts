@@ -365,9 +365,9 @@ export interface StorageLoad {
 
 /**
  * Tasks, their logs, executions, push configurations, deliveries and idempotency keys: one port because they change
- * together or not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may share
- * a commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it. Rejects
- * with StorageError when the storage itself fails; nothing was written then, as far as the storage can know.
+ * together or not at all. Every method is one transaction, durable when its promise resolves. Concurrent calls may
+ * share a commit; one that fails never fails another. Nothing throws for what a caller can cause: outcomes say it.
+ * Rejects with StorageError when the storage itself fails; nothing was written then, as far as the storage can know.
  */
 export interface TaskStorage extends PushDeliveries {
   /**
