@@ -1,8 +1,7 @@
 import type { Artifact } from '../../model/artifact.js';
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { Part } from '../../model/part.js';
-import type { TaskEvent } from '../../model/stream-response.js';
+import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-response.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 
@@ -11,30 +10,33 @@ const SAME = 0;
 /** So many artifacts are looked through without an index. */
 const FEW = 4;
 
-/** Parts of an artifact of the task: its place, and the places of its parts, without the last one. */
-type Parts = readonly [artifact: number, from: number, to: number];
-
 /** An event as the JSON of a finished task's log keeps it. A number is a reference to the task. */
 type PackedEvent =
   | { task: PackedSnapshot }
   | { statusUpdate: { taskId: string | 0; contextId: string | 0; status: TaskStatus | 0 } }
   | {
-      artifactUpdate: {
-        taskId: string | 0;
-        contextId: string | 0;
-        artifact: (Omit<Artifact, 'parts'> & { parts: readonly Part[] | Parts }) | number;
-      };
+      artifactUpdate: { taskId: string | 0; contextId: string | 0; artifact: Artifact | number };
     };
 
 type PackedSnapshot = Omit<Task, 'history'> & { history?: readonly Message[] | number };
 
+/**
+ * A chunk with nothing but parts of an artifact of the task: the place of the artifact, and those of the parts, without
+ * the last one. `flags` has the place of `append` in `FLAGS`, and three times that of `lastChunk`.
+ */
+type PackedChunk = readonly [turn: number, artifact: number, from: number, to: number, flags: number];
+
+const FLAGS = [undefined, false, true] as const;
+
 /** The stored members of one record. A message in the history may be its place in the task's. */
-export type PackedRecord = readonly [
-  turn: number,
-  event: PackedEvent,
-  history: readonly (Message | number)[] | null,
-  metadata: JsonObject | null,
-];
+export type PackedRecord =
+  | readonly [
+      turn: number,
+      event: PackedEvent,
+      history: readonly (Message | number)[] | null,
+      metadata: JsonObject | null,
+    ]
+  | PackedChunk;
 
 /**
  * Makes records of a finished task short. The fold shares messages, artifacts and parts with the records: a record
@@ -59,6 +61,10 @@ export class RecordPacker {
 
   /** Takes the records in order. */
   pack({ turn, event, history, metadata }: LogRecord): PackedRecord {
+    if ('artifactUpdate' in event && history === undefined && metadata === undefined) {
+      const chunk = this.#chunk(turn, event.artifactUpdate);
+      if (chunk !== undefined) return chunk;
+    }
     return [turn, this.#event(event), history?.map((message) => this.#message(message)) ?? null, metadata ?? null];
   }
 
@@ -87,19 +93,35 @@ export class RecordPacker {
     return { ...task, history: history.length };
   }
 
-  #artifact(artifact: Artifact) {
-    const { artifactId } = artifact;
-    const place = this.#places
-      ? (this.#places.get(artifactId) ?? -1)
-      : this.#artifacts.findIndex((other) => other.artifactId === artifactId);
+  #artifact(artifact: Artifact): Artifact | number {
+    const place = this.#placeOf(artifact);
+    return this.#artifacts[place] === artifact ? place : artifact;
+  }
+
+  #chunk(turn: number, update: TaskArtifactUpdateEvent): PackedChunk | undefined {
+    const { taskId, contextId, artifact, append, lastChunk } = update;
+    if (taskId !== this.#task.id || contextId !== this.#task.contextId) return undefined;
+    const given = (append === undefined ? 0 : 1) + (lastChunk === undefined ? 0 : 1);
+    if (memberCount(update) !== 3 + given || memberCount(artifact) !== 2) return undefined;
+    const place = this.#placeOf(artifact);
     const whole = this.#artifacts[place];
-    if (whole === undefined) return artifact;
-    if (whole === artifact) return place;
+    const { parts } = artifact;
+    if (whole === undefined || whole === artifact || parts.length === 0) return undefined;
     const from = this.#nextPart[place] ?? 0;
-    const { length } = artifact.parts;
-    if (length === 0 || artifact.parts.some((part, at) => part !== whole.parts[from + at])) return artifact;
-    this.#nextPart[place] = from + length;
-    return { ...artifact, parts: [place, from, from + length] as const };
+    for (let index = 0; index < parts.length; index += 1) {
+      if (parts[index] !== whole.parts[from + index]) return undefined;
+    }
+    const to = from + parts.length;
+    this.#nextPart[place] = to;
+    return [turn, place, from, to, FLAGS.indexOf(append) + 3 * FLAGS.indexOf(lastChunk)];
+  }
+
+  #placeOf({ artifactId }: Artifact): number {
+    if (this.#places) return this.#places.get(artifactId) ?? -1;
+    for (let place = 0; place < this.#artifacts.length; place += 1) {
+      if (this.#artifacts[place]?.artifactId === artifactId) return place;
+    }
+    return -1;
   }
 
   #message(message: Message): Message | number {
@@ -110,11 +132,28 @@ export class RecordPacker {
 }
 
 /** The record that was packed, from its parsed JSON, which it takes over. `task` is the task that it refers to. */
-export function unpacked(seq: number, [turn, event, history, metadata]: PackedRecord, task: Task): LogRecord {
+export function unpacked(seq: number, packed: PackedRecord, task: Task): LogRecord {
+  if (packed.length === 5) return chunkOf(seq, packed, task);
+  const [turn, event, history, metadata] = packed;
   const extras: { -readonly [Name in keyof LogRecordExtras]: LogRecordExtras[Name] } = {};
   if (history !== null) extras.history = history.map((message) => messageOf(message, task));
   if (metadata !== null) extras.metadata = metadata;
   return LogRecord.of(seq, turn, eventOf(event, task), extras);
+}
+
+function chunkOf(seq: number, [turn, place, from, to, flags]: PackedChunk, task: Task): LogRecord {
+  const whole = artifactAt(place, task);
+  const append = FLAGS[flags % 3];
+  const lastChunk = FLAGS[Math.floor(flags / 3)];
+  return LogRecord.of(seq, turn, {
+    artifactUpdate: {
+      taskId: task.id,
+      contextId: task.contextId ?? '',
+      artifact: { artifactId: whole.artifactId, parts: whole.parts.slice(from, to) },
+      ...(append !== undefined && { append }),
+      ...(lastChunk !== undefined && { lastChunk }),
+    },
+  });
 }
 
 /** Puts the values in place of the references, so that the members keep their order. */
@@ -122,7 +161,7 @@ function eventOf(event: PackedEvent, task: Task): TaskEvent {
   if ('artifactUpdate' in event) {
     const update = event.artifactUpdate;
     setIds(update, task);
-    update.artifact = artifactOf(update.artifact, task) as Artifact;
+    if (typeof update.artifact === 'number') update.artifact = artifactAt(update.artifact, task);
   } else if ('statusUpdate' in event) {
     const update = event.statusUpdate;
     setIds(update, task);
@@ -139,12 +178,9 @@ function setIds(update: { taskId: string | 0; contextId: string | 0 }, task: Tas
   if (update.contextId === SAME) update.contextId = task.contextId ?? '';
 }
 
-function artifactOf(packed: object | number, { artifacts = [] }: Task): unknown {
-  if (typeof packed === 'number') return artifacts[packed];
-  const artifact = packed as { parts: readonly Part[] | Parts };
-  const [place, from, to] = artifact.parts;
-  if (typeof place !== 'number' || typeof from !== 'number' || typeof to !== 'number') return artifact;
-  artifact.parts = artifacts[place]?.parts.slice(from, to) ?? [];
+function artifactAt(place: number, { artifacts = [] }: Task): Artifact {
+  const artifact = artifacts[place];
+  if (artifact === undefined) throw new RangeError(`The task has no artifact ${place}`);
   return artifact;
 }
 
@@ -153,4 +189,10 @@ function messageOf(packed: Message | number, { history = [] }: Task): Message {
   const message = history[packed];
   if (message === undefined) throw new RangeError(`The task has no message ${packed}`);
   return message;
+}
+
+function memberCount(value: object): number {
+  let count = 0;
+  for (const _ in value) count += 1;
+  return count;
 }

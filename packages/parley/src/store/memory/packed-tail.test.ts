@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Artifact } from '../../model/artifact.js';
 import type { Message } from '../../model/message.js';
-import type { TaskEvent } from '../../model/stream-response.js';
+import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-response.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
@@ -17,19 +16,25 @@ const status = (state: TaskStatus['state']): TaskStatus => ({ state, timestamp: 
 /** A change of a task, and the extras of its record. */
 const change: fc.Arbitrary<readonly [TaskEvent, LogRecordExtras]> = fc.oneof(
   fc
-    .record({
-      artifact: fc.record({
-        artifactId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
-        parts: fc.array(
-          fc.string().map((text) => ({ text })),
-          { maxLength: 3 },
+    .record(
+      {
+        artifact: fc.record(
+          {
+            artifactId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+            parts: fc.array(
+              fc.string().map((text) => ({ text })),
+              { maxLength: 3 },
+            ),
+            name: fc.string(),
+          },
+          { requiredKeys: ['artifactId', 'parts'] },
         ),
-      }),
-      append: fc.boolean(),
-    })
-    .map(
-      ({ artifact, append }) => [{ artifactUpdate: { ...IDS, artifact: artifact as Artifact, append } }, {}] as const,
-    ),
+        append: fc.boolean(),
+        lastChunk: fc.boolean(),
+      },
+      { requiredKeys: ['artifact'] },
+    )
+    .map((update) => [{ artifactUpdate: { ...IDS, ...update } as TaskArtifactUpdateEvent }, {}] as const),
   fc
     .nat({ max: 5 })
     .map(
