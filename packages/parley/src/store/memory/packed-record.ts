@@ -21,8 +21,9 @@ type PackedEvent =
 type PackedSnapshot = Omit<Task, 'history'> & { history?: readonly Message[] | number };
 
 /**
- * A chunk with nothing but parts of an artifact of the task: the place of the artifact, and those of the parts, without
- * the last one. `flags` has the place of `append` in `FLAGS`, and three times that of `lastChunk`.
+ * A chunk that has only parts of an artifact of the task. It names the place of the artifact, and the places of the
+ * parts. `to` is behind the last part. `flags` has the place of `append` in `FLAGS`, and three times that of
+ * `lastChunk`.
  */
 type PackedChunk = readonly [turn: number, artifact: number, from: number, to: number, flags: number];
 
