@@ -69,7 +69,7 @@ export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modul
 export const hostless = subpaths.filter(
   ({ files }) =>
     !files.some((file) =>
-      /^dist\/(?:adapters\/(?!fetch\/|hono\/)|(?:store|cache)\/(?!memory\/)\w+\/|telemetry\/\w+\/)/.test(file),
+      /^dist\/(?:adapters\/(?!fetch\/|hono\/)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|telemetry\/\w+\/)/.test(file),
     ),
 );
 

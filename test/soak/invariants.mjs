@@ -29,7 +29,7 @@ export async function checkTasks(storage, agent) {
 async function checkTask(storage, { scope, task, seq, running }) {
   assert(isTerminal(task.status.state), `it is left in ${task.status.state}`);
   assert(!running, 'a turn still holds it');
-  const key = { agent: scope.agent, id: task.id };
+  const key = { scope, id: task.id };
   const records = [];
   let floor = 1;
   for (let after = 0; ; ) {

@@ -38,6 +38,17 @@ const { metafile } = await build({
   ],
 });
 
+// esbuild also writes chunks for dynamic imports in code that it left out. No file of the bundle loads them.
+const reached = new Set();
+const reach = (output) => {
+  const { imports } = metafile.outputs[output] ?? {};
+  if (imports === undefined || reached.has(output)) return;
+  reached.add(output);
+  for (const { path } of imports) reach(path);
+};
+reach('bundle/run.js');
+for (const output of Object.keys(metafile.outputs)) if (!reached.has(output)) rmSync(join(folder, output));
+
 // Third-party code keeps its licence.
 for (const path of Object.keys(metafile.inputs)) {
   const [place, name] = FOREIGN.exec(path) ?? [];
