@@ -69,7 +69,9 @@ export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modul
 export const hostless = subpaths.filter(
   ({ files }) =>
     !files.some((file) =>
-      /^dist\/(?:adapters\/(?!fetch\/|hono\/)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|telemetry\/\w+\/)/.test(file),
+      /^dist\/(?:adapters\/(?!fetch\/|hono\/)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|telemetry\/\w+\/)/.test(
+        file,
+      ),
     ),
 );
 
