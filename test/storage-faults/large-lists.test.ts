@@ -49,7 +49,7 @@ it.each(['SQLite', 'memory'])(
     try {
       const made = kind === 'memory' ? [] : [...(await filledFile(path))];
       // The next page must not need the remains of the one before: with a large heap they are collected late.
-      await using server = await ServerProcess.start(path, { heapMiB: kind === 'memory' ? 256 : 64 });
+      await using server = await ServerProcess.start(path, { heapMiB: kind === 'memory' ? 166 : 64 });
       const caller = new Caller(server.addresses);
       while (made.length < 10) made.unshift(taskOf(await caller.send(`large ${CHARACTERS}`)).id);
       await caller.task(made[0] ?? '');
