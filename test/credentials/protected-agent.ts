@@ -1,6 +1,6 @@
-import { type SecurityScheme, UnauthenticatedError } from '../../packages/parley/src/exports/index.js';
+import type { SecurityScheme } from '../../packages/parley/src/exports/index.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
-import type { Authenticator, Credentials, User } from '../../packages/parley/src/exports/server.js';
+import type { Authentication, Authenticator, Credentials } from '../../packages/parley/src/exports/server.js';
 import { CLIENT_SECRET } from './authorization-server.js';
 
 /** An agent on a port that answers with who its caller is. */
@@ -25,12 +25,12 @@ export async function startProtectedAgent({
   const authenticator: Authenticator = {
     challenges: ['Bearer realm="agent"'],
     securitySchemes,
-    async authenticate(credentials): Promise<User> {
+    async authenticate(credentials): Promise<Authentication> {
       const found = presentedBy(credentials);
       presented.push(found);
       const name = found === undefined ? undefined : await userOf(found);
-      if (name === undefined) throw new UnauthenticatedError(['Bearer realm="agent", error="invalid_token"']);
-      return { id: `test:${name}`, name };
+      if (name !== undefined) return { kind: 'user', user: { id: `test|${name}`, name } };
+      return { kind: 'refused', reason: 'unknown', challenges: ['Bearer realm="agent", error="invalid_token"'] };
     },
   };
   const server = createA2AServer({

@@ -41,7 +41,7 @@ export async function startTlsAgent({
     securitySchemes: { certificate: { mtlsSecurityScheme: {} } },
     authenticate: async (credentials) => {
       const name = credentials.header('x-certificate');
-      return name ? { id: `mtls:${name}`, name } : undefined;
+      return name ? { kind: 'user', user: { id: `mtls|${name}`, name } } : { kind: 'anonymous' };
     },
   };
   const agent = createAgentHandler({

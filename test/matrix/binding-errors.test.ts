@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
 import { ERROR_NUMBERS } from '../../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_STATUS } from '../../packages/parley/src/bindings/http-json/errors.js';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
@@ -175,22 +176,26 @@ describe('errors from elsewhere', () => {
 });
 
 describe('authentication (Spec §3.3.2, §7)', () => {
-  const authenticator = (answer: () => Promise<{ id: string } | undefined>) => ({
+  const authenticator = (answer: () => Promise<{ id: string } | undefined>): Authenticator => ({
     challenges: ['Bearer realm="a"', 'Basic'],
-    authenticate: answer,
+    optional: true,
+    authenticate: async () => {
+      const user = await answer();
+      return user ? { kind: 'user', user } : { kind: 'anonymous' };
+    },
   });
 
   it('hands the user on, or nobody, and leaves the decision to the operation', async () => {
-    const users = [{ id: 'jwt:alice' }, undefined, { id: 'jwt:bob' }, undefined];
+    const users = [{ id: 'jwt|alice' }, undefined, { id: 'jwt|bob' }, undefined];
     const agent = new BoundAgent({ authenticator: authenticator(async () => users.shift()) });
     await overRpc(agent);
     await overRpc(agent);
     await overRest(agent);
     await overRest(agent);
     expect(agent.handler.calls.map(({ context }) => context.user?.id)).toEqual([
-      'jwt:alice',
+      'jwt|alice',
       undefined,
-      'jwt:bob',
+      'jwt|bob',
       undefined,
     ]);
     expect('user' in (agent.handler.calls[1]?.context ?? {})).toBe(false);

@@ -48,7 +48,7 @@ beforeAll(async () => {
     challenges: ['Bearer'],
     authenticate: async () => {
       note('authenticator');
-      return { id: 'somebody' };
+      return { kind: 'user', user: { id: 'test|somebody' } } as const;
     },
   };
   const storage = new NotingStorage({ clock: systemClock });

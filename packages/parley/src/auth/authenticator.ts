@@ -1,13 +1,32 @@
-import type { SecurityScheme } from '../model/security-scheme.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
+import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 import type { User } from './user.js';
 
 /** The part of a request that can prove who sends it. */
 export interface Credentials {
-  /** A header by lower-case name. */
+  /** Upper case. */
+  readonly method?: string;
+  /** A header by lower-case name; several lines are joined by `, `. */
   header(name: string): string | undefined;
   /** The query as sent, without `?`. */
   readonly query: string;
 }
+
+/** The answer of an authenticator. */
+export type Authentication =
+  /** The request has no credential of the scheme. */
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'user'; readonly user: User }
+  /** The request has a credential, and it is wrong, malformed or expired. */
+  | {
+      readonly kind: 'refused';
+      /** For the log, such as `expired`; never the credential. */
+      readonly reason: string;
+      /** The challenges of the answer. Absent: those of the authenticator. */
+      readonly challenges?: readonly string[];
+      /** The scopes that the user lacks. With them the answer is 403, otherwise 401. */
+      readonly missingScopes?: readonly string[];
+    };
 
 /** Finds the user of a call. */
 export interface Authenticator {
@@ -15,6 +34,35 @@ export interface Authenticator {
   readonly challenges: readonly string[];
   /** The schemes for the card, by name (Spec §4.5.1). */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
-  /** Resolves to the user, or to `undefined` if the credentials are missing or wrong. */
-  authenticate(credentials: Credentials): Promise<User | undefined>;
+  /** The requirements for the card: one of them is enough. Absent: any one of the schemes. */
+  readonly securityRequirements?: readonly SecurityRequirement[];
+  /** True if callers without a credential are anonymous. Default: they are refused. A wrong credential always is. */
+  readonly optional?: boolean;
+  /** Resolves for everything that a caller can send. Rejects if it cannot tell now. */
+  authenticate(credentials: Credentials): Authentication | Promise<Authentication>;
+}
+
+/** The answer for a request without credentials. */
+export const ANONYMOUS: Authentication = Object.freeze({ kind: 'anonymous' });
+
+/**
+ * The user of a request; `undefined` for an anonymous caller, if the authenticator is optional.
+ * @throws UnauthenticatedError for a missing or wrong credential.
+ * @throws PermissionDeniedError if the credential lacks a scope.
+ */
+export async function authenticatedUser(
+  authenticator: Authenticator,
+  credentials: Credentials,
+): Promise<User | undefined> {
+  const found = await authenticator.authenticate(credentials);
+  if (found.kind === 'user') return found.user;
+  if (found.kind === 'anonymous') {
+    if (authenticator.optional === true) return undefined;
+    throw new UnauthenticatedError(authenticator.challenges);
+  }
+  const { challenges, missingScopes = [] } = found;
+  if (missingScopes.length === 0) throw new UnauthenticatedError(challenges ?? authenticator.challenges);
+  const scope = missingScopes.join(' ');
+  const message = `The credential lacks the scope ${scope}`;
+  throw new PermissionDeniedError(message, challenges ?? [`Bearer error="insufficient_scope", scope="${scope}"`]);
 }

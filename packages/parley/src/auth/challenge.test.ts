@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { A2AError } from '../errors/a2a-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
+import { ANONYMOUS } from './authenticator.js';
 import { challengeHeaders } from './challenge.js';
 
-const authenticator = { challenges: ['Basic'], authenticate: async () => undefined };
+const authenticator = { challenges: ['Basic'], authenticate: () => ANONYMOUS };
 
 describe('the challenge of a refused call (Spec §3.3.2)', () => {
   it('is the one of the error', () => {

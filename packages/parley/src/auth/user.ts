@@ -1,7 +1,31 @@
+import type { JsonObject } from '../model/json.js';
+
 /** The user of a call, as an authenticator found it. */
 export interface User {
-  /** Scheme or issuer plus subject. The id owns tasks: two users are the same if and only if their ids are equal. */
+  /** Owns tasks: two users are the same if and only if their ids are equal. `userId` makes ids that cannot collide. */
   readonly id: string;
   /** A name for people and logs. */
   readonly name?: string;
+  /** OAuth scopes that the credential grants (RFC 6749 §3.3). */
+  readonly scopes?: readonly string[];
+  /** Further rights of the user, for rules of the application. */
+  readonly permissions?: readonly string[];
+  /** End of the credential, in ms since the epoch. Streams of the user end then. Absent: it does not expire. */
+  readonly expiresAt?: number;
+  /** The tenants that the user may name. Absent: a rule of the operator decides. */
+  readonly tenants?: readonly string[];
+  /** Facts for the agent, such as claims of a token; never credentials. */
+  readonly metadata?: JsonObject;
+}
+
+/**
+ * The id of a user: the issuer or the scheme, `|`, the subject, such as `apikey|ada`. Both parts are escaped, so that
+ * no two different pairs have the same id.
+ */
+export function userId(issuer: string, subject: string): string {
+  return `${escaped(issuer)}|${escaped(subject)}`;
+}
+
+function escaped(part: string): string {
+  return part.replace(/[%|\p{Cc}\p{Cs}]/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

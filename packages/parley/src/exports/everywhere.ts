@@ -75,6 +75,7 @@ export {
   type AgentHandler,
   type AgentHandlerOptions,
   type AgentOptions,
+  type Authentication,
   type Authenticator,
   agent,
   BearerTokens,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as auth from './auth.js';
 import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
@@ -33,6 +34,7 @@ const NAMES = {
     'memoryCardCache',
     'textOf',
   ],
+  auth: ['ANONYMOUS', 'BearerTokens', 'userId'],
   credentials: [
     'CredentialsError',
     'SchemeCredentials',
@@ -136,6 +138,7 @@ it.each([
   ['node', node],
   ['node-credentials', nodeCredentials],
   ['pino', pino],
+  ['auth', auth],
   ['redis-cache', redisCache],
   ['schema', schema],
   ['server', server],

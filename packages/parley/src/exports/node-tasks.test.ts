@@ -54,8 +54,8 @@ describe('the tasks of a server, for its own application', () => {
   it('are those of the owner who is asked for', async () => {
     const { server, client } = await listening(waiting);
     await client.sendMessage({ message: said('one') });
-    await server.tasksOf({ owner: 'bearer:ada' }).create();
-    expect([await server.tasks.count(), await server.tasksOf({ owner: 'bearer:ada' }).count()]).toEqual([1, 1]);
+    await server.tasksOf({ owner: 'bearer|ada' }).create();
+    expect([await server.tasks.count(), await server.tasksOf({ owner: 'bearer|ada' }).count()]).toEqual([1, 1]);
     const host = createA2AHost({ agents: { '/a': { agent: (prompt) => prompt } }, logger: silentLogger });
     expect(await host.tasksOf('/a').count()).toBe(0);
     expect(() => host.tasksOf('/b')).toThrow('no agent is served at "/b"');

@@ -153,7 +153,7 @@ describe('an extended card', () => {
   const { fetch, agentCard } = handler({
     authenticator: new BearerTokens([{ token: 'good', subject: 'ada' }]),
     extendedAgentCard: (card, user) =>
-      user.id === 'bearer:ada' ? { ...card, skills: [...card.skills, admin] } : undefined,
+      user.id === 'bearer|ada' ? { ...card, skills: [...card.skills, admin] } : undefined,
   });
 
   it('is announced with the way to authenticate (Spec §3.1.11)', () => {
@@ -177,8 +177,8 @@ describe('an extended card', () => {
     expect(await response.text()).not.toContain('admin');
   });
 
-  it('needs no one else to authenticate', async () => {
-    expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(200);
+  it('refuses callers without a credential for every operation', async () => {
+    expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(401);
   });
 });
 
@@ -202,7 +202,7 @@ it('agents that cannot be started are unavailable, in JSON, until they can', asy
     error: { code: 503, status: 'UNAVAILABLE', message: 'The agents cannot be reached now' },
   });
   broken = false;
-  expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(200);
+  expect((await fetch(post('/', call('SendMessage', { message })))).status).toBe(401);
 });
 
 it('a storage that is full says so, and when to come again', async () => {

@@ -22,7 +22,7 @@ export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 export type { HostOptions, MountOptions } from '../app/options/host-options.js';
 export type { TaskOwner } from '../app/served-agent.js';
-export type { Authenticator, Credentials } from '../auth/authenticator.js';
+export type { Authentication, Authenticator, Credentials } from '../auth/authenticator.js';
 export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export type { User } from '../auth/user.js';
 export type { RequestLimits } from '../bindings/http/binding-context.js';

@@ -198,7 +198,7 @@ describe('calls to a base server', () => {
     const sent = await rpc('/communicate', 'message/send', { message: message('you') }, right);
     const { id } = sent.json.result as { id: string };
     expect((await rpc('/delegate', 'tasks/get', { id }, right)).json).toMatchObject({ result: { id } });
-    expect((await rpc('/delegate', 'tasks/get', { id })).json).toMatchObject({ error: { code: -32001 } });
+    expect((await rpc('/delegate', 'tasks/get', { id })).json).toMatchObject({ error: { code: -31401 } });
     expect((await get('/discover')).json).toMatchObject({ securitySchemes: expect.any(Object) as object });
   });
 

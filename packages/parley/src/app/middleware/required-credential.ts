@@ -1,4 +1,4 @@
-import type { Authenticator } from '../../auth/authenticator.js';
+import { type Authenticator, authenticatedUser } from '../../auth/authenticator.js';
 import { challengeHeaders } from '../../auth/challenge.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { httpStatus } from '../../bindings/http-json/errors.js';
@@ -22,7 +22,7 @@ export async function refuseWithoutCredential(
 
 async function refusalOf(request: ExchangeRequest, authenticator: Authenticator): Promise<A2AError | undefined> {
   try {
-    const user = await authenticator.authenticate(request);
+    const user = await authenticatedUser(authenticator, request);
     return user ? undefined : new UnauthenticatedError(authenticator.challenges);
   } catch (error) {
     if (error instanceof A2AError) return error;

@@ -10,15 +10,18 @@ const presented = (header: string | undefined) =>
   tokens.authenticate({ query: '', header: (name) => (name === 'authorization' ? header : undefined) });
 
 it.each([
-  ['Bearer first-token', { id: 'bearer:ada', name: 'Ada' }],
-  ['bearer   first-token ', { id: 'bearer:ada', name: 'Ada' }],
-  ['BEARER second-token', { id: 'bearer:bob' }],
+  ['Bearer first-token', { id: 'bearer|ada', name: 'Ada' }],
+  ['bearer   first-token ', { id: 'bearer|ada', name: 'Ada' }],
+  ['BEARER second-token', { id: 'bearer|bob' }],
 ])('%s is known', async (header, user) => {
-  expect(await presented(header)).toEqual(user);
+  expect(await presented(header)).toEqual({ kind: 'user', user });
+});
+
+it('a request without a token is anonymous', async () => {
+  expect(await presented(undefined)).toEqual({ kind: 'anonymous' });
 });
 
 it.each([
-  undefined,
   '',
   'Bearer',
   'Bearer ',
@@ -29,8 +32,8 @@ it.each([
   'first-token',
   'Bearer first-token, Bearer second-token',
   `Bearer ${createHash('sha256').update('second-token').digest('hex')}`,
-])('%s is anonymous', async (header) => {
-  expect(await presented(header)).toBeUndefined();
+])('%s is refused', async (header) => {
+  expect(await presented(header)).toMatchObject({ kind: 'refused' });
 });
 
 it('says in the card how to authenticate', () => {

@@ -1,12 +1,12 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { sha256 } from '../../runtime/sha256.js';
-import type { Authenticator, Credentials } from '../authenticator.js';
-import type { User } from '../user.js';
+import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
+import { type User, userId } from '../user.js';
 
 /** A token and its owner. `sha256` is the hash of the token in hex, for configurations without secrets. */
 export type BearerToken = ({ readonly token: string } | { readonly sha256: string }) & {
-  /** The owner of the token. The id of the user is `bearer:<subject>`. */
+  /** The owner of the token. The id of the user is `bearer|<subject>`. */
   readonly subject: string;
   readonly name?: string;
 };
@@ -22,7 +22,7 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 
 /**
  * Fixed tokens as an HTTP Bearer scheme (RFC 6750). Keeps hashes only, and compares all of them in constant time. A
- * caller with a missing or wrong token is anonymous.
+ * wrong token is refused.
  */
 export class BearerTokens implements Authenticator {
   readonly challenges = ['Bearer'] as const;
@@ -38,17 +38,17 @@ export class BearerTokens implements Authenticator {
     this.#entries = Promise.all(tokens.map(entryOf));
   }
 
-  async authenticate(credentials: Credentials): Promise<User | undefined> {
+  async authenticate(credentials: Credentials): Promise<Authentication> {
     const presented = credentials.header('authorization');
-    if (presented === undefined) return undefined;
+    if (presented === undefined) return ANONYMOUS;
     const token = BEARER.exec(presented)?.[1];
-    if (token === undefined) return undefined;
+    if (token === undefined) return { kind: 'refused', reason: 'malformed' };
     const digest = await sha256(token);
     let user: User | undefined;
     for (const entry of await this.#entries) {
       if (equal(entry.digest, digest)) user = entry.user;
     }
-    return user;
+    return user ? { kind: 'user', user } : { kind: 'refused', reason: 'unknown token' };
   }
 }
 
@@ -62,7 +62,10 @@ function problemOf(entry: BearerToken): string[] {
 
 async function entryOf(entry: BearerToken): Promise<Entry> {
   const digest = 'token' in entry ? await sha256(entry.token) : bytesOf(entry.sha256);
-  return { digest, user: { id: `bearer:${entry.subject}`, ...(entry.name !== undefined && { name: entry.name }) } };
+  return {
+    digest,
+    user: { id: userId('bearer', entry.subject), ...(entry.name !== undefined && { name: entry.name }) },
+  };
 }
 
 function bytesOf(hex: string): Uint8Array {

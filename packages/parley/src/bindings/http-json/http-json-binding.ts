@@ -1,3 +1,4 @@
+import { authenticatedUser } from '../../auth/authenticator.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
@@ -50,7 +51,7 @@ async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions
     record.operation = operation;
     record.version = codec.version;
     const { authenticator } = endpoint;
-    const user = authenticator === undefined ? undefined : await authenticator.authenticate(request);
+    const user = authenticator === undefined ? undefined : await authenticatedUser(authenticator, request);
     const { value, form } = await readValue(request, match, endpoint);
     if (version instanceof A2AError) throw version;
     const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form, request, user, record });

@@ -1,3 +1,4 @@
+import { authenticatedUser } from '../../auth/authenticator.js';
 import type { WireCodec } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError, VersionNotSupportedError } from '../../errors/spec-errors.js';
@@ -58,7 +59,7 @@ class JsonRpcCall implements AnswerForm {
     try {
       if (request.method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED', 'The method must be POST');
       const { authenticator, limits } = endpoint;
-      const user = authenticator === undefined ? undefined : await authenticator.authenticate(request);
+      const user = authenticator === undefined ? undefined : await authenticatedUser(authenticator, request);
       if (essence(request.header('content-type')) !== JSON_TYPE) {
         throw new ContentTypeNotSupportedError(`the Content-Type must be ${JSON_TYPE}`);
       }
