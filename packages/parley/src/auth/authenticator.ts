@@ -1,5 +1,6 @@
 import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
+import type { ClientCertificate } from './client-certificate.js';
 import type { User } from './user.js';
 
 /** The part of a request that can prove who sends it. */
@@ -10,13 +11,22 @@ export interface Credentials {
   header(name: string): string | undefined;
   /** The query as sent, without `?`. */
   readonly query: string;
+  /** The address of the peer, if the host knows it. */
+  readonly peer?: string | undefined;
+  /** The certificate of the TLS connection. `undefined` if the client sent none, or the host cannot tell. */
+  readonly clientCertificate?: ClientCertificate | undefined;
 }
 
 /** The answer of an authenticator. */
 export type Authentication =
   /** The request has no credential of the scheme. */
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'user'; readonly user: User }
+  | {
+      readonly kind: 'user';
+      readonly user: User;
+      /** Aborted when the credential is revoked. Streams of the user end then. Absent: it never is. */
+      readonly revoked?: AbortSignal;
+    }
   /** The request has a credential, and it is wrong, malformed or expired. */
   | {
       readonly kind: 'refused';
@@ -38,6 +48,8 @@ export interface Authenticator {
   readonly securityRequirements?: readonly SecurityRequirement[];
   /** True if callers without a credential are anonymous. Default: they are refused. A wrong credential always is. */
   readonly optional?: boolean;
+  /** True if it needs `clientCertificate`. A host that cannot provide certificates refuses it at start. */
+  readonly needsClientCertificate?: boolean;
   /** Resolves for everything that a caller can send. Rejects if it cannot tell now. */
   authenticate(credentials: Credentials): Authentication | Promise<Authentication>;
 }

@@ -8,6 +8,8 @@ export interface User {
   readonly name?: string;
   /** OAuth scopes that the credential grants (RFC 6749 §3.3). */
   readonly scopes?: readonly string[];
+  /** Names of the security schemes of the card that the credentials satisfy. Absent: not known. */
+  readonly schemes?: readonly string[];
   /** Further rights of the user, for rules of the application. */
   readonly permissions?: readonly string[];
   /** End of the credential, in ms since the epoch. Streams of the user end then. Absent: it does not expire. */
