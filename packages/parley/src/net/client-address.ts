@@ -1,0 +1,106 @@
+import ipaddr from 'ipaddr.js';
+import type { TrustedProxies } from './trusted-proxy.js';
+
+/** The parts of a request that tell its sender's address. */
+export interface AddressedRequest {
+  /** The address of the peer, if the host knows it. */
+  readonly peer?: string | undefined;
+  /** A header by its lower-case name; several lines are joined by `, `. */
+  header(name: string): string | undefined;
+}
+
+/** More hops than any chain of real proxies has. */
+const MOST_HOPS = 32;
+
+/**
+ * The address of the client, in its canonical form. Each trusted proxy names the address before it, so the walk goes
+ * from right to left through `X-Forwarded-For` or `Forwarded`. The first address that is no trusted proxy is the
+ * client. A hop that cannot be read ends the walk: the proxy that wrote it counts as the client. If the two headers
+ * tell different addresses, a proxy has passed one of them on from the client, and neither counts. `undefined` if the
+ * host knows no peer, such as on a Unix socket.
+ */
+export function clientAddress(request: AddressedRequest, isTrustedProxy?: TrustedProxies): string | undefined {
+  const { peer } = request;
+  if (peer === undefined) return undefined;
+  const own = canonicalAddress(peer);
+  if (own === undefined || isTrustedProxy === undefined || !isTrustedProxy(own)) return own;
+  const common = request.header('x-forwarded-for');
+  const standard = request.header('forwarded');
+  if (common === undefined && standard === undefined) return own;
+  const byCommon = common === undefined ? undefined : walk({ from: own, header: common, read: hostOf, isTrustedProxy });
+  const byStandard =
+    standard === undefined ? undefined : walk({ from: own, header: standard, read: forOf, isTrustedProxy });
+  if (byCommon !== undefined && byStandard !== undefined && byCommon !== byStandard) return own;
+  return byCommon ?? byStandard;
+}
+
+interface Walk {
+  readonly from: string;
+  readonly header: string;
+  /** The address of one element of the header; `undefined` if there is none. */
+  readonly read: (element: string) => string | undefined;
+  readonly isTrustedProxy: TrustedProxies;
+}
+
+/** Commas in quotes split too: an open quote of the client must not swallow the element of the proxy after it. */
+function walk({ from, header, read, isTrustedProxy }: Walk): string {
+  let address = from;
+  let end = header.length;
+  for (let hops = 0; hops < MOST_HOPS && end >= 0 && isTrustedProxy(address); hops++) {
+    const comma = end === 0 ? -1 : header.lastIndexOf(',', end - 1);
+    const before = read(header.slice(comma + 1, end).trim());
+    if (before === undefined) return address;
+    address = before;
+    end = comma;
+  }
+  return address;
+}
+
+/** RFC 7239 §4: `for=192.0.2.60;proto=http`. An element that names two clients names none. */
+function forOf(element: string): string | undefined {
+  const pairs = element.split(';').map((pair) => pair.trim());
+  const values = pairs.filter((pair) => /^for=/i.test(pair)).map((pair) => pair.slice(4));
+  const [value = ''] = values;
+  const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
+  return values.length === 1 ? hostOf(isQuoted ? value.slice(1, -1) : value) : undefined;
+}
+
+/** An address with or without a port: `192.0.2.60`, `192.0.2.60:8080`, `[2001:db8::1]:8080`, `2001:db8::1`. */
+function hostOf(text: string): string | undefined {
+  const bracketed = /^\[([^\]]*)\](?::[\w.-]+)?$/.exec(text)?.[1];
+  if (bracketed !== undefined) return bracketed.includes(':') ? canonicalAddress(bracketed) : undefined;
+  const port = text.indexOf(':');
+  return canonicalAddress(port > 0 && port === text.lastIndexOf(':') ? text.slice(0, port) : text);
+}
+
+/** Longest spelling of an address, with a zone id of 15 characters. */
+const LONGEST_ADDRESS = 61;
+const MAPPED = '::ffff:';
+/** NAT64: the address of an IPv4 client in a network of IPv6 (RFC 6052 §2.1). */
+const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
+
+/**
+ * An address in its one spelling, without a zone id. An IPv4 address within an IPv6 address becomes IPv4: mapped by a
+ * dual-stack socket, or translated by NAT64. `undefined` for a text that is no address.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  if (text.length > LONGEST_ADDRESS) return undefined;
+  const plain = text.startsWith(MAPPED) && text.includes('.') ? text.slice(MAPPED.length) : text;
+  if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return plain;
+  if (!ipaddr.IPv6.isValid(text)) return undefined;
+  const zone = text.indexOf('%');
+  const address = ipaddr.IPv6.parse(zone < 0 ? text : text.slice(0, zone));
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address().toString();
+  if (address.match(NAT64, 96)) return new ipaddr.IPv4(address.toByteArray().slice(12)).toString();
+  return address.toString();
+}
+
+/**
+ * The addresses that count as one client: an IPv4 address alone, or the /64 of an IPv6 address. One customer has at
+ * least a /64. Expects a canonical address.
+ */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address;
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address).parts;
+  return `${a.toString(16)}:${b.toString(16)}:${c.toString(16)}:${d.toString(16)}::/64`;
+}
