@@ -90,9 +90,10 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
-    rooms: [...VALUES, 'auth/credentials', 'bindings/http', 'app'],
+    rooms: [...VALUES, 'net', 'auth/credentials', 'bindings/http', 'app'],
     modules: [
       'node:async_hooks',
+      'node:dns',
       'node:http',
       'node:https',
       'node:net',

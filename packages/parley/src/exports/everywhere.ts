@@ -8,6 +8,7 @@ export {
 export { AgentCardError } from '../errors/agent-card-error.js';
 export { ConnectionError } from '../errors/connection-error.js';
 export { OptionsError } from '../errors/options-error.js';
+export { RefusedAddressError } from '../errors/refused-address-error.js';
 export {
   ContentTypeNotSupportedError,
   ExtendedAgentCardNotConfiguredError,
@@ -70,6 +71,7 @@ export { isInterrupted, isTerminal, TASK_STATES, type TaskState } from '../model
 export { type LogFields, type Logger, silentLogger } from '../telemetry/logger.js';
 export { LOG_LEVELS, type LogLevel, type TextLoggerOptions, textLogger } from '../telemetry/text-logger.js';
 export { Client, type ConnectOptions, connect, fetchAgentCard, joinedParts, TaskStream, textOf } from './client.js';
+export { canCheckAddresses, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.js';
 export {
   type AgentExecutor,
   type AgentHandler,

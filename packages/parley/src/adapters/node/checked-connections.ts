@@ -1,0 +1,166 @@
+import type * as Dns from 'node:dns';
+import type * as Http from 'node:http';
+import type * as Https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { RefusedAddressError } from '../../errors/refused-address-error.js';
+import { destinationOf } from '../../net/destinations.js';
+import type { AddressCheck, CheckedConnections } from '../../net/guarded-fetch.js';
+
+/** Looks up all addresses of a name. */
+export type NameLookup = (name: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
+
+/** Options of `checkedConnections`. */
+export interface CheckedConnectionsOptions {
+  /** Default: the resolver of the machine. */
+  readonly lookup?: NameLookup;
+  /** Authorities of server certificates, as PEM. Default: those of Node.js. */
+  readonly ca?: string | readonly string[];
+}
+
+const BUFFERED_BYTES = 64 * 1024;
+const IDLE_MS = 10_000;
+const NO_BODY = new Set([204, 205, 304]);
+/** Headers of the connection, and those that would make the body ambiguous. The client of Node.js sets them. */
+const OF_CONNECTION =
+  /^(?:connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+
+/**
+ * Connections of Node.js whose addresses are checked when they are opened, after the name has been looked up. An answer
+ * of DNS that changes later has no effect. Undefined on hosts without such connections.
+ */
+export function checkedConnections(options: CheckedConnectionsOptions = {}): CheckedConnections | undefined {
+  const modules = modulesOfNode();
+  if (modules === undefined) return undefined;
+  const { http, https, dns } = modules;
+  const { ca, lookup = (name) => dns.promises.lookup(name, { all: true }) } = options;
+  const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
+  return (check) => {
+    const plain = new http.Agent(pool);
+    const secure = new https.Agent({ ...pool, ...(ca !== undefined && { ca: [ca].flat() }) });
+    return async (address, init) => {
+      const url = new URL(address);
+      const body = await bodyOf(init.body);
+      const given = [...new Headers(init.headers)].filter(([name]) => !OF_CONNECTION.test(name));
+      const headers: Record<string, string> = Object.fromEntries(given);
+      if (body !== undefined) headers['content-length'] = String(body.length);
+      const isSecure = url.protocol === 'https:';
+      const request = (isSecure ? https : http).request(url, {
+        method: init.method ?? 'GET',
+        headers,
+        agent: isSecure ? secure : plain,
+        lookup: checkedLookup({ url, check, lookup }),
+        ...(init.signal && { signal: init.signal }),
+      });
+      return new Promise<Response>((resolve, reject) => {
+        request.on('error', (error) => reject(init.signal?.aborted ? init.signal.reason : error));
+        request.on('response', (answer) => {
+          try {
+            resolve(responseOf(answer, request));
+          } catch (error) {
+            request.destroy();
+            reject(error);
+          }
+        });
+        request.end(body);
+      });
+    };
+  };
+}
+
+interface NodeModules {
+  readonly http: typeof Http;
+  readonly https: typeof Https;
+  readonly dns: typeof Dns;
+}
+
+/** The modules of Node.js, without an import that bundles for browsers would contain. */
+function modulesOfNode(): NodeModules | undefined {
+  const { process, Bun, Deno } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => unknown; release?: { name?: string } };
+    Bun?: unknown;
+    Deno?: unknown;
+  };
+  const isWorker = globalThis.navigator?.userAgent === 'Cloudflare-Workers';
+  // Other hosts imitate these modules, and may open connections without a call of `lookup`.
+  if (process?.release?.name !== 'node' || Bun !== undefined || Deno !== undefined || isWorker) return undefined;
+  const [http, https, dns] = ['http', 'https', 'dns'].map((name) => process.getBuiltinModule?.(`node:${name}`));
+  if (http === undefined || https === undefined || dns === undefined) return undefined;
+  return { http: http as typeof Http, https: https as typeof Https, dns: dns as typeof Dns };
+}
+
+/** A lookup that fails if one of the addresses is not allowed. Node.js connects only to the addresses that it gets. */
+function checkedLookup({
+  url,
+  check,
+  lookup,
+}: {
+  readonly url: URL;
+  readonly check: AddressCheck;
+  readonly lookup: NameLookup;
+}): LookupFunction {
+  const destination = destinationOf(url);
+  return (name, { all }, callback) => {
+    lookup(name).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (first === undefined) callback(notFound(name), '', 4);
+        else if (!addresses.every(({ address }) => check(destination, address)))
+          callback(new RefusedAddressError(`${url.origin} is not called: its name leads to no allowed address`), '', 4);
+        else if (all === true) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, '', 4),
+    );
+  };
+}
+
+function notFound(name: string): Error {
+  return Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
+}
+
+async function bodyOf(body: RequestInit['body']): Promise<Uint8Array | undefined> {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (body instanceof Uint8Array) return body;
+  return new Uint8Array(await new Response(body).arrayBuffer());
+}
+
+function responseOf(answer: Http.IncomingMessage, request: Http.ClientRequest): Response {
+  const { statusCode: status = 0, rawHeaders } = answer;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  const isEmpty = NO_BODY.has(status) || request.method === 'HEAD' || headers.get('content-length') === '0';
+  if (isEmpty) answer.resume();
+  return new Response(isEmpty ? null : streamOf(answer, request), { status, headers });
+}
+
+/** The body of an answer with back-pressure. Read it to the end, so that its connection is used again. */
+function streamOf(answer: Http.IncomingMessage, request: Http.ClientRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let isDone = false;
+  return new ReadableStream(
+    {
+      start: (controller) => {
+        answer.on('data', (chunk: Uint8Array<ArrayBuffer>) => {
+          if (isDone) return;
+          controller.enqueue(chunk);
+          if ((controller.desiredSize ?? 0) <= 0) answer.pause();
+        });
+        answer.on('end', () => {
+          if (!isDone) controller.close();
+          isDone = true;
+        });
+        answer.on('error', (error) => {
+          if (!isDone) controller.error(error);
+          isDone = true;
+        });
+        answer.pause();
+      },
+      pull: () => void answer.resume(),
+      cancel: () => {
+        if (!isDone) request.destroy();
+        isDone = true;
+      },
+    },
+    { highWaterMark: BUFFERED_BYTES, size: (chunk) => chunk?.length ?? 0 },
+  );
+}

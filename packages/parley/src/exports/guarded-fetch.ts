@@ -1,0 +1,29 @@
+import { checkedConnections } from '../adapters/node/checked-connections.js';
+import type { BodyBounds } from '../net/bounded-body.js';
+import type { DocumentFetch } from '../net/bounded-fetch.js';
+import type { DestinationOptions } from '../net/destinations.js';
+import { guardedFetch as fetchOf } from '../net/guarded-fetch.js';
+import { callerClock } from './runtime.js';
+
+/** Options of `guardedFetch`. */
+export interface GuardedFetchOptions extends DestinationOptions, Partial<BodyBounds> {}
+
+/** True if this host can check the address of a connection. Without that, `guardedFetch` calls only allowed names. */
+export function canCheckAddresses(): boolean {
+  return checkedConnections() !== undefined;
+}
+
+/**
+ * A `fetch` for urls that come from others. It calls only public addresses and those of `allow`, follows up to three
+ * redirects of a GET, and sends no credentials across origins. On Node.js it checks the address of each connection.
+ * Other hosts cannot, so there it calls only the names in `allow`, and addresses.
+ * @throws OptionsError naming every entry of `allow` and `only` that is no destination.
+ */
+export function guardedFetch(options: GuardedFetchOptions = {}): DocumentFetch {
+  return fetchOf({
+    ...options,
+    clock: callerClock,
+    connections: checkedConnections(),
+    uncheckedFetch: (url, init) => fetch(url, init),
+  });
+}
