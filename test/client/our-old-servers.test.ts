@@ -1,12 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { type AgentCard, connect } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
-import {
-  type AgentExecutor,
-  BearerTokens,
-  type ProtocolVersionName,
-} from '../../packages/parley/src/exports/server.js';
+import type { AgentExecutor, ProtocolVersionName } from '../../packages/parley/src/exports/server.js';
 import { StubAgent, type StubAnswer } from './stub-agent.js';
 
 const closers: (() => Promise<void>)[] = [];

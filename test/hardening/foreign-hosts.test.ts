@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { forKnownHosts } from '../../packages/parley/src/app/middleware/known-hosts.js';
-import {
-  type A2AServer,
-  type A2AServerOptions,
-  BearerTokens,
-  createA2AServer,
-} from '../../packages/parley/src/exports/node.js';
+import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
+import { type A2AServer, type A2AServerOptions, createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { MemoryRequest } from '../support/exchange-request.js';
 import { RawConnection } from '../support/raw-connection.js';
 

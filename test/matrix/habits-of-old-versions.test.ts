@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decodeAgentCard } from '../../packages/parley/src/codec/client-codecs.js';
+import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import {
   type AgentHandlerOptions,
   type AgentOptions,
-  BearerTokens,
   createAgentHandler,
 } from '../../packages/parley/src/exports/server.js';
 

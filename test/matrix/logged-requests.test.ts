@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { BearerTokens, createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
+import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { LogFields } from '../../packages/parley/src/telemetry/logger.js';
 
 const closers: (() => unknown)[] = [];

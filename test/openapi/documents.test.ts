@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { BearerTokens } from 'parley-a2a/auth';
 import { createA2AHost } from 'parley-a2a/node';
-import { BearerTokens } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
 import type { OpenApiDocument } from '../../packages/parley/src/openapi/document.js';

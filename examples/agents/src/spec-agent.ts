@@ -1,4 +1,5 @@
-import { type AgentCard, type AgentExecutor, type AgentOptions, BearerTokens } from 'parley-a2a/server';
+import { BearerTokens } from 'parley-a2a/auth';
+import type { AgentCard, AgentExecutor, AgentOptions } from 'parley-a2a/server';
 import { CARD_DEFAULTS } from './card-defaults.js';
 import { type BehaviourTools, behaviourFor } from './compliance-behaviours.js';
 import { textsOf } from './message-text.js';

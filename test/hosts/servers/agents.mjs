@@ -1,5 +1,6 @@
 // The agents that every host serves, made of what every JavaScript runtime has.
-import { BearerTokens, createAgentHandler, toFetch } from 'parley-a2a/server';
+import { BearerTokens } from 'parley-a2a/auth';
+import { createAgentHandler, toFetch } from 'parley-a2a/server';
 
 /** The names of the agents; each is served under `/agents/<name>`. */
 export const NAMES = ['open', 'guarded'];

@@ -80,7 +80,6 @@ export {
   type Authentication,
   type Authenticator,
   agent,
-  BearerTokens,
   createAgentHandler,
   type EventQueue,
   type RequestContext,

@@ -34,7 +34,7 @@ const NAMES = {
     'memoryCardCache',
     'textOf',
   ],
-  auth: ['ANONYMOUS', 'BearerTokens', 'userId'],
+  auth: ['ANONYMOUS', 'ApiKeys', 'BearerTokens', 'userId'],
   credentials: [
     'CredentialsError',
     'SchemeCredentials',
@@ -56,7 +56,6 @@ const NAMES = {
   index: [
     'A2AError',
     'AgentCardError',
-    'BearerTokens',
     'Client',
     'ConnectionError',
     'ContentTypeNotSupportedError',
@@ -97,14 +96,13 @@ const NAMES = {
     'textLogger',
     'textOf',
   ],
-  node: ['BearerTokens', 'OptionsError', 'createA2AHost', 'createA2AServer', 'isLocalHost', 'readServerConfig'],
+  node: ['OptionsError', 'createA2AHost', 'createA2AServer', 'isLocalHost', 'readServerConfig'],
   pino: ['pinoLogger'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'BaseRequestHandler',
-    'BearerTokens',
     'DefaultRequestHandler',
     'IDEMPOTENT_SEND_EXTENSION',
     'MemoryCache',

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CapturingLogger } from '../../../../test/support/engine.js';
 import { MetricRegistry } from '../telemetry/metric-registry.js';
+import { BearerTokens } from './auth.js';
 import { A2AError, PermissionDeniedError, StorageError, TaskNotFoundError, UnauthenticatedError } from './index.js';
-import { type A2AServerOptions, BearerTokens, createA2AServer } from './node.js';
+import { type A2AServerOptions, createA2AServer } from './node.js';
 import { createAgentHandler, type RequestHandler } from './server.js';
 
 const closers: (() => unknown)[] = [];

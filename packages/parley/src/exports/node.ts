@@ -31,7 +31,6 @@ export type { AgentOptions } from '../app/options/agent-options.js';
 export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';
 export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
-export { BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export { OptionsError } from '../errors/options-error.js';
 export { isLocalHost } from '../net/public-hosts.js';
 export type { Meter } from '../telemetry/meter.js';

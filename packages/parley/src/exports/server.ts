@@ -23,7 +23,6 @@ export type { AgentOptions, ServedAgentOptions } from '../app/options/agent-opti
 export type { HostOptions, MountOptions } from '../app/options/host-options.js';
 export type { TaskOwner } from '../app/served-agent.js';
 export type { Authentication, Authenticator, Credentials } from '../auth/authenticator.js';
-export { type BearerToken, BearerTokens } from '../auth/schemes/bearer-tokens.js';
 export type { User } from '../auth/user.js';
 export type { RequestLimits } from '../bindings/http/binding-context.js';
 export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { BearerTokens } from './auth.js';
 import { createA2AHost } from './node.js';
-import { BearerTokens, createAgentHandler, type ProtocolVersionName } from './server.js';
+import { createAgentHandler, type ProtocolVersionName } from './server.js';
 
 const ORIGIN = 'https://agents.example.com';
 const echo = (prompt: string) => `Echo: ${prompt}`;

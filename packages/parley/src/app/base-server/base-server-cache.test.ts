@@ -4,7 +4,7 @@ import {
   TIMESTAMP,
   baseServerWorld as world,
 } from '../../../../../test/support/base-server-world.js';
-import { BearerTokens } from '../../auth/schemes/bearer-tokens.js';
+import { BearerTokens } from '../../exports/auth.js';
 
 describe('the cache of a base server', () => {
   it('keeps /discover and /health for their time', async () => {

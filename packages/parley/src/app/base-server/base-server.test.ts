@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BASE, MIB, TIMESTAMP, baseServerWorld as world } from '../../../../../test/support/base-server-world.js';
 import { framesOf, textOf } from '../../../../../test/support/exchange-request.js';
-import { BearerTokens } from '../../auth/schemes/bearer-tokens.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import { BearerTokens } from '../../exports/auth.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { AgentOptions } from '../options/agent-options.js';
 import { type BaseServerOptions, baseServerAgent, ENDPOINT_PATHS } from './base-server-options.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { BearerTokens } from './bearer-tokens.js';
+import { BearerTokens } from '../../exports/auth.js';
 
 const tokens = new BearerTokens([
   { token: 'first-token', subject: 'ada', name: 'Ada' },
@@ -10,11 +10,11 @@ const presented = (header: string | undefined) =>
   tokens.authenticate({ query: '', header: (name) => (name === 'authorization' ? header : undefined) });
 
 it.each([
-  ['Bearer first-token', { id: 'bearer|ada', name: 'Ada' }],
-  ['bearer   first-token ', { id: 'bearer|ada', name: 'Ada' }],
-  ['BEARER second-token', { id: 'bearer|bob' }],
+  ['Bearer first-token', { id: 'bearer|ada', name: 'Ada', schemes: ['bearer'] }],
+  ['bearer   first-token ', { id: 'bearer|ada', name: 'Ada', schemes: ['bearer'] }],
+  ['BEARER second-token', { id: 'bearer|bob', schemes: ['bearer'] }],
 ])('%s is known', async (header, user) => {
-  expect(await presented(header)).toEqual({ kind: 'user', user });
+  expect(await presented(header)).toMatchObject({ kind: 'user', user });
 });
 
 it('a request without a token is anonymous', async () => {
@@ -47,7 +47,7 @@ it('refuses what can be no token or hash, by its subject', () => {
       { sha256: 'abc', subject: 'eve' },
       { token: 'two words', subject: 'mallory' },
     ]);
-  expect(wrong).toThrow(/the sha256 of eve must be 64 hex digits; the token of mallory must be/);
+  expect(wrong).toThrow(/the sha256 of eve must be 64 hex digits; the key of mallory must be/);
   expect(wrong).not.toThrow('two words');
 });
 

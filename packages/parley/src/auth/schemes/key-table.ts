@@ -1,0 +1,74 @@
+import type { Authentication } from '../authenticator.js';
+import type { User } from '../user.js';
+import type { CredentialOwner } from './api-key.js';
+import { ownerAsUser, type UserSource } from './credential-users.js';
+
+/** A hash of a key, and the owner of the key. */
+export interface HashedKey {
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly owner: CredentialOwner;
+}
+
+/** A user as the answer of an authenticator. */
+export type KnownUser = Extract<Authentication, { readonly kind: 'user' }>;
+
+interface Entry {
+  readonly sha256: string;
+  /** The owner as JSON, to see that a new list has the same. */
+  readonly owner: string;
+  readonly answer: KnownUser & { readonly user: User };
+  readonly revocation: AbortController;
+}
+
+/** Digits of a hash that choose its bucket. They tell an attacker who measures time nothing about a key. */
+const BUCKET_DIGITS = 8;
+
+/**
+ * Users by the hashes of their keys. A look-up takes the same time for any number of keys. It compares all digits of a
+ * hash in constant time.
+ */
+export class KeyTable {
+  readonly #buckets: ReadonlyMap<string, readonly Entry[]>;
+  readonly #entries: readonly Entry[];
+
+  /** Takes over the entries of `previous` that have not changed. Revokes all others of it. */
+  constructor(keys: readonly HashedKey[], source: UserSource, previous?: KeyTable) {
+    const entries = previous === undefined ? [] : previous.#entries;
+    const before = new Map(entries.map((entry) => [`${entry.sha256} ${entry.owner}`, entry]));
+    const buckets = new Map<string, Entry[]>();
+    this.#entries = keys.map(({ sha256, owner }) => {
+      const text = JSON.stringify(owner);
+      const known = before.get(`${sha256} ${text}`);
+      before.delete(`${sha256} ${text}`);
+      return known ?? entryOf({ sha256, owner: text, user: ownerAsUser(owner, source) });
+    });
+    for (const entry of this.#entries) {
+      const bucket = entry.sha256.slice(0, BUCKET_DIGITS);
+      buckets.set(bucket, [...(buckets.get(bucket) ?? []), entry]);
+    }
+    this.#buckets = buckets;
+    for (const { revocation } of before.values()) revocation.abort(new Error('The credential was revoked'));
+  }
+
+  /** The user of a key by its hash. */
+  find(sha256: string): KnownUser | undefined {
+    let found: KnownUser | undefined;
+    for (const entry of this.#buckets.get(sha256.slice(0, BUCKET_DIGITS)) ?? []) {
+      if (equal(entry.sha256, sha256)) found = entry.answer;
+    }
+    return found;
+  }
+}
+
+function entryOf({ user, ...entry }: Pick<Entry, 'sha256' | 'owner'> & { readonly user: User }): Entry {
+  const revocation = new AbortController();
+  return { ...entry, revocation, answer: Object.freeze({ kind: 'user', user, revoked: revocation.signal }) };
+}
+
+/** Compares all digits, so that the time does not depend on the first difference. */
+export function equal(left: string, right: string): boolean {
+  let difference = left.length ^ right.length;
+  for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at);
+  return difference === 0;
+}
