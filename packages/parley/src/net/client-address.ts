@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js';
+import { type IpRange, ipText, isInRange, parseIp, unmapped } from './ip-address.js';
 import type { TrustedProxies } from './trusted-proxy.js';
 
 /** The parts of a request that tell its sender's address. */
@@ -73,26 +73,16 @@ function hostOf(text: string): string | undefined {
   return canonicalAddress(port > 0 && port === text.lastIndexOf(':') ? text.slice(0, port) : text);
 }
 
-/** Longest spelling of an address, with a zone id of 15 characters. */
-const LONGEST_ADDRESS = 61;
-const MAPPED = '::ffff:';
 /** NAT64: the address of an IPv4 client in a network of IPv6 (RFC 6052 §2.1). */
-const NAT64 = ipaddr.IPv6.parse('64:ff9b::');
+const NAT64: IpRange = { address: [0x64, 0xff9b, 0, 0, 0, 0, 0, 0], bits: 96 };
 
 /**
  * An address in its one spelling, without a zone id. An IPv4 address within an IPv6 address becomes IPv4: mapped by a
  * dual-stack socket, or translated by NAT64. `undefined` for a text that is no address.
  */
 export function canonicalAddress(text: string): string | undefined {
-  if (text.length > LONGEST_ADDRESS) return undefined;
-  const plain = text.startsWith(MAPPED) && text.includes('.') ? text.slice(MAPPED.length) : text;
-  if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return plain;
-  if (!ipaddr.IPv6.isValid(text)) return undefined;
-  const zone = text.indexOf('%');
-  const address = ipaddr.IPv6.parse(zone < 0 ? text : text.slice(0, zone));
-  if (address.isIPv4MappedAddress()) return address.toIPv4Address().toString();
-  if (address.match(NAT64, 96)) return new ipaddr.IPv4(address.toByteArray().slice(12)).toString();
-  return address.toString();
+  const address = parseIp(text);
+  return address && ipText(isInRange(address, NAT64) ? address.slice(6) : unmapped(address));
 }
 
 /**
@@ -101,6 +91,6 @@ export function canonicalAddress(text: string): string | undefined {
  */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;
-  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address).parts;
-  return `${a.toString(16)}:${b.toString(16)}:${c.toString(16)}:${d.toString(16)}::/64`;
+  const network = parseIp(address)?.slice(0, 4) ?? [];
+  return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }

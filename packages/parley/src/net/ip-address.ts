@@ -1,0 +1,83 @@
+/** An IP address as groups of 16 bits: two of IPv4, eight of IPv6. */
+export type IpAddress = readonly number[];
+
+/** The addresses that begin with the first `bits` of an address. */
+export interface IpRange {
+  readonly address: IpAddress;
+  readonly bits: number;
+}
+
+const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+/** Only the four-part form. `1` or `0x7f000001` is a mistake in options, and a trick in requests. */
+const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
+const GROUP = /^[\da-f]{1,4}$/i;
+const ZONE = /%[\w.~-]+$/;
+/** Longest spelling of an address, with a zone id of 15 characters. */
+const LONGEST = 61;
+/** The addresses of IPv4 in IPv6: mapped by a dual-stack socket (RFC 4291 §2.5.5.2). */
+const MAPPED: IpRange = { address: [0, 0, 0, 0, 0, 0xffff, 0, 0], bits: 96 };
+
+/** Reads an address of IPv4 in four parts, or of IPv6 with or without a zone id; `undefined` for any other text. */
+export function parseIp(text: string): IpAddress | undefined {
+  if (text.length > LONGEST) return undefined;
+  return IPV4.test(text) ? ipv4Groups(text) : ipv6Groups(text.replace(ZONE, ''));
+}
+
+/** Reads an address, or a range such as `10.0.0.0/8`; `undefined` for any other text. An address is a range of one. */
+export function parseRange(text: string): IpRange | undefined {
+  const slash = text.indexOf('/');
+  const address = parseIp(slash < 0 ? text : text.slice(0, slash));
+  if (address === undefined) return undefined;
+  const most = address.length * 16;
+  if (slash < 0) return { address, bits: most };
+  const digits = text.slice(slash + 1);
+  return /^\d{1,3}$/.test(digits) && Number(digits) <= most ? { address, bits: Number(digits) } : undefined;
+}
+
+/** True if an address is in a range of the same version of IP. */
+export function isInRange(address: IpAddress, { address: first, bits }: IpRange): boolean {
+  if (address.length !== first.length) return false;
+  return first.every((group, at) => {
+    const compared = Math.min(16, Math.max(0, bits - at * 16));
+    return (group ^ (address[at] ?? 0)) >> (16 - compared) === 0;
+  });
+}
+
+/** The IPv4 address that a mapped address of IPv6 stands for, or the address itself. */
+export function unmapped(address: IpAddress): IpAddress {
+  return isInRange(address, MAPPED) ? address.slice(6) : address;
+}
+
+/** The canonical spelling of an address (RFC 5952), without a zone id. */
+export function ipText(address: IpAddress): string {
+  if (address.length === 2) return address.map((group) => `${group >> 8}.${group & 255}`).join('.');
+  const text = address.map((group) => group.toString(16)).join(':');
+  const zeros = text.match(/\b0(?::0)+\b/g)?.reduce((longest, run) => (run.length > longest.length ? run : longest));
+  return zeros === undefined ? text : text.replace(new RegExp(`(?:^|:)\\b${zeros}\\b(?::|$)`), '::');
+}
+
+function ipv4Groups(text: string): IpAddress {
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
+  return [(a << 8) | b, (c << 8) | d];
+}
+
+function ipv6Groups(text: string): IpAddress | undefined {
+  const [before = '', after, more] = text.split('::');
+  const head = groupsOf(before, after === undefined);
+  const tail = groupsOf(after ?? '', true);
+  if (more !== undefined || head === undefined || tail === undefined) return undefined;
+  const missing = 8 - head.length - tail.length;
+  if (after === undefined ? missing !== 0 : missing < 1) return undefined;
+  return [...head, ...Array.from({ length: missing }, () => 0), ...tail];
+}
+
+/** The groups of one side of `::`. The last one may be an address of IPv4. */
+function groupsOf(text: string, isLast: boolean): readonly number[] | undefined {
+  if (text === '') return [];
+  const parts = text.split(':');
+  const last = parts.at(-1) ?? '';
+  const ipv4 = isLast && IPV4.test(last) ? ipv4Groups(last) : [];
+  const plain = ipv4.length > 0 ? parts.slice(0, -1) : parts;
+  if (!plain.every((part) => GROUP.test(part))) return undefined;
+  return [...plain.map((part) => Number.parseInt(part, 16)), ...ipv4];
+}
