@@ -86,7 +86,8 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server',
       'bindings',
     ],
-    modules: ['typebox'],
+    // Options use `options/option-types.ts`, with the same functions as TypeBox.
+    modules: [],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {

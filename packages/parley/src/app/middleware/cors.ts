@@ -1,6 +1,6 @@
-import * as Type from 'typebox';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { anyOf, closed, count, flag, func, matching } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
 
 /** Pages of which origins may call: any (`*`), these, or those of which the function says so. */

@@ -1,4 +1,3 @@
-import * as Type from 'typebox';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -10,6 +9,7 @@ import { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { jsonAnswer } from '../json-answer.js';
 import { readOnly } from '../middleware/method-filter.js';
 import { anyOf, closed, flag, withMethod } from '../options/option-schemas.js';
+import * as Type from '../options/option-types.js';
 import { metricsEndpoint } from './metrics-endpoint.js';
 import { metricsJson } from './metrics-json.js';
 

@@ -1,4 +1,3 @@
-import * as Type from 'typebox';
 import { type AgentCardOptions, undeclaredSchemes } from '../../agent-card/agent-card-options.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { User } from '../../auth/user.js';
@@ -23,6 +22,7 @@ import {
   positive,
   withMethod,
 } from './option-schemas.js';
+import * as Type from './option-types.js';
 
 /** The options of every agent. */
 export interface ServedAgentOptions extends AgentCardOptions {

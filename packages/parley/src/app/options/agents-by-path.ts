@@ -1,8 +1,8 @@
-import * as Type from 'typebox';
 import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
 import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
 import { checkOptions, isOption } from './check-options.js';
 import { closed, matching, text } from './option-schemas.js';
+import * as Type from './option-types.js';
 
 /** The agent of another path once more: with the same tasks and card, but in versions of its own. */
 export interface SameAgent {

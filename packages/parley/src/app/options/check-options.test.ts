@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import * as Type from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { OptionsError } from '../../errors/options-error.js';
 import { checkOptions, closestName } from './check-options.js';
@@ -17,6 +16,7 @@ import {
   webUrl,
   withMethod,
 } from './option-schemas.js';
+import * as Type from './option-types.js';
 
 const names = ['name', 'description', 'streaming', 'skills', 'PORT'];
 

@@ -1,5 +1,5 @@
-import type { TObject, TSchema } from 'typebox';
 import { OptionsError } from '../../errors/options-error.js';
+import type { TObject, TSchema } from './option-types.js';
 
 /** Options, their schema, and the function that takes them. */
 export interface OptionsCheck {
@@ -23,36 +23,14 @@ export function isOption(schema: TSchema, value: unknown): boolean {
   return problemsOf(schema, value).length === 0;
 }
 
-/** The keywords of JSON Schema that the schemas of options use. */
-interface Keywords {
-  readonly type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
-  readonly anyOf?: readonly Keywords[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly maximum?: number;
-  readonly minItems?: number;
-  readonly items?: Keywords;
-  readonly properties?: Readonly<Record<string, Keywords>>;
-  readonly required?: readonly string[];
-  /** False: no other members. A schema: that of all other members. */
-  readonly additionalProperties?: false | Keywords;
-  /** The message for a value of the wrong form, instead of one made from the keywords. */
-  readonly message?: string;
-  readonly '~refine'?: readonly { check(value: unknown): boolean; error(value: unknown): string | object }[];
-}
-
 /** The problems of a value at a place such as `skills[0].name`; the options themselves have the place "". */
-function problemsOf(schema: Keywords, value: unknown, place = ''): string[] {
+function problemsOf(schema: TSchema, value: unknown, place = ''): string[] {
   const fault = formFault(schema, value);
   if (fault !== undefined) return [at(place, schema.message ?? fault)];
   const inner = [...itemProblems(schema, value, place), ...memberProblems(schema, value, place)];
   if (inner.length > 0) return inner;
-  const refusal = schema['~refine']?.find(({ check }) => !check(value));
-  return refusal === undefined ? [] : [at(place, String(refusal.error(value)))];
+  const refusal = schema.refinements?.find((refinement) => !refinement.check(value));
+  return refusal === undefined ? [] : [at(place, refusal.message())];
 }
 
 function at(place: string, fault: string): string {
@@ -60,7 +38,7 @@ function at(place: string, fault: string): string {
 }
 
 /** The fault of the value itself, without its items and members. */
-function formFault(schema: Keywords, value: unknown): string | undefined {
+function formFault(schema: TSchema, value: unknown): string | undefined {
   if (schema.anyOf !== undefined) {
     return schema.anyOf.some((form) => problemsOf(form, value).length === 0) ? undefined : 'has the wrong form';
   }
@@ -84,13 +62,13 @@ function formFault(schema: Keywords, value: unknown): string | undefined {
   }
 }
 
-function textFault({ minLength = 0, maxLength }: Keywords, value: unknown): string | undefined {
+function textFault({ minLength = 0, maxLength }: TSchema, value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length < minLength) return 'must not be empty';
   return maxLength !== undefined && value.length > maxLength ? `must have at most ${maxLength} characters` : undefined;
 }
 
-function numberFault({ type, minimum, exclusiveMinimum, maximum }: Keywords, value: unknown): string | undefined {
+function numberFault({ type, minimum, exclusiveMinimum, maximum }: TSchema, value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number';
   if (type === 'integer' && !Number.isSafeInteger(value)) return 'must be a whole number';
   if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
@@ -98,18 +76,18 @@ function numberFault({ type, minimum, exclusiveMinimum, maximum }: Keywords, val
   return maximum !== undefined && value > maximum ? `must be at most ${maximum}` : undefined;
 }
 
-function itemProblems({ items }: Keywords, value: unknown, place: string): string[] {
+function itemProblems({ items }: TSchema, value: unknown, place: string): string[] {
   if (items === undefined || !Array.isArray(value)) return [];
   return value.flatMap((item, index) => problemsOf(items, item, `${place}[${index}]`));
 }
 
-function memberProblems(schema: Keywords, value: unknown, place: string): string[] {
-  const { properties, required = [], additionalProperties: other } = schema;
+function memberProblems(schema: TSchema, value: unknown, place: string): string[] {
+  const { properties, additionalProperties: other } = schema;
   if (properties === undefined || !isObject(value)) return [];
   const inside = (name: string) => (place === '' ? name : `${place}.${name}`);
   const known = Object.entries(properties).flatMap(([name, member]) => {
     if (value[name] !== undefined) return problemsOf(member, value[name], inside(name));
-    return required.includes(name) ? [at(inside(name), requirement(member))] : [];
+    return member.optional ? [] : [at(inside(name), requirement(member))];
   });
   const names = other === undefined ? [] : Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
   const others = names.flatMap((name) =>
@@ -119,8 +97,8 @@ function memberProblems(schema: Keywords, value: unknown, place: string): string
 }
 
 /** A missing member is reported by its own message, if it has one. */
-function requirement(member: Keywords): string {
-  return member.message ?? member['~refine']?.map(({ error }) => String(error(undefined)))[0] ?? 'is required';
+function requirement(member: TSchema): string {
+  return member.message ?? member.refinements?.[0]?.message() ?? 'is required';
 }
 
 function unknownName(name: string, known: readonly string[], place: string): string {

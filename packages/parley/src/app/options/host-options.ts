@@ -1,4 +1,3 @@
-import * as Type from 'typebox';
 import { OptionsError } from '../../errors/options-error.js';
 import type { RetentionPolicy } from '../../server/retention-sweeper.js';
 import type { TaskStorage } from '../../store/task-storage.js';
@@ -27,6 +26,7 @@ import {
   webUrl,
   withMethod,
 } from './option-schemas.js';
+import * as Type from './option-types.js';
 
 /** The options of a server or handler for all of its agents. */
 export interface HostOptions {

@@ -1,4 +1,4 @@
-import * as Type from 'typebox';
+import * as Type from './option-types.js';
 
 /** A schema for each member of some options. The compiler reports members without a schema, and the reverse. */
 export type OptionSchemas<Options> = { readonly [Name in keyof Required<Options>]: Type.TSchema };

@@ -1,9 +1,9 @@
-import * as Type from 'typebox';
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
 import { type BaseServerOptions, baseServerSchema } from '../base-server/base-server-options.js';
 import { type HostOptions, hostSchemas } from './host-options.js';
 import { closed, flag, type OptionSchemas, positive } from './option-schemas.js';
+import * as Type from './option-types.js';
 
 /** Times of an HTTP server, in ms. */
 export interface HttpServerTimes {
