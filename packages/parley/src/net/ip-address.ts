@@ -7,9 +7,8 @@ export interface IpRange {
   readonly bits: number;
 }
 
-const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 /** Only the four-part form. `1` or `0x7f000001` is a mistake in options, and a trick in requests. */
-const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
+const BYTE = /^(?:0|[1-9]\d{0,2})$/;
 const GROUP = /^[\da-f]{1,4}$/i;
 const ZONE = /%[\w.~-]+$/;
 /** Longest spelling of an address, with a zone id of 15 characters. */
@@ -20,7 +19,7 @@ const MAPPED: IpRange = { address: [0, 0, 0, 0, 0, 0xffff, 0, 0], bits: 96 };
 /** Reads an address of IPv4 in four parts, or of IPv6 with or without a zone id; `undefined` for any other text. */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > LONGEST) return undefined;
-  return IPV4.test(text) ? ipv4Groups(text) : ipv6Groups(text.replace(ZONE, ''));
+  return ipv4Groups(text) ?? ipv6Groups(text.replace(ZONE, ''));
 }
 
 /** Reads an address, or a range such as `10.0.0.0/8`; `undefined` for any other text. An address is a range of one. */
@@ -51,13 +50,25 @@ export function unmapped(address: IpAddress): IpAddress {
 /** The canonical spelling of an address (RFC 5952), without a zone id. */
 export function ipText(address: IpAddress): string {
   if (address.length === 2) return address.map((group) => `${group >> 8}.${group & 255}`).join('.');
-  const text = address.map((group) => group.toString(16)).join(':');
-  const zeros = text.match(/\b0(?::0)+\b/g)?.reduce((longest, run) => (run.length > longest.length ? run : longest));
-  return zeros === undefined ? text : text.replace(new RegExp(`(?:^|:)\\b${zeros}\\b(?::|$)`), '::');
+  const { from, length } = longestZeros(address);
+  const hex = address.map((group) => group.toString(16));
+  return length < 2 ? hex.join(':') : `${hex.slice(0, from).join(':')}::${hex.slice(from + length).join(':')}`;
 }
 
-function ipv4Groups(text: string): IpAddress {
-  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
+function longestZeros(address: IpAddress): { readonly from: number; readonly length: number } {
+  let longest = { from: 0, length: 0 };
+  let length = 0;
+  for (const [at, group] of address.entries()) {
+    length = group === 0 ? length + 1 : 0;
+    if (length > longest.length) longest = { from: at - length + 1, length };
+  }
+  return longest;
+}
+
+function ipv4Groups(text: string): IpAddress | undefined {
+  const parts = text.split('.');
+  if (parts.length !== 4 || !parts.every((part) => BYTE.test(part) && Number(part) < 256)) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = parts.map(Number);
   return [(a << 8) | b, (c << 8) | d];
 }
 
@@ -75,9 +86,8 @@ function ipv6Groups(text: string): IpAddress | undefined {
 function groupsOf(text: string, isLast: boolean): readonly number[] | undefined {
   if (text === '') return [];
   const parts = text.split(':');
-  const last = parts.at(-1) ?? '';
-  const ipv4 = isLast && IPV4.test(last) ? ipv4Groups(last) : [];
-  const plain = ipv4.length > 0 ? parts.slice(0, -1) : parts;
-  if (!plain.every((part) => GROUP.test(part))) return undefined;
-  return [...plain.map((part) => Number.parseInt(part, 16)), ...ipv4];
+  const ipv4 = isLast ? ipv4Groups(parts.at(-1) ?? '') : undefined;
+  if (ipv4 !== undefined) parts.pop();
+  if (!parts.every((part) => GROUP.test(part))) return undefined;
+  return [...parts.map((part) => Number.parseInt(part, 16)), ...(ipv4 ?? [])];
 }
