@@ -52,6 +52,7 @@ const answered = (name: string, text: string) => {
   const headers = { get: (asked: string) => (asked === name ? text : null) };
   return Object.defineProperty(response, 'headers', { value: headers });
 };
+const LIST = { scope: { agent: 'a', tenant: '', owner: null }, request: {} };
 const base = baseUrlOf({ isTrustedProxy: () => true, bound: () => undefined });
 
 /** A card with a share of the text in every place that takes one. */
@@ -124,7 +125,7 @@ const PARSERS: Readonly<Record<string, Reading>> = {
   'a timestamp': isTimestamp,
   'a timestamp with an offset': toUtc,
   'a timestamp that begins well': (text) => toUtc(`2026-01-01T00:00:00.${text}`),
-  'a page token': (text) => decodePageToken(text, {}),
+  'a page token': (text) => decodePageToken(text, LIST),
   'X-Forwarded-Host': (text) => base(header('x-forwarded-host', text)),
   'X-Forwarded-Prefix': (text) =>
     base(new MemoryRequest({ headers: { 'x-forwarded-host': 'a', 'x-forwarded-prefix': text } })),

@@ -45,7 +45,12 @@ export function acceptingContract(open: OpenStorage): void {
 
     it('claims its turn in the same commit', async () => {
       const create = newTask(tested, 't1', { history: [said('m1')] });
-      const caller = { userName: 'Alice', extensions: ['x:y'], version: '0.3', requestMetadata: { a: [1] } };
+      const caller = {
+        user: { name: 'Alice', scopes: ['read'] },
+        extensions: ['x:y'],
+        version: '0.3',
+        requestMetadata: { a: [1] },
+      };
       const outcome = await tested.storage.accept(acceptance(said('m1'), create, { claim: LEASE, caller }));
       expect(outcome).toEqual({
         kind: 'accepted',

@@ -54,7 +54,12 @@ export function claimingContract(open: OpenStorage): void {
     });
 
     it('gives what the message came with', async () => {
-      const caller = { userName: 'Bob', extensions: ['e'], acceptedOutputModes: ['text/plain'], version: '1.0' };
+      const caller = {
+        user: { name: 'Bob', scopes: ['read'] },
+        extensions: ['e'],
+        acceptedOutputModes: ['text/plain'],
+        version: '1.0',
+      };
       const scope = { agent: 'test', tenant: 'x', owner: null };
       await tested.storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { caller, scope }));
       expect(only(await claim())).toMatchObject({ scope, caller, message: said('m1') });

@@ -48,6 +48,43 @@ export function scopesContract(open: OpenStorage): void {
       }
     });
 
+    it('are apart for all texts that look alike', async () => {
+      const { storage } = tested;
+      const parts = [
+        '',
+        '-',
+        'null',
+        ' ',
+        "'",
+        '\0',
+        'a\0',
+        'a',
+        'A',
+        'a ',
+        'é',
+        'e\u0301',
+        '\u{10000}',
+        '\ufffd',
+        '1',
+        '01',
+        '%',
+      ];
+      const scopes = parts.flatMap((text, index) => [
+        { agent: 'a', tenant: '', owner: text },
+        { agent: 'a', tenant: text, owner: null },
+        { agent: 'a', tenant: text, owner: parts[(index + 1) % parts.length] ?? '' },
+      ]);
+      const different = [...new Map(scopes.map((scope) => [JSON.stringify(scope), scope])).values()];
+      for (const [index, scope] of different.entries()) {
+        const task = newTask(tested, 't', { contextId: `c${index}` });
+        expect(await storage.accept(acceptance(said('m'), task, { scope }))).toMatchObject({ kind: 'accepted' });
+      }
+      for (const [index, scope] of different.entries()) {
+        const stored = await storage.task(scope, 't');
+        expect([stored?.scope, stored?.task.contextId]).toEqual([scope, `c${index}`]);
+      }
+    });
+
     it('cannot reach a task of another one by any operation', async () => {
       const { storage } = tested;
       const [owner, ...others] = SCOPES;

@@ -20,6 +20,7 @@ import { isolation } from '../server/isolation.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
+import { tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -109,7 +110,7 @@ export class ServedAgent {
     const { logger, clock, bodies, heartbeatMs, openStreams, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
-      handler: this.#handlerAt(card),
+      handler: this.#guardedHandlerAt(card),
       card: () => card,
       ...(this.#modes && { modes: this.#modes }),
       ...(authenticator && { authenticator }),
@@ -122,6 +123,13 @@ export class ServedAgent {
       streamBroke,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
     };
+  }
+
+  /** Without an authenticator a tenant is a part of the task space that every caller may name. */
+  #guardedHandlerAt(card: AgentCard): RequestHandler {
+    const { authenticator, tenants } = this.#options;
+    const handler = this.#handlerAt(card);
+    return authenticator === undefined ? handler : tenantGuardedHandler(handler, tenants);
   }
 
   #handlerAt({ supportedInterfaces }: AgentCard): RequestHandler {

@@ -67,7 +67,7 @@ export async function authenticatedUser(
   credentials: Credentials,
 ): Promise<User | undefined> {
   const found = await authenticator.authenticate(credentials);
-  if (found.kind === 'user') return found.user;
+  if (found.kind === 'user') return checked(found.user);
   if (found.kind === 'anonymous') {
     if (authenticator.optional === true) return undefined;
     throw new UnauthenticatedError(authenticator.challenges);
@@ -77,4 +77,12 @@ export async function authenticatedUser(
   const scope = missingScopes.join(' ');
   const message = `The credential lacks the scope ${scope}`;
   throw new PermissionDeniedError(message, challenges ?? [`Bearer error="insufficient_scope", scope="${scope}"`]);
+}
+
+/** Storages keep text as UTF-8, which has no lone surrogates: two ids that differ only there would become one. */
+function checked(user: User): User {
+  if (user.id !== '' && user.id.isWellFormed()) return user;
+  throw new TypeError(
+    'An authenticator gave a user whose id is empty or no well-formed Unicode. Make it with userId()',
+  );
 }

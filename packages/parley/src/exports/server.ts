@@ -49,6 +49,7 @@ export type { RequestHandler } from '../server/request-handler.js';
 export type { RetentionPolicy } from '../server/retention-sweeper.js';
 export type { ServedTasks } from '../server/served-tasks.js';
 export type { ServerCallContext } from '../server/server-call-context.js';
+export type { TenantRule } from '../server/tenant-guarded-handler.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';

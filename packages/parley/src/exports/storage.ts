@@ -36,6 +36,7 @@ export type {
   Append,
   AppendOutcome,
   CallerContext,
+  CallerUser,
   CancelOutcome,
   CancelRequest,
   Claim,

@@ -1,5 +1,6 @@
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import type { ListTasksRequest } from '../model/task-requests.js';
+import type { Scope } from '../store/task-storage.js';
 
 /** The place of the next page: after the task with this status time and id. */
 export interface PageCursor {
@@ -7,39 +8,51 @@ export interface PageCursor {
   readonly id: string;
 }
 
-/** The token of the next page. It is bound to the filters of the request (Spec §3.1.4). */
-export function encodePageToken(cursor: PageCursor, request: ListTasksRequest): string {
-  return btoa(JSON.stringify([cursor.time, cursor.id, filtersOf(request)])).replaceAll('=', '');
+/** A list of tasks: its scope and its filters. */
+export interface PagedList {
+  readonly scope: Scope;
+  readonly request: ListTasksRequest;
 }
 
-/** @throws InvalidParamsError if the server did not make the token, or made it for other filters (Spec §3.1.4). */
-export function decodePageToken(token: string, request: ListTasksRequest): PageCursor {
+/** The token of the next page. It is bound to the scope and to the filters of the list (Spec §3.1.4). */
+export function encodePageToken(cursor: PageCursor, list: PagedList): string {
+  return btoa(JSON.stringify([cursor.time, cursor.id, fingerprintOf(list)])).replaceAll('=', '');
+}
+
+/**
+ * The place that a token names. All wrong tokens have one error: it does not tell whether another caller got the token.
+ * @throws InvalidParamsError if the server did not make the token for this list (Spec §3.1.4).
+ */
+export function decodePageToken(token: string, list: PagedList): PageCursor {
   const fields = parse(token);
-  if (fields === undefined) throw invalid('is not a page token of this agent');
-  if (fields.filters !== filtersOf(request)) throw invalid('belongs to a list with other filters');
+  if (fields === undefined || fields.list !== fingerprintOf(list)) {
+    const description = 'is not a page token of this list. The filters must be those of the first page';
+    throw new InvalidParamsError([{ field: 'pageToken', description }]);
+  }
   return { time: fields.time, id: fields.id };
 }
 
-function parse(token: string): { time: number; id: string; filters: number } | undefined {
+function parse(token: string): { time: number; id: string; list: number } | undefined {
   try {
     const fields: unknown = JSON.parse(atob(token));
     if (!Array.isArray(fields) || fields.length !== 3) return undefined;
-    const [time, id, filters] = fields as unknown[];
-    if (typeof time !== 'number' || typeof id !== 'string' || typeof filters !== 'number') return undefined;
-    return Number.isFinite(time) ? { time, id, filters } : undefined;
+    const [time, id, list] = fields as unknown[];
+    if (typeof time !== 'number' || typeof id !== 'string' || typeof list !== 'number') return undefined;
+    return Number.isFinite(time) ? { time, id, list } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A 32-bit FNV-1a hash. It tells lists apart, and protects against nothing. */
-function filtersOf({ tenant, contextId, status, statusTimestampAfter }: ListTasksRequest): number {
-  const text = JSON.stringify([tenant || null, contextId || null, status ?? null, statusTimestampAfter ?? null]);
+/**
+ * A 32-bit FNV-1a hash. It tells lists apart, and protects against nothing: a forged token is only another place in the
+ * caller's own list.
+ */
+function fingerprintOf({ scope: { agent, tenant, owner }, request }: PagedList): number {
+  const { contextId, status, statusTimestampAfter } = request;
+  const scope = [agent, tenant, owner];
+  const text = JSON.stringify([scope, contextId || null, status ?? null, statusTimestampAfter ?? null]);
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
-}
-
-function invalid(description: string): InvalidParamsError {
-  return new InvalidParamsError([{ field: 'pageToken', description }]);
 }

@@ -25,7 +25,7 @@ export async function listTasks(
     ...(request.contextId && { contextId: request.contextId }),
     ...(status && status !== 'TASK_STATE_UNSPECIFIED' && { states: [status] }),
     ...(statusTimestampAfter && { statusAfter: Date.parse(statusTimestampAfter) }),
-    ...(request.pageToken && { cursor: decodePageToken(request.pageToken, request) }),
+    ...(request.pageToken && { cursor: decodePageToken(request.pageToken, options) }),
     orderBy: 'status',
     limit: pageSize,
     maxBytes,
@@ -34,7 +34,7 @@ export async function listTasks(
   });
   return {
     tasks: page.tasks.map(({ task }) => trimTask(task, { historyLength, includeArtifacts })),
-    nextPageToken: page.next ? encodePageToken(page.next, request) : '',
+    nextPageToken: page.next ? encodePageToken(page.next, options) : '',
     pageSize,
     totalSize: page.total,
   };

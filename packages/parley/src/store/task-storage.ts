@@ -33,11 +33,11 @@ export function isSameTask(one: TaskKey, other: TaskKey): boolean {
   return one.id === other.id && isSameScope(one.scope, other.scope);
 }
 
-/** A text for a key. Owner and tenant come with their lengths, so that no two tasks have the same. */
+/** A text for a key. Owner, tenant and agent come with their lengths, so that no two tasks have the same. */
 export function taskKeyText({ scope: { agent, tenant, owner }, id }: TaskKey): string {
   const user = owner === null ? '-' : `${owner.length} ${owner}`;
-  const place = tenant === '' ? `${user} ${agent.length} ${agent}` : `${user}/${tenant.length} ${tenant} ${agent}`;
-  return `${place} ${id}`;
+  const place = tenant === '' ? user : `${user}/${tenant.length} ${tenant}`;
+  return `${place} ${agent.length} ${agent} ${id}`;
 }
 
 /** A task as it stands: the fold of its records up to `seq`. */
@@ -81,9 +81,21 @@ export interface StorageNode extends NodeBeat {
   readonly seenAt: number;
 }
 
+/**
+ * The part of a user that a turn keeps, as it was when the message was accepted: the user of a turn that runs again or
+ * in another process. The scope has the id.
+ */
+export interface CallerUser {
+  readonly name?: string;
+  readonly scopes?: readonly string[];
+  readonly permissions?: readonly string[];
+  readonly metadata?: JsonObject;
+}
+
 /** The part of a call that its turn keeps; never credentials. */
 export interface CallerContext {
-  readonly userName?: string;
+  /** Absent for an anonymous caller, and for a user of whom only the id is known. */
+  readonly user?: CallerUser;
   readonly extensions: readonly string[];
   readonly acceptedOutputModes?: readonly string[];
   readonly version: string;

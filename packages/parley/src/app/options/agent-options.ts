@@ -10,6 +10,7 @@ import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-li
 import type { IdempotencyOptions } from '../../server/idempotency.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { RequestHandler } from '../../server/request-handler.js';
+import type { TenantRule } from '../../server/tenant-guarded-handler.js';
 import { agentCardSchemas } from './agent-card-schemas.js';
 import {
   closed,
@@ -35,6 +36,11 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly streaming?: boolean;
   /** Authenticates callers. Absent: every caller is anonymous. */
   readonly authenticator?: Authenticator;
+  /**
+   * Decides about the tenants that a user without `User.tenants` may name. It needs an authenticator. Default: none.
+   * Without an authenticator every caller may name every tenant.
+   */
+  readonly tenants?: TenantRule;
   /** Makes the extended card for an authenticated caller from the public card; `undefined` if this user gets none. */
   readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined;
   /** A message sent again leads to the outcome of the first one: how long, and for whom. */
@@ -82,6 +88,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   id: Type.Optional(nonEmpty),
   streaming: Type.Optional(flag),
   authenticator: Type.Optional(withMethod('authenticate')),
+  tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
   idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
   interceptors: Type.Optional(Type.Array(func)),
@@ -96,6 +103,7 @@ export function agentProblem(options: AgentOptions): string | undefined {
   const { securitySchemes = options.authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
+  if (options.tenants !== undefined && options.authenticator === undefined) return 'tenants needs an authenticator';
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: never for anonymous callers, so without a way to tell who calls it could never be read.
   return options.authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;

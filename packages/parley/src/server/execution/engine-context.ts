@@ -1,4 +1,5 @@
 import type { User } from '../../auth/user.js';
+import { cloneJson } from '../../model/clone-json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers } from '../../runtime/equal-timers.js';
 import type { IdSource } from '../../runtime/id-source.js';
@@ -35,8 +36,7 @@ export interface EngineContext {
   readonly lastAttempts: OneAtATime;
 }
 
-/** The caller of a turn, from its stored context. */
+/** The caller of a turn, from its stored context, in an object of its own. */
 export function callerOf(scope: Scope, caller: CallerContext): User | undefined {
-  if (scope.owner === null) return undefined;
-  return caller.userName === undefined ? { id: scope.owner } : { id: scope.owner, name: caller.userName };
+  return scope.owner === null ? undefined : { id: scope.owner, ...cloneJson(caller.user) };
 }

@@ -1,3 +1,4 @@
+import type { User } from '../../auth/user.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import {
   PushNotificationNotSupportedError,
@@ -5,6 +6,7 @@ import {
   UnsupportedOperationError,
 } from '../../errors/spec-errors.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { cloneJson } from '../../model/clone-json.js';
 import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
@@ -12,6 +14,7 @@ import type {
   Acceptance,
   AcceptOutcome,
   CallerContext,
+  CallerUser,
   Claim,
   IdempotencyKey,
   Remembered,
@@ -283,12 +286,19 @@ function callerContext(
     extensions: extensions.length === 0 ? NONE : [...extensions],
     version,
   };
-  if (user?.name !== undefined) caller.userName = user.name;
+  const known = user && knownOf(user);
+  if (known) caller.user = known;
   const modes = shortList('configuration.acceptedOutputModes', configuration?.acceptedOutputModes, listItems);
   if (modes) caller.acceptedOutputModes = modes;
   if (metadata) caller.requestMetadata = metadata;
   if (traceparent) caller.traceparent = traceparent;
   return caller;
+}
+
+/** The facts about a user for its turn. The credential and its end stay behind. `undefined` if there is only an id. */
+function knownOf({ name, scopes, permissions, metadata }: User): CallerUser | undefined {
+  if (scopes === undefined && permissions === undefined && metadata === undefined) return name ? { name } : undefined;
+  return cloneJson({ name, scopes, permissions, metadata } as CallerUser);
 }
 
 /** The message, with each reference and extension once. */

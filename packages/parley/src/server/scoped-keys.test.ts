@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { InvalidParamsError } from '../errors/standard-errors.js';
+import { isSameTask, type TaskKey, taskKeyText } from '../store/task-storage.js';
+import { decodePageToken, encodePageToken } from './page-token.js';
+
+/** Strings that look like parts of a key: numbers, separators, `-` for anonymous callers. */
+const odd = fc.oneof(
+  fc.string({ unit: fc.constantFrom(' ', '/', '-', '0', '1', '2', 'a', '"', '|', '\0', '\u{10000}'), maxLength: 6 }),
+  fc.constantFrom('', '-', 'null', 'undefined', '1 a', '1 a/1 b', 'a b'),
+);
+const keys: fc.Arbitrary<TaskKey> = fc.record({
+  scope: fc.record({ agent: odd, tenant: odd, owner: fc.option(odd) }),
+  id: odd,
+});
+const runs = { numRuns: 20_000, seed: 13 };
+
+it('gives two tasks one text only if they are the same task', () => {
+  fc.assert(
+    fc.property(keys, keys, (one, other) => (taskKeyText(one) === taskKeyText(other)) === isSameTask(one, other)),
+    runs,
+  );
+});
+
+it.each<[TaskKey, TaskKey]>([
+  [key({ agent: 'a b', tenant: 't' }, 'c'), key({ agent: 'a', tenant: 't' }, 'b c')],
+  [key({ owner: null }, 'x'), key({ owner: '-' }, 'x')],
+  [key({ owner: 'o', tenant: 'x' }, 'x'), key({ owner: 'o/1 x' }, 'x')],
+])('keeps %j and %j apart', (one, other) => {
+  expect(taskKeyText(one)).not.toBe(taskKeyText(other));
+});
+
+function key(scope: Partial<TaskKey['scope']>, id: string): TaskKey {
+  return { scope: { agent: 'a', tenant: '', owner: null, ...scope }, id };
+}
+
+it('takes a page token only for the list that it was made for (Spec §3.1.4)', () => {
+  const place = { time: 1, id: 't' };
+  fc.assert(
+    fc.property(keys, keys, (one, other) => {
+      const [mine, foreign] = [
+        { scope: one.scope, request: {} },
+        { scope: other.scope, request: {} },
+      ];
+      const token = encodePageToken(place, mine);
+      expect(decodePageToken(token, mine)).toEqual(place);
+      const isMine = isSameTask({ ...one, id: '' }, { ...other, id: '' });
+      if (!isMine) expect(() => decodePageToken(token, foreign)).toThrow(InvalidParamsError);
+    }),
+    { ...runs, numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,69 @@
+import type { User } from '../auth/user.js';
+import { TaskNotFoundError } from '../errors/spec-errors.js';
+import { InvalidParamsError } from '../errors/standard-errors.js';
+import { isStreaming, OPERATION_NAMES, type OperationName, type OperationTypes } from '../operations/operations.js';
+import { addressOf } from '../operations/request-address.js';
+import type { StreamItem } from '../task/stream-item.js';
+import type { RequestHandler } from './request-handler.js';
+import type { ServerCallContext } from './server-call-context.js';
+
+/**
+ * The rule of an operator for tenants. Only `true` grants the tenant; a rule that throws or rejects fails the call.
+ * `user` is absent for an anonymous caller. Called for each call that names a tenant, before the call is handled.
+ */
+export type TenantRule = (user: User | undefined, tenant: string) => boolean | Promise<boolean>;
+
+type Request = OperationTypes[OperationName]['request'];
+type Method = (request: Request, context: ServerCallContext) => unknown;
+
+/**
+ * A handler whose callers may name only granted tenants: those of `User.tenants`, and for a user without that list
+ * those of the rule. Any other tenant is answered as one without tasks, so that no caller learns which tenants exist.
+ * A request without a tenant always passes.
+ */
+export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
+  const methods = OPERATION_NAMES.map((operation) => {
+    const method = handler[operation] as Method;
+    const answer: Method = (request, context) => method.call(handler, request, context);
+    return [operation, guarded(operation, answer, rule)] as const;
+  });
+  return Object.fromEntries(methods) as unknown as RequestHandler;
+}
+
+function refuseAll(): boolean {
+  return false;
+}
+
+function guarded(operation: OperationName, answer: Method, rule: TenantRule): Method {
+  return (request, context) => {
+    const { tenant } = request;
+    if (tenant === undefined || tenant === '') return answer(request, context);
+    const granted = context.user?.tenants?.includes(tenant) ?? rule(context.user, tenant);
+    if (granted === true) return answer(request, context);
+    return isStreaming(operation)
+      ? streamed(granted, answer, request, context)
+      : answered(granted, answer, request, context);
+  };
+}
+
+async function answered(granted: unknown, answer: Method, request: Request, context: ServerCallContext) {
+  if ((await granted) !== true) throw refusalOf(request);
+  return answer(request, context);
+}
+
+async function* streamed(
+  granted: unknown,
+  answer: Method,
+  request: Request,
+  context: ServerCallContext,
+): AsyncGenerator<StreamItem> {
+  if ((await granted) !== true) throw refusalOf(request);
+  yield* answer(request, context) as AsyncIterable<StreamItem>;
+}
+
+/** The error for a tenant that is not granted. A task in it is answered as a missing one. */
+function refusalOf(request: Request): Error {
+  const { taskId } = addressOf(request);
+  if (taskId !== undefined && taskId !== '') return new TaskNotFoundError(taskId);
+  return new InvalidParamsError([{ field: 'tenant', description: 'is not a tenant of the caller' }]);
+}
