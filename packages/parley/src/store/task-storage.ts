@@ -82,8 +82,8 @@ export interface StorageNode extends NodeBeat {
 }
 
 /**
- * The part of a user that a turn keeps, as it was when the message was accepted: the user of a turn that runs again or
- * in another process. The scope has the id.
+ * The part of a user that a turn keeps, as it was when the message was accepted. A turn that runs again, or in another
+ * process, has the same user. The scope has the id.
  */
 export interface CallerUser {
   readonly name?: string;
