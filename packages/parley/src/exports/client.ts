@@ -16,7 +16,7 @@ import { Client } from '../client/client.js';
 import type { ClientRuntime } from '../client/client-runtime.js';
 import type { ClientTransport, TransportSource } from '../client/client-transport.js';
 import type { ConnectionEvent } from '../client/connection-event.js';
-import { CredentialGuard } from '../client/credential-guard.js';
+import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
@@ -61,7 +61,11 @@ export type { Logger } from '../telemetry/logger.js';
 export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   /** Credentials from `parley-a2a/credentials`. Default: anonymous. */
   readonly credentials?: CredentialProvider;
-  /** Origins, beside that of the url given to `connect`, that may see the credentials. */
+  /**
+   * Origins that the caller trusts like that of the url given to `connect`. They may see the credentials and be
+   * private. On Node.js, other origins that a card, a catalog or a redirect names must be public. The exception is an
+   * agent that is private itself.
+   */
   readonly trustedOrigins?: readonly string[];
   /** Instead of the tenant that the card names. */
   readonly tenant?: string;
@@ -90,7 +94,7 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly answerBytes?: number;
   /** The longest event of a stream, in characters; default 16 Mi. */
   readonly eventBytes?: number;
-  /** Instead of the platform's own. */
+  /** Instead of the platform's own. It gets every request, also those for other origins. */
   readonly fetch?: Fetch;
   /** Ends the search for the card. */
   readonly signal?: AbortSignal;
@@ -119,7 +123,7 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
     logger,
     onConnection,
   };
-  const caller = callerOf(options);
+  const caller = callerOf(options, trustedUrls(agent, options));
   const verified = await verifiedCards(options, caller);
   const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
   const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
@@ -136,7 +140,7 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
 export interface FetchCardOptions
   extends Pick<
     ConnectOptions,
-    'cardCache' | 'cardHeaders' | 'signatures' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'
+    'cardCache' | 'cardHeaders' | 'trustedOrigins' | 'signatures' | 'answerBytes' | 'fetch' | 'signal' | 'timeoutMs'
   > {
   /** Called with the published card before it is decoded. An error that it throws ends the search. */
   readonly onDocument?: (document: unknown) => void;
@@ -151,7 +155,7 @@ export async function fetchAgentCard(agent: string | AgentCard, options: FetchCa
     options.onDocument?.(document);
     return decodeAgentCard(document);
   };
-  const caller = callerOf(options);
+  const caller = callerOf(options, trustedUrls(agent, options));
   const verified = await verifiedCards(options, caller);
   return (await resolved(agent, { options, caller, decode, verified })).card;
 }
@@ -199,11 +203,29 @@ async function verifiedCards(
   return VerifiedCards.by(signatures, { fetch: caller.request, clock: callerClock, cache });
 }
 
-function callerOf(options: Pick<ConnectOptions, 'answerBytes' | 'eventBytes' | 'fetch'>): HttpCaller {
+/** Urls of the caller. A card that is an object is the caller's too. */
+function trustedUrls(agent: string | AgentCard, { trustedOrigins = [] }: ConnectOptions): readonly string[] {
+  const own = typeof agent === 'string' ? [agent] : (agent.supportedInterfaces ?? []).map(({ url }) => url);
+  return [...own, ...trustedOrigins];
+}
+
+function callerOf(options: ConnectOptions, trusted: readonly string[]): HttpCaller {
   return {
-    request: options.fetch ?? ((url, init) => fetch(url, init)),
+    request: options.fetch ?? fetchFor(trusted),
     answerBytes: options.answerBytes ?? 64 * 1024 * 1024,
     eventBytes: options.eventBytes ?? 16 * 1024 * 1024,
+  };
+}
+
+/** The code for urls of others is loaded with the first of them. */
+function fetchFor(trusted: readonly string[]): Fetch {
+  const send: Fetch = (url, init) => fetch(url, init);
+  const origins = new Set(trusted.map(originOf));
+  let others: Promise<Fetch> | undefined;
+  return async (url, init) => {
+    if (origins.has(originOf(url))) return send(url, init);
+    others ??= import('./found-urls.js').then(({ fetchOfFoundUrls }) => fetchOfFoundUrls(trusted, send) ?? send);
+    return (await others)(url, init);
   };
 }
 
@@ -223,8 +245,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   const transports = transportSource({ caller, verified, url });
   const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   // A catalog may name a card on another origin, which gets no credentials for that.
-  const own = typeof agent === 'string' ? [agent] : card.supportedInterfaces.map((item) => item.url);
-  const trusted = [...own, ...(options.trustedOrigins ?? [])];
+  const trusted = trustedUrls(agent, options);
   const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
   return new Client({
     card,

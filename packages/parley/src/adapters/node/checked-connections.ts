@@ -31,8 +31,8 @@ const OF_CONNECTION =
 export function checkedConnections(options: CheckedConnectionsOptions = {}): CheckedConnections | undefined {
   const modules = modulesOfNode();
   if (modules === undefined) return undefined;
-  const { http, https, dns } = modules;
-  const { ca, lookup = (name) => dns.promises.lookup(name, { all: true }) } = options;
+  const { http, https, lookup: ofSystem } = modules;
+  const { ca, lookup = ofSystem } = options;
   const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
   return (check) => {
     const plain = new http.Agent(pool);
@@ -67,10 +67,15 @@ export function checkedConnections(options: CheckedConnectionsOptions = {}): Che
   };
 }
 
+/** The resolver of the machine; undefined on hosts without checked connections. */
+export function systemLookup(): NameLookup | undefined {
+  return modulesOfNode()?.lookup;
+}
+
 interface NodeModules {
   readonly http: typeof Http;
   readonly https: typeof Https;
-  readonly dns: typeof Dns;
+  readonly lookup: NameLookup;
 }
 
 /** The modules of Node.js, without an import that bundles for browsers would contain. */
@@ -85,7 +90,12 @@ function modulesOfNode(): NodeModules | undefined {
   if (process?.release?.name !== 'node' || Bun !== undefined || Deno !== undefined || isWorker) return undefined;
   const [http, https, dns] = ['http', 'https', 'dns'].map((name) => process.getBuiltinModule?.(`node:${name}`));
   if (http === undefined || https === undefined || dns === undefined) return undefined;
-  return { http: http as typeof Http, https: https as typeof Https, dns: dns as typeof Dns };
+  const { promises } = dns as typeof Dns;
+  return {
+    http: http as typeof Http,
+    https: https as typeof Https,
+    lookup: (name) => promises.lookup(name, { all: true }),
+  };
 }
 
 /** A lookup that fails if one of the addresses is not allowed. Node.js connects only to the addresses that it gets. */

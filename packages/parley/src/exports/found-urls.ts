@@ -1,0 +1,48 @@
+import { type NameLookup, systemLookup } from '../adapters/node/checked-connections.js';
+import type { Fetch } from '../bindings/http/http-caller.js';
+import { A2AError } from '../errors/a2a-error.js';
+import { RefusedAddressError } from '../errors/refused-address-error.js';
+import { destinationOf } from '../net/destinations.js';
+import { isPublicAddress, parsedAddress } from '../net/public-address.js';
+import { guardedFetch } from './guarded-fetch.js';
+
+/**
+ * A `fetch` for urls that an agent, a card or a catalog names, and not the caller. They must lead to public addresses.
+ * If a url that the caller gave leads to a private address itself, they may lead anywhere: that agent is inside the
+ * network already. Undefined on hosts that cannot check addresses.
+ */
+export function fetchOfFoundUrls(given: readonly string[], send: Fetch): Fetch | undefined {
+  const lookup = systemLookup();
+  if (lookup === undefined) return undefined;
+  const guarded = guardedFetch({ bytes: Number.POSITIVE_INFINITY, ms: Number.POSITIVE_INFINITY });
+  let inside: Promise<boolean> | undefined;
+  return async (url, init) => {
+    inside ??= isAnyInside(given, lookup);
+    if (await inside) return send(url, init);
+    try {
+      return await guarded(url, init);
+    } catch (error) {
+      if (!(error instanceof RefusedAddressError)) throw error;
+      const place = URL.parse(url)?.origin ?? 'an address';
+      const reason = 'its address is not public, and the caller did not name it';
+      throw new A2AError('INVALID_AGENT_RESPONSE', `${place} is not called: ${reason}. See trustedOrigins`);
+    }
+  };
+}
+
+async function isAnyInside(given: readonly string[], lookup: NameLookup): Promise<boolean> {
+  const hosts = given.flatMap((text) => {
+    const url = URL.parse(text);
+    return url === null ? [] : [destinationOf(url).host];
+  });
+  const answers = await Promise.all(
+    hosts.map(async (host) => {
+      const addresses = parsedAddress(host) === undefined ? await lookup(host).catch(() => []) : [{ address: host }];
+      return addresses.some(({ address }) => {
+        const parsed = parsedAddress(address);
+        return parsed !== undefined && !isPublicAddress(parsed);
+      });
+    }),
+  );
+  return answers.includes(true);
+}
