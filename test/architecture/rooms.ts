@@ -35,6 +35,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ioredis'] },
   auth: { rooms: [...VALUES, 'net'] },
   'auth/oauth': { rooms: [...VALUES, 'net'], modules: ['oauth4webapi'] },
+  'auth/tokens': { rooms: [...VALUES, 'net'], modules: ['jose', 'oauth4webapi'] },
   'agent-card': { rooms: [...VALUES, 'operations', 'net', 'codec/wire-codec'] },
   'agent-card/signatures': { rooms: [...VALUES, 'net'], modules: ['jose'] },
   server: {

@@ -38,6 +38,14 @@ export type Authentication =
       readonly missingScopes?: readonly string[];
     };
 
+/** The tokens that a protected resource takes, for its metadata (RFC 9728 §2). */
+export interface ProtectedResource {
+  /** The issuers of the tokens. */
+  readonly authorizationServers: readonly string[];
+  /** The scopes that calls need. */
+  readonly scopes: readonly string[];
+}
+
 /** Finds the user of a call. */
 export interface Authenticator {
   /** HTTP challenges for a caller without valid credentials, such as `Bearer` (RFC 9110 §11.6.1). */
@@ -46,6 +54,8 @@ export interface Authenticator {
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
   /** The requirements for the card: one of them is enough. Absent: any one of the schemes. */
   readonly securityRequirements?: readonly SecurityRequirement[];
+  /** The tokens that it takes. Present: the server publishes them (RFC 9728), and challenges name the place. */
+  readonly protectedResource?: ProtectedResource;
   /** True if callers without a credential are anonymous. Default: they are refused. A wrong credential always is. */
   readonly optional?: boolean;
   /** True if it needs `clientCertificate`. A host that cannot provide certificates refuses it at start. */

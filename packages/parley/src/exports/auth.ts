@@ -40,3 +40,4 @@ export class BearerTokens extends BearerTokensScheme {
     super({ ...options, tokens, clock: systemClock });
   }
 }
+export * from './token-schemes.js';

@@ -34,7 +34,7 @@ const NAMES = {
     'memoryCardCache',
     'textOf',
   ],
-  auth: ['ANONYMOUS', 'ApiKeys', 'BearerTokens', 'userId'],
+  auth: ['ANONYMOUS', 'ApiKeys', 'BearerTokens', 'JwtBearer', 'OAuth2', 'OpenIdConnect', 'userId'],
   credentials: [
     'CredentialsError',
     'SchemeCredentials',

@@ -3,6 +3,7 @@ import { CredentialsError } from '../../errors/credentials-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { boundedFetch } from '../../net/bounded-fetch.js';
 import { isLoopback } from '../../net/loopback.js';
+import { clientAuthentication } from './client-authentication.js';
 import { oauthFailure } from './oauth-failure.js';
 import type { OAuthClientOptions, OAuthEndpoints, OAuthRuntime } from './oauth-options.js';
 
@@ -86,11 +87,12 @@ export class AuthorizationServer {
     const library = await loaded();
     const request = this.#requestOptions(library, signal);
     const server = await this.#server(scheme, { library, request });
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     return {
       library,
       server,
       client: { client_id: this.#options.clientId },
-      authentication: this.#authentication(library, server),
+      authentication: clientAuthentication(library, this.#options, methods),
       request,
     };
   }
@@ -136,29 +138,6 @@ export class AuthorizationServer {
       if (response.status !== 404) return await library.processDiscoveryResponse(issuer, response);
     }
     return undefined;
-  }
-
-  #authentication(library: typeof OAuth, server: OAuth.AuthorizationServer): OAuth.ClientAuth {
-    const { clientSecret, authentication } = this.#options;
-    switch (authentication?.method) {
-      case 'basic':
-        return library.ClientSecretBasic(authentication.secret);
-      case 'post':
-        return library.ClientSecretPost(authentication.secret);
-      case 'private-key': {
-        const { key, kid } = authentication;
-        return library.PrivateKeyJwt(kid === undefined ? key : { key, kid });
-      }
-      case 'tls':
-        return library.TlsClientAuth();
-      case undefined: {
-        if (clientSecret === undefined) return library.None();
-        const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-        return methods.includes('client_secret_basic') || !methods.includes('client_secret_post')
-          ? library.ClientSecretBasic(clientSecret)
-          : library.ClientSecretPost(clientSecret);
-      }
-    }
   }
 }
 

@@ -1,0 +1,31 @@
+import type { Authentication } from '../authenticator.js';
+
+const SCHEME = /^Bearer(?: |$)/i;
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/**
+ * The token of an `Authorization` header (RFC 6750 §2.1), or the refusal of the header. The length is checked before
+ * anything else is read.
+ */
+export function presentedToken(header: string, maxTokenBytes: number): string | Authentication {
+  if (header.length > maxTokenBytes + 'Bearer '.length) return invalidToken('the token is too long');
+  const token = BEARER.exec(header)?.[1];
+  if (token !== undefined) return token;
+  // Another scheme is no wrong token, so that the challenge has no error code (RFC 6750 §3.1).
+  return SCHEME.test(header) ? invalidToken('malformed') : { kind: 'refused', reason: 'another scheme' };
+}
+
+/** The refusal of a token (RFC 6750 §3.1). The reason is for the log, and never part of the answer. */
+export function invalidToken(reason: string): Authentication {
+  return { kind: 'refused', reason, challenges: ['Bearer error="invalid_token"'] };
+}
+
+/** The refusal of a valid token that lacks scopes (RFC 6750 §3.1). `required` are all scopes that a call needs. */
+export function insufficientScope(missing: readonly string[], required: readonly string[]): Authentication {
+  return {
+    kind: 'refused',
+    reason: `the token lacks the scope ${missing.join(' ')}`,
+    missingScopes: missing,
+    challenges: [`Bearer error="insufficient_scope", scope="${required.join(' ')}"`],
+  };
+}

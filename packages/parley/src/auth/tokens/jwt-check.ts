@@ -1,0 +1,96 @@
+import type * as Jose from 'jose';
+import { silentLogger } from '../../telemetry/logger.js';
+import { JwtVerifier, type TokenVerdict } from './jwt-verifier.js';
+import { KeySet, type TokenKeys } from './key-set.js';
+import { RemoteKeys } from './remote-keys.js';
+import { TokenDocuments } from './token-documents.js';
+import type { JwtRules, TokenOptions, TokenRuntime } from './token-options.js';
+
+/** The source of the keys of tokens. */
+export type KeySource =
+  /** Public keys (RFC 7517 §5). */
+  | { readonly keys: unknown }
+  /** A shared secret. */
+  | { readonly secret: Uint8Array }
+  /** Finds the url of the keys, each time before they are read. */
+  | { readonly url: (documents: TokenDocuments) => string | Promise<string> };
+
+/** Options of `jwtCheck`. */
+export interface JwtCheckOptions {
+  readonly options: TokenOptions & JwtRules;
+  readonly runtime: TokenRuntime;
+  readonly source: KeySource;
+  /** Allowed algorithms, types and required claims, unless the options name others. */
+  readonly defaults: Required<Pick<JwtRules, 'algorithms' | 'types' | 'requiredClaims'>>;
+}
+
+/** The allowed values of the header `typ` of a JWT that is not explicitly an access token (RFC 7519 §5.1, RFC 9068). */
+export const JWT_TYPES = ['', 'jwt', 'at+jwt'];
+/** Absent: RFC 7519 recommends a tolerance of no more than a few minutes (§4.1.4). */
+const TOLERANCE_SECONDS = 5;
+
+/** The tolerance of rules, with its default. */
+export function toleranceOf({ clockToleranceSeconds = TOLERANCE_SECONDS }: JwtRules): number {
+  return clockToleranceSeconds;
+}
+
+/** Reads documents as the options allow. */
+export function tokenDocuments(options: TokenOptions, { clock, fetchAllowing }: TokenRuntime): TokenDocuments {
+  const { allow = [], plainHttp = false } = options;
+  return new TokenDocuments({ fetch: options.fetch ?? fetchAllowing(allow), clock, plainHttp });
+}
+
+/** Makes the check of a JWT. The library for signatures is loaded with the first token. */
+export function jwtCheck({
+  options,
+  runtime,
+  source,
+  defaults,
+}: JwtCheckOptions): (changed: () => void) => (token: string) => Promise<TokenVerdict> {
+  return (changed) => {
+    const rules = { ...defaults, ...definedRules(options) };
+    const documents = tokenDocuments(options, runtime);
+    let made: Promise<JwtVerifier> | undefined;
+    const make = async (): Promise<JwtVerifier> => {
+      const library = await loadedJose();
+      const keys = keysOf({ options, runtime, source, documents, library, changed });
+      const { issuer, audience } = options;
+      const toleranceSeconds = toleranceOf(options);
+      return new JwtVerifier({ ...rules, library, keys, issuer, audience, toleranceSeconds, clock: runtime.clock });
+    };
+    return async (token) => {
+      made ??= make();
+      return (await made).verify(token);
+    };
+  };
+}
+
+function definedRules({ algorithms, types, requiredClaims }: JwtRules): Partial<JwtCheckOptions['defaults']> {
+  return { ...(algorithms && { algorithms }), ...(types && { types }), ...(requiredClaims && { requiredClaims }) };
+}
+
+function keysOf({
+  options,
+  runtime,
+  source,
+  documents,
+  library,
+  changed,
+}: Omit<JwtCheckOptions, 'defaults'> & {
+  readonly documents: TokenDocuments;
+  readonly library: typeof Jose;
+  readonly changed: () => void;
+}): TokenKeys {
+  const { clock } = runtime;
+  if ('secret' in source) return { find: () => [source.secret] };
+  if ('keys' in source) return KeySet.read(source.keys, { library, now: clock.now() });
+  const { issuer, keyTimes: times = {}, logger = silentLogger } = options;
+  const read = async () => documents.read(await source.url(documents));
+  return new RemoteKeys({ read, issuer, times, library, clock, logger, changed });
+}
+
+async function loadedJose(): Promise<typeof Jose> {
+  return await import('jose').catch((cause: unknown) => {
+    throw new Error('Tokens need a package: npm install jose', { cause });
+  });
+}

@@ -1,0 +1,68 @@
+import type * as Jose from 'jose';
+import { isObject } from '../../model/json.js';
+
+/** Finds the keys that may have signed a token. */
+export interface TokenKeys {
+  /**
+   * The candidates for a header; several if the header names no key. Empty: the token is signed by no known key.
+   * @throws A2AError with the code UNAVAILABLE if the keys cannot be read now.
+   */
+  find(header: Jose.ProtectedHeaderParameters): Promise<readonly Jose.CryptoKey[]> | readonly Uint8Array[];
+}
+
+/** A token without a key id costs one signature check for each candidate. */
+const MOST_CANDIDATES = 4;
+const MOST_KEYS = 100;
+/** A number of 8,192 bits, in base64url. A larger one costs too much for each check. */
+const LONGEST_NUMBER = 1_366;
+
+/** Public keys (RFC 7517 §5). Other keys of a document, such as symmetric and expired ones, do not count. */
+export class KeySet {
+  /** Equal for equal keys. */
+  readonly text: string;
+  readonly #find: Jose.LocalJWKSet;
+
+  private constructor(text: string, find: Jose.LocalJWKSet) {
+    this.text = text;
+    this.#find = find;
+  }
+
+  /**
+   * Reads a document. `now` is in ms since the epoch.
+   * @throws Error if the document is no key set, or has too many keys.
+   */
+  static read(document: unknown, { library, now }: { readonly library: typeof Jose; readonly now: number }): KeySet {
+    if (!isObject(document) || !Array.isArray(document.keys)) throw new Error('the document is no key set');
+    if (document.keys.length > MOST_KEYS) throw new Error(`the key set has more than ${MOST_KEYS} keys`);
+    const keys = (document.keys as unknown[]).filter((key) => isUsable(key, now)) as Jose.JWK[];
+    return new KeySet(JSON.stringify(keys), library.createLocalJWKSet({ keys }));
+  }
+
+  async find(header: Jose.ProtectedHeaderParameters): Promise<readonly Jose.CryptoKey[]> {
+    try {
+      return [await this.#find(header as Jose.JWSHeaderParameters)];
+    } catch (error) {
+      return isIterable(error) ? await firstOf(error) : [];
+    }
+  }
+}
+
+function isUsable(key: unknown, now: number): boolean {
+  if (!isObject(key) || !['RSA', 'EC', 'OKP'].includes(String(key.kty)) || key.d !== undefined) return false;
+  if (key.revoked !== undefined || (typeof key.exp === 'number' && key.exp * 1000 <= now)) return false;
+  const { n = '', e = '' } = key;
+  return typeof n === 'string' && n.length <= LONGEST_NUMBER && typeof e === 'string' && e.length <= 8;
+}
+
+function isIterable(error: unknown): error is AsyncIterable<Jose.CryptoKey> {
+  return typeof error === 'object' && error !== null && Symbol.asyncIterator in error;
+}
+
+async function firstOf(keys: AsyncIterable<Jose.CryptoKey>): Promise<readonly Jose.CryptoKey[]> {
+  const found: Jose.CryptoKey[] = [];
+  for await (const key of keys) {
+    found.push(key);
+    if (found.length === MOST_CANDIDATES) break;
+  }
+  return found;
+}

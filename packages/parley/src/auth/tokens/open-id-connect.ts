@@ -1,0 +1,43 @@
+import { JWT_TYPES, jwtCheck, toleranceOf } from './jwt-check.js';
+import { TokenAuthenticator } from './token-authenticator.js';
+import { openIdMetadataUrl } from './token-documents.js';
+import {
+  ASYMMETRIC_ALGORITHMS,
+  type JwtRules,
+  jwtProblems,
+  refuseProblems,
+  type TokenOptions,
+  type TokenRuntime,
+  tokenProblems,
+} from './token-options.js';
+
+/** Options of `OpenIdConnect`. */
+export interface OpenIdConnectOptions extends TokenOptions, JwtRules {}
+
+/**
+ * JSON Web Tokens of an OpenID Connect provider. The discovery document of the issuer names the keys. It must name the
+ * issuer exactly as the option does (OpenID Connect Discovery §4.3). Both are read when a token needs them.
+ */
+export class OpenIdConnect extends TokenAuthenticator {
+  /** @throws OptionsError naming every wrong option. */
+  constructor(options: OpenIdConnectOptions, runtime: TokenRuntime) {
+    refuseProblems('OpenIdConnect', [...tokenProblems(options), ...jwtProblems(options, ASYMMETRIC_ALGORITHMS)]);
+    const { issuer, scheme = 'openIdConnect' } = options;
+    const openIdConnectUrl = openIdMetadataUrl(issuer);
+    super({
+      options,
+      runtime,
+      toleranceSeconds: toleranceOf(options),
+      securitySchemes: { [scheme]: { openIdConnectSecurityScheme: { openIdConnectUrl } } },
+      check: jwtCheck({
+        options,
+        runtime,
+        source: {
+          url: async (documents) =>
+            documents.endpoint((await documents.metadata(issuer, [openIdConnectUrl])).jwks_uri, 'jwks_uri'),
+        },
+        defaults: { algorithms: ASYMMETRIC_ALGORITHMS, types: JWT_TYPES, requiredClaims: [] },
+      }),
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import type { SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
+import { sha256Hex } from '../../runtime/sha256.js';
+import {
+  ANONYMOUS,
+  type Authentication,
+  type Authenticator,
+  type Credentials,
+  type ProtectedResource,
+} from '../authenticator.js';
+import { insufficientScope, invalidToken, presentedToken } from './bearer-header.js';
+import type { TokenVerdict } from './jwt-verifier.js';
+import { reasonOf, unavailable } from './remote-keys.js';
+import { missingScopes, type TokenClaims, userOfClaims } from './token-claims.js';
+import type { TokenOptions, TokenRuntime } from './token-options.js';
+import { VerifiedTokens } from './verified-tokens.js';
+
+/** The parts in which authenticators for tokens differ. */
+export interface TokenSchemeSetup {
+  readonly options: TokenOptions;
+  readonly runtime: TokenRuntime;
+  readonly toleranceSeconds: number;
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
+  /** Makes the check of a token. Call `changed` when an earlier result may be wrong. */
+  readonly check: (changed: () => void) => (token: string) => Promise<TokenVerdict>;
+}
+
+const LONGEST_TOKEN = 8_192;
+
+/**
+ * Finds the user of a bearer token (RFC 6750). A verified token is remembered by its hash until it expires, and at most
+ * a minute. Concurrent calls with one token share one check.
+ */
+export class TokenAuthenticator implements Authenticator {
+  readonly challenges: readonly string[];
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
+  readonly securityRequirements: readonly SecurityRequirement[];
+  readonly optional: boolean;
+  readonly protectedResource: ProtectedResource;
+  readonly #setup: TokenSchemeSetup;
+  readonly #required: readonly string[];
+  readonly #maxTokenBytes: number;
+  readonly #check: (token: string) => Promise<TokenVerdict>;
+  readonly #verified: VerifiedTokens;
+  readonly #checks = new Map<string, Promise<Authentication>>();
+
+  constructor(setup: TokenSchemeSetup) {
+    const { options, runtime, securitySchemes } = setup;
+    this.#setup = setup;
+    this.#required = options.requiredScopes ?? [];
+    this.#maxTokenBytes = options.maxTokenBytes ?? LONGEST_TOKEN;
+    this.#verified = new VerifiedTokens({ clock: runtime.clock, ...options.cache });
+    this.#check = setup.check(() => this.#verified.clear());
+    this.challenges = [this.#required.length === 0 ? 'Bearer' : `Bearer scope="${this.#required.join(' ')}"`];
+    this.securitySchemes = securitySchemes;
+    this.securityRequirements = Object.keys(securitySchemes).map((name) => ({
+      schemes: { [name]: { list: this.#required } },
+    }));
+    this.optional = options.optional ?? false;
+    this.protectedResource = { authorizationServers: [options.issuer], scopes: this.#required };
+  }
+
+  /** Rejects with an A2AError of the code UNAVAILABLE if the authorization server cannot be asked. */
+  authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
+    const header = credentials.header('authorization');
+    if (header === undefined) return ANONYMOUS;
+    const token = presentedToken(header, this.#maxTokenBytes);
+    if (typeof token !== 'string') return token;
+    const hash = sha256Hex(token);
+    // Without a promise for a known token, on hosts with a synchronous hash.
+    if (typeof hash === 'string') return this.#verified.get(hash) ?? this.#checked(token, hash);
+    return hash.then((digest) => this.#verified.get(digest) ?? this.#checked(token, digest));
+  }
+
+  /**
+   * Forgets the verified tokens of a user, or of all users. The next call of each is checked again. Call it when tokens
+   * are revoked, with `isRevoked` or introspection to refuse them.
+   */
+  forget(userId?: string): void {
+    this.#verified.clear(userId);
+  }
+
+  #checked(token: string, hash: string): Promise<Authentication> {
+    const key = `${this.#verified.generation} ${hash}`;
+    const running = this.#checks.get(key);
+    if (running !== undefined) return running;
+    const check = this.#authentication(token, hash).finally(() => this.#checks.delete(key));
+    this.#checks.set(key, check);
+    return check;
+  }
+
+  async #authentication(token: string, hash: string): Promise<Authentication> {
+    const { options, toleranceSeconds } = this.#setup;
+    const { generation } = this.#verified;
+    const verdict = await this.#check(token);
+    if ('fault' in verdict) return invalidToken(verdict.fault);
+    const { issuer, claims: mapping = {} } = options;
+    const schemes = Object.keys(this.securitySchemes);
+    const user = userOfClaims(verdict.claims, { issuer, schemes, mapping, toleranceSeconds });
+    if (user === undefined) return invalidToken('the token names no subject');
+    if (await this.#isRevoked(verdict.claims)) return invalidToken('revoked');
+    const missing = missingScopes(user, this.#required);
+    if (missing.length > 0) return insufficientScope(missing, this.#required);
+    this.#verified.add(hash, user, generation);
+    return { kind: 'user', user };
+  }
+
+  async #isRevoked(claims: TokenClaims): Promise<boolean> {
+    const { isRevoked, issuer, logger } = this.#setup.options;
+    try {
+      return (await isRevoked?.(claims)) === true;
+    } catch (error) {
+      logger?.warn('The revocation of a token cannot be checked', { issuer, error: reasonOf(error) });
+      throw unavailable('The revocation of the token cannot be checked now');
+    }
+  }
+}

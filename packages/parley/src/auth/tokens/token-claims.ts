@@ -1,0 +1,96 @@
+import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
+import { type User, userId } from '../user.js';
+
+/** Facts of a token: the claims of a JWT (RFC 7519 §4), or the answer of an introspection (RFC 7662 §2.2). */
+export type TokenClaims = Readonly<Record<string, unknown>>;
+
+/**
+ * The claims that describe a user. A name with dots, such as `realm_access.roles`, also finds a member of a member. An
+ * exact name goes first.
+ */
+export interface ClaimMapping {
+  /** Identifies the user at the issuer. Default `sub`. */
+  readonly subject?: string;
+  /** A name for people and logs. Default: the first of `name`, `preferred_username` and `client_id`. */
+  readonly name?: string;
+  /** A list, or a text with blanks. Default: `scope`, otherwise `scp`. */
+  readonly scopes?: string;
+  /** A list, or a text with blanks. Default: none. */
+  readonly permissions?: string;
+  /** A list or a text. A token without the claim grants no tenant. Absent: a rule of the operator decides. */
+  readonly tenants?: string;
+  /** Claims that agents see as `user.metadata`. Default: none. */
+  readonly metadata?: readonly string[];
+}
+
+/** Options of `userOfClaims`. */
+export interface UserOfClaimsOptions {
+  readonly issuer: string;
+  /** The names of the schemes in the card. */
+  readonly schemes: readonly string[];
+  readonly mapping: ClaimMapping;
+  /** Time after `exp` in which the token is still accepted, in seconds. */
+  readonly toleranceSeconds: number;
+}
+
+/** The largest time of a date, in ms since the epoch. */
+const LAST_TIME = 8.64e15;
+const LONGEST_SUBJECT = 1_024;
+const NAMES = ['name', 'preferred_username', 'client_id'];
+
+/** The user of a verified token; `undefined` if the token names no subject. */
+export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions): User | undefined {
+  const { issuer, schemes, mapping, toleranceSeconds } = options;
+  const subject = claimOf(claims, mapping.subject ?? 'sub');
+  if (typeof subject !== 'string' || subject === '' || subject.length > LONGEST_SUBJECT) return undefined;
+  const name = (mapping.name === undefined ? NAMES : [mapping.name])
+    .map((claim) => claimOf(claims, claim))
+    .find((value) => typeof value === 'string' && value !== '');
+  const { exp } = claims;
+  return {
+    id: userId(issuer, subject),
+    ...(typeof name === 'string' && { name }),
+    scopes: scopesOf(claims, mapping.scopes),
+    schemes,
+    ...(mapping.permissions !== undefined && { permissions: words(claimOf(claims, mapping.permissions)) }),
+    ...(typeof exp === 'number' && { expiresAt: Math.min((exp + toleranceSeconds) * 1000, LAST_TIME) }),
+    ...(mapping.tenants !== undefined && { tenants: texts(claimOf(claims, mapping.tenants)) }),
+    ...(mapping.metadata !== undefined && { metadata: picked(claims, mapping.metadata) }),
+  };
+}
+
+/** The scopes of `wanted` that a user lacks. */
+export function missingScopes(user: User, wanted: readonly string[]): readonly string[] {
+  return wanted.filter((scope) => user.scopes?.includes(scope) !== true);
+}
+
+function scopesOf(claims: TokenClaims, claim: string | undefined): readonly string[] {
+  return words(claim === undefined ? (claims.scope ?? claims.scp) : claimOf(claims, claim));
+}
+
+function claimOf(claims: TokenClaims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const member of name.split('.')) {
+    if (!isObject(value) || !Object.hasOwn(value, member)) return undefined;
+    value = value[member];
+  }
+  return value;
+}
+
+function words(value: unknown): readonly string[] {
+  return typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : texts(value);
+}
+
+function texts(value: unknown): readonly string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one !== '') : [];
+}
+
+function picked(claims: TokenClaims, names: readonly string[]): JsonObject {
+  const present = names.flatMap((name) => {
+    const value = claimOf(claims, name);
+    return value === undefined ? [] : [[name, value as JsonValue] as const];
+  });
+  return Object.fromEntries(present);
+}

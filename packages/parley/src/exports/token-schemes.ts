@@ -1,0 +1,57 @@
+/** Authenticators for tokens of authorization servers, with their ports. */
+
+import { type JwtBearerOptions, JwtBearer as JwtBearerScheme } from '../auth/tokens/jwt-bearer.js';
+import { type OAuth2Options, OAuth2 as OAuth2Scheme } from '../auth/tokens/oauth2.js';
+import { type OpenIdConnectOptions, OpenIdConnect as OpenIdConnectScheme } from '../auth/tokens/open-id-connect.js';
+import type { TokenRuntime } from '../auth/tokens/token-options.js';
+import { systemClock } from './runtime.js';
+
+export type { ProtectedResource } from '../auth/authenticator.js';
+export type { IntrospectionOptions } from '../auth/tokens/introspection.js';
+export type { JwtBearerOptions } from '../auth/tokens/jwt-bearer.js';
+export type {
+  OAuth2Flows,
+  OAuth2IntrospectionOptions,
+  OAuth2JwtOptions,
+  OAuth2Options,
+} from '../auth/tokens/oauth2.js';
+export type { OpenIdConnectOptions } from '../auth/tokens/open-id-connect.js';
+export type { KeyTimes } from '../auth/tokens/remote-keys.js';
+export type { ClaimMapping, TokenClaims } from '../auth/tokens/token-claims.js';
+export type { JwtRules, TokenOptions } from '../auth/tokens/token-options.js';
+export type { VerifiedTokensLimits } from '../auth/tokens/verified-tokens.js';
+
+const runtime: TokenRuntime = {
+  clock: systemClock,
+  fetchAllowing: () => (url, init) => fetch(url, init),
+};
+
+/**
+ * JSON Web Tokens as an HTTP Bearer scheme (RFC 6750, RFC 7519), with keys by URL, given keys or a secret.
+ * @throws OptionsError naming every wrong option.
+ */
+export class JwtBearer extends JwtBearerScheme {
+  constructor(options: JwtBearerOptions) {
+    super(options, runtime);
+  }
+}
+
+/**
+ * Access tokens of an OAuth 2 authorization server: JWTs (RFC 9068), or any tokens by introspection (RFC 7662).
+ * @throws OptionsError naming every wrong option.
+ */
+export class OAuth2 extends OAuth2Scheme {
+  constructor(options: OAuth2Options) {
+    super(options, runtime);
+  }
+}
+
+/**
+ * JSON Web Tokens of an OpenID Connect provider, with the keys that its discovery document names.
+ * @throws OptionsError naming every wrong option.
+ */
+export class OpenIdConnect extends OpenIdConnectScheme {
+  constructor(options: OpenIdConnectOptions) {
+    super(options, runtime);
+  }
+}
