@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { isBase64 } from '../../packages/parley/src/model/base64.js';
-import { VALIDATORS } from '../../packages/parley/src/model/validators.generated.js';
+import { COMPILED } from '../../packages/parley/src/model/validators.generated.js';
 
 const source = join(import.meta.dirname, '../../packages/parley/src');
 
@@ -70,7 +70,7 @@ describe('the cost of validation', () => {
     });
     const values = Array.from({ length: 1000 }, (): unknown => JSON.parse(text));
     const ms = best(30, () => {
-      for (const value of values) if (!VALIDATORS.SendMessageRequest(value)) throw new Error('not valid');
+      for (const value of values) if (!COMPILED.SendMessageRequest(value)) throw new Error('not valid');
     });
     process.stdout.write(`SendMessage validated in ${Math.round(ms * 1000)} ns\n`);
     expect(ms * 1000).toBeLessThan(1000);

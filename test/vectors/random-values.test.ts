@@ -5,14 +5,14 @@ import { decodeType } from '../../packages/parley/src/codec/v1_0/decode-type.js'
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import { InvalidParamsError } from '../../packages/parley/src/errors/standard-errors.js';
 import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';
+import { TYPE_TABLE } from '../../packages/parley/src/model/type-table.generated.js';
 import { isValid, type ModelTypeName, violationsOf } from '../../packages/parley/src/model/validation.js';
-import { VALIDATORS } from '../../packages/parley/src/model/validators.generated.js';
 import { arbitraryJson, arbitraryOf } from './arbitrary-model.js';
 import { mangled } from './mangled.js';
 import { oracle } from './model-oracle.js';
 import { mutated } from './mutated.js';
 
-const TYPES = Object.keys(VALIDATORS) as ModelTypeName[];
+const TYPES = Object.keys(TYPE_TABLE) as ModelTypeName[];
 
 const RUNS = { numRuns: 150 };
 

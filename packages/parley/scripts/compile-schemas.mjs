@@ -5,7 +5,7 @@ import { compileValidators } from './compile-validators.mjs';
 import { reachable, readSchemas } from './schema-bundle.mjs';
 import { typeTable } from './type-table.mjs';
 
-/** Types with a validator of their own. All other types are validated as parts of these. */
+/** Types that code validates by name. All other types are parts of these. */
 const ROOTS = [
   'AgentCapabilities',
   'AgentCard',
@@ -35,11 +35,26 @@ const ROOTS = [
   'TaskStatusUpdateEvent',
 ];
 
+/** Of these, types on the path of messages. The type table validates the rest, in 2 kB less of code. */
+const COMPILED = [
+  'Artifact',
+  'CancelTaskRequest',
+  'GetTaskRequest',
+  'ListTasksRequest',
+  'Message',
+  'Part',
+  'SendMessageRequest',
+  'SendMessageResponse',
+  'StreamResponse',
+  'SubscribeToTaskRequest',
+  'Task',
+];
+
 const started = performance.now();
 const folder = join(import.meta.dirname, '../src/model');
 const schemas = await readSchemas(folder);
 const definitions = reachable(schemas.definitions, ROOTS);
-const validators = await compileValidators(definitions, ROOTS);
+const validators = await compileValidators(definitions, COMPILED);
 const head = '// Written by scripts/compile-schemas.mjs from the schemas of this folder.\n';
 
 await Promise.all([
@@ -63,7 +78,7 @@ await Promise.all([
     ].join('\n'),
   ),
 ]);
-process.stdout.write(`${ROOTS.length} validators compiled in ${Math.round(performance.now() - started)} ms\n`);
+process.stdout.write(`${COMPILED.length} validators compiled in ${Math.round(performance.now() - started)} ms\n`);
 
 /** Writes a file only if it changes, and atomically, because builds and tests may be reading it. */
 async function write(file, source) {
@@ -89,10 +104,10 @@ function typed(source) {
     '/** The types that have a validator, by name. */',
     `export interface ModelTypes {\n${types.join('\n')}\n}`,
     lines,
-    '/** Whether a value is exactly of a type, by name; no unknown members, no other spellings. */',
-    'export const VALIDATORS: { readonly [Name in keyof ModelTypes]: (value: unknown) => value is ModelTypes[Name] } = {',
-    ...ROOTS.map((name) => `  ${name}: ${exportedAs(source, `is${name}`)},`),
-    '};',
+    '/** Checks that a value is exactly of a type: no unknown members, no other spellings. */',
+    'export const COMPILED = {',
+    ...COMPILED.map((name) => `  ${name}: ${exportedAs(source, `is${name}`)},`),
+    `} as unknown as { readonly [Name in ${COMPILED.map((name) => `'${name}'`).join(' | ')}]: (value: unknown) => value is ModelTypes[Name] };`,
   ].join('\n');
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { VALIDATORS } from '../model/validators.generated.js';
+import { isAgentCard } from '../model/validation.js';
 import { buildAgentCard } from './build-agent-card.js';
 import { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from './offered-extensions.js';
 
@@ -51,7 +51,7 @@ it('a card of all options is a valid one', () => {
     },
     interfaces,
   });
-  expect(VALIDATORS.AgentCard(card)).toBe(true);
+  expect(isAgentCard(card)).toBe(true);
   expect(card.skills).toEqual([{ id: 'forecast', name: 'Forecast', description: 'Looks ahead', tags: [] }]);
   expect(card.capabilities.extensions?.map(({ uri, required }) => [uri, required])).toEqual([
     [STREAM_RESUME_EXTENSION, false],
