@@ -17,6 +17,8 @@ export interface AuthorizationServer {
   readonly issued: IssuedToken[];
   /** Answers the next requests to the token endpoint instead. */
   interfere(answer: ((path: string) => Interference | undefined) | undefined): void;
+  /** Signs with a new key from now on, and publishes only that one. */
+  rotateKeys(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,27 +51,26 @@ export async function startAuthorizationServer({
   lifeS = 3_600,
   deviceCodeS = 600,
   clientKey,
+  accessTokenFormat = 'opaque',
 }: {
   readonly lifeS?: number;
   readonly deviceCodeS?: number;
   readonly clientKey?: object;
+  /** The form of access tokens for a `resource`, which is their audience. */
+  readonly accessTokenFormat?: 'opaque' | 'jwt';
 } = {}): Promise<AuthorizationServer> {
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const provider = new Provider(issuer, await configurationOf({ lifeS, deviceCodeS, clientKey }));
   const tokenRequests: TokenRequest[] = [];
   const issued: IssuedToken[] = [];
-  provider.on('access_token.saved', (token) => issued.push(token));
-  provider.on('refresh_token.saved', (token) => issued.push(token));
-  provider.use(async (ctx, next) => {
-    await next();
-    if (ctx.path !== '/token') return;
-    const body = { ...ctx.oidc?.params };
-    tokenRequests.push({ grant: String(body.grant_type), body, status: ctx.status });
-  });
+  const started = async (kid: string) => {
+    const configuration = await configurationOf({ lifeS, deviceCodeS, clientKey, accessTokenFormat, kid });
+    return observed(new Provider(issuer, configuration), { tokenRequests, issued }).callback();
+  };
   let interference: ((path: string) => Interference | undefined) | undefined;
-  const answer = provider.callback();
+  let answer = await started('k1');
+  let keys = 1;
   http.on('request', (request, response) => {
     const other = interference?.(request.url ?? '');
     if (other === undefined) return void answer(request, response);
@@ -82,8 +83,28 @@ export async function startAuthorizationServer({
     interfere(next) {
       interference = next;
     },
+    async rotateKeys() {
+      keys += 1;
+      answer = await started(`k${keys}`);
+    },
     close: () => closed(http),
   };
+}
+
+function observed(
+  provider: Provider,
+  { tokenRequests, issued }: { readonly tokenRequests: TokenRequest[]; readonly issued: IssuedToken[] },
+): Provider {
+  provider.on('access_token.saved', (token) => issued.push(token));
+  provider.on('client_credentials.saved', (token) => issued.push(token));
+  provider.on('refresh_token.saved', (token) => issued.push(token));
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.path !== '/token') return;
+    const body = { ...ctx.oidc?.params };
+    tokenRequests.push({ grant: String(body.grant_type), body, status: ctx.status });
+  });
+  return provider;
 }
 
 /** Ends a server and its connections. */
@@ -97,10 +118,14 @@ async function configurationOf({
   lifeS,
   deviceCodeS,
   clientKey,
+  accessTokenFormat,
+  kid,
 }: {
   readonly lifeS: number;
   readonly deviceCodeS: number;
   readonly clientKey: object | undefined;
+  readonly accessTokenFormat: 'opaque' | 'jwt';
+  readonly kid: string;
 }): Promise<Configuration> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const person = {
@@ -155,7 +180,7 @@ async function configurationOf({
       devInteractions: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: async () => ({ scope: 'read write', accessTokenFormat: 'opaque' }),
+        getResourceServerInfo: async (_, resource) => ({ scope: 'read write', audience: resource, accessTokenFormat }),
       },
     },
     pkce: { required: () => true },
@@ -172,7 +197,7 @@ async function configurationOf({
       IdToken: 600,
       AuthorizationCode: 60,
     },
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'k1' }] },
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid }] },
     cookies: { keys: ['cookies of a test'] },
   };
 }

@@ -4,6 +4,7 @@ import { type JwtBearerOptions, JwtBearer as JwtBearerScheme } from '../auth/tok
 import { type OAuth2Options, OAuth2 as OAuth2Scheme } from '../auth/tokens/oauth2.js';
 import { type OpenIdConnectOptions, OpenIdConnect as OpenIdConnectScheme } from '../auth/tokens/open-id-connect.js';
 import type { TokenRuntime } from '../auth/tokens/token-options.js';
+import { guardedFetch } from './guarded-fetch.js';
 import { systemClock } from './runtime.js';
 
 export type { ProtectedResource } from '../auth/authenticator.js';
@@ -23,7 +24,7 @@ export type { VerifiedTokensLimits } from '../auth/tokens/verified-tokens.js';
 
 const runtime: TokenRuntime = {
   clock: systemClock,
-  fetchAllowing: () => (url, init) => fetch(url, init),
+  fetchAllowing: (allow) => guardedFetch({ allow }),
 };
 
 /**

@@ -9,7 +9,7 @@ export type TokenClaims = Readonly<Record<string, unknown>>;
  * exact name goes first.
  */
 export interface ClaimMapping {
-  /** Identifies the user at the issuer. Default `sub`. */
+  /** Identifies the user at the issuer. Default `sub`, or `client_id` for a client without `sub`. */
   readonly subject?: string;
   /** A name for people and logs. Default: the first of `name`, `preferred_username` and `client_id`. */
   readonly name?: string;
@@ -38,17 +38,20 @@ const LAST_TIME = 8.64e15;
 const LONGEST_SUBJECT = 1_024;
 const NAMES = ['name', 'preferred_username', 'client_id'];
 
-/** The user of a verified token; `undefined` if the token names no subject. */
+/**
+ * The user of a verified token; `undefined` if the token names no subject. A client without a subject, as introspection
+ * may describe it, is named by its `client_id`. Its id begins with `<issuer>#client`, so that no subject equals it.
+ */
 export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions): User | undefined {
   const { issuer, schemes, mapping, toleranceSeconds } = options;
-  const subject = claimOf(claims, mapping.subject ?? 'sub');
-  if (typeof subject !== 'string' || subject === '' || subject.length > LONGEST_SUBJECT) return undefined;
+  const id = idOf(claims, { issuer, claim: mapping.subject });
+  if (id === undefined) return undefined;
   const name = (mapping.name === undefined ? NAMES : [mapping.name])
     .map((claim) => claimOf(claims, claim))
     .find((value) => typeof value === 'string' && value !== '');
   const { exp } = claims;
   return {
-    id: userId(issuer, subject),
+    id,
     ...(typeof name === 'string' && { name }),
     scopes: scopesOf(claims, mapping.scopes),
     schemes,
@@ -57,6 +60,17 @@ export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions):
     ...(mapping.tenants !== undefined && { tenants: texts(claimOf(claims, mapping.tenants)) }),
     ...(mapping.metadata !== undefined && { metadata: picked(claims, mapping.metadata) }),
   };
+}
+
+function idOf(
+  claims: TokenClaims,
+  { issuer, claim }: { readonly issuer: string; readonly claim: string | undefined },
+): string | undefined {
+  const isClient = claim === undefined && claims.sub === undefined;
+  const subject = isClient ? claims.client_id : claimOf(claims, claim ?? 'sub');
+  if (typeof subject !== 'string' || subject === '' || subject.length > LONGEST_SUBJECT) return undefined;
+  // An issuer has no fragment (RFC 8414 §2).
+  return userId(isClient ? `${issuer}#client` : issuer, subject);
 }
 
 /** The scopes of `wanted` that a user lacks. */

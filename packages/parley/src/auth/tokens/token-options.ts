@@ -85,6 +85,7 @@ export function tokenProblems(options: TokenOptions): string[] {
   const problems: string[] = [];
   const fault = typeof issuer === 'string' ? urlFault(issuer, plainHttp) : 'must be an https url';
   if (fault !== undefined) problems.push(`issuer ${fault}`);
+  else if (/[?#]/.test(issuer)) problems.push('issuer must have no query and no fragment');
   const wrong = requiredScopes.filter((scope) => !SCOPE.test(scope));
   if (wrong.length > 0) problems.push(`requiredScopes must be words without blanks and quotes: ${wrong.join(', ')}`);
   if (!isCount(maxTokenBytes) || maxTokenBytes === 0) problems.push('maxTokenBytes must be a positive number');
