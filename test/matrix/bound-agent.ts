@@ -1,11 +1,12 @@
+import { type Access, gated } from '../../packages/parley/src/app/middleware/gate.js';
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
 import {
   type BindingContext,
   DEFAULT_REQUEST_LIMITS,
 } from '../../packages/parley/src/bindings/http/binding-context.js';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { httpJsonBinding } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
-import { jsonRpcBinding } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
+import { httpJsonBinding, refusedHttpJson } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
+import { jsonRpcBinding, refusedJsonRpc } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
 import type { AgentCapabilities, AgentCard } from '../../packages/parley/src/model/agent-card.js';
@@ -64,11 +65,15 @@ export class BoundAgent {
       limits: DEFAULT_REQUEST_LIMITS,
       heartbeatMs: 15_000,
       versionWhenAbsent: '0.3',
-      ...(authenticator !== undefined && { authenticator }),
+      ...(authenticator !== undefined && { challenges: authenticator.challenges }),
       ...endpoint,
     };
-    this.jsonRpc = jsonRpcBinding(bound, codecs);
-    this.rest = httpJsonBinding(bound, codecs, REST_BASE);
+    const behindGate = (exchange: Exchange, refuse: Access['refuse']) =>
+      authenticator === undefined
+        ? exchange
+        : gated(exchange, { ...bound, accessOf: () => ({ authenticator, refuse }) });
+    this.jsonRpc = behindGate(jsonRpcBinding(bound, codecs), refusedJsonRpc);
+    this.rest = behindGate(httpJsonBinding(bound, codecs, REST_BASE), refusedHttpJson);
   }
 
   /** A well-formed JSON-RPC call; `parts` may spoil it. */

@@ -7,6 +7,8 @@ import type { OpenApiDocument } from '../../packages/parley/src/openapi/document
 import { OPERATIONS } from '../../packages/parley/src/operations/operations.js';
 
 const authenticator = new BearerTokens([{ token: 'secret', subject: 'someone' }]);
+/** One agent is protected, so the description is too. */
+const CREDENTIAL = { authorization: 'Bearer secret' };
 const agents = {
   '/': { agent: () => 'hello' },
   '/known': { agent: () => 'hello', authenticator, extendedAgentCard: (card: object) => card as never },
@@ -15,7 +17,9 @@ const agents = {
 const host = createA2AHost({ agents, openapi: true, url: 'https://agents.example/below/' });
 
 async function read(path: string, server = host, headers: Record<string, string> = {}): Promise<OpenApiDocument> {
-  const answer = await server.fetch(new Request(`http://evil.example${path}`, { headers }));
+  const answer = await server.fetch(
+    new Request(`http://evil.example${path}`, { headers: { ...CREDENTIAL, ...headers } }),
+  );
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
   return (await answer.json()) as OpenApiDocument;
 }
@@ -56,7 +60,7 @@ describe.each([
   });
 
   it('can be read only', async () => {
-    const answer = await host.fetch(new Request(`http://x.example${path}`, { method: 'POST' }));
+    const answer = await host.fetch(new Request(`http://x.example${path}`, { method: 'POST', headers: CREDENTIAL }));
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
@@ -103,7 +107,7 @@ describe('the description of an agent', () => {
     const document = await read('/openapi.json');
     expect(document.components.securitySchemes).toEqual({ known_bearer: { type: 'http', scheme: 'bearer' } });
     expect(document.paths['/known/extendedAgentCard']?.get?.security).toEqual([{ known_bearer: [] }]);
-    expect(document.paths['/known/tasks']?.get?.security).toEqual([{}, { known_bearer: [] }]);
+    expect(document.paths['/known/tasks']?.get?.security).toEqual([{ known_bearer: [] }]);
     expect(document.paths['/known/tasks']?.get?.responses).toHaveProperty('401');
     expect(document.paths['/silent/tasks']?.get).not.toHaveProperty('security');
     expect(document.paths['/silent/tasks']?.get?.responses).not.toHaveProperty('401');
@@ -134,7 +138,7 @@ describe('the description of a base server', () => {
 
 describe('/docs', () => {
   const page = async (server = host) => {
-    const answer = await server.fetch(new Request('http://x.example/docs'));
+    const answer = await server.fetch(new Request('http://x.example/docs', { headers: CREDENTIAL }));
     return { answer, text: await answer.text() };
   };
 

@@ -1,3 +1,5 @@
+import { anyAuthenticator } from '../auth/any-authenticator.js';
+import type { Authenticator } from '../auth/authenticator.js';
 import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { accepted } from '../bindings/http/media-type.js';
@@ -11,8 +13,9 @@ import type { ProcessFigures } from '../telemetry/server-figures.js';
 import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
-import { errorAnswer } from './json-answer.js';
+import { errorAnswer, refusedPlain } from './json-answer.js';
 import { varying } from './middleware/answer-headers.js';
+import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import { otherMethod, READING } from './middleware/method-filter.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
@@ -34,6 +37,8 @@ const NOTHING_HERE = errorAnswer({
 /** The agents of a host, their ports, and the settings of the host. */
 export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
   readonly agents: AgentsByPath;
+  /** Of the endpoints of the host itself, and of agents without one. */
+  readonly authenticator?: Authenticator | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   /** The host names of a server with a socket of its own. Absent: all host names. */
@@ -72,7 +77,9 @@ export class AgentHost {
     const ports = { ...options, bodies, openStreams: { count: 0 }, node, streamBroke };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = agentAt(options.agents, path);
-      const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: agentOptions, ports });
+      const authenticator = agentOptions.authenticator ?? options.authenticator;
+      const protectedOptions = authenticator === undefined ? agentOptions : { ...agentOptions, authenticator };
+      const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: protectedOptions, ports });
       agents.set(agentOptions, agent);
       return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
     });
@@ -91,7 +98,10 @@ export class AgentHost {
     const { extensions, knownHosts, logger } = options;
     const start = { isStarted: () => this.#started, start: () => this.start(), logger };
     const way = requestWay(
-      { ...options, knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.isOpen } },
+      {
+        ...options,
+        knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.#agents.some(({ isOpen }) => isOpen) },
+      },
       { metrics: this.#metrics?.requests, start },
     );
     const figures = this.#metrics?.endpoint;
@@ -100,6 +110,7 @@ export class AgentHost {
       baseUrl: this.#baseUrl,
       readiness: this.#readiness,
       metrics: figures,
+      metricsAccess: this.#metrics?.access,
       onceStarted: (exchange) => onceStarted(exchange, start),
       extensions,
       serves: (path) => this.#endpoints.has(path),
@@ -111,17 +122,34 @@ export class AgentHost {
       logger,
     };
     const endpoints = extensions.flatMap((extension) => extension.endpoints(view));
-    if (figures !== undefined) endpoints.push({ path: '/metrics', exchange: figures, without: WITHOUT_FOR_PROBES });
-    for (const { path, exchange, without } of endpoints) {
-      if (!this.#endpoints.has(path)) this.#endpoints.set(path, throughWay(way, exchange, without));
+    const { metricsAccess } = view;
+    if (figures !== undefined) {
+      endpoints.push({ path: '/metrics', exchange: figures, access: metricsAccess, without: WITHOUT_FOR_PROBES });
+    }
+    const own = hostAccess(options.authenticator, this.#agents);
+    for (const { path, exchange, access = own, around, without } of endpoints) {
+      const accessOf = access === 'open' || access === undefined ? undefined : () => access;
+      if (!this.#endpoints.has(path))
+        this.#endpoints.set(path, throughWay(way, exchange, { accessOf, around, without }));
     }
     // The bindings answer every error themselves.
-    return routed(this.#endpoints, throughWay(way, this.#answer, ['answered']));
+    const others = throughWay(way, this.#answer, { accessOf: this.#accessOf(own), without: ['answered'] });
+    return routed(this.#endpoints, others);
   }
 
-  /** True if an agent takes calls without a credential. */
-  get isOpen(): boolean {
-    return this.#agents.some(({ isOpen }) => isOpen);
+  /** The rule for requests to the mounts, the origin and unknown paths. Absent if no request needs a credential. */
+  #accessOf(own: Access | undefined): AccessOf | undefined {
+    if (own === undefined) return undefined;
+    return (request) => {
+      const { method, path } = request;
+      const mount = path === '/' && method !== 'POST' ? undefined : this.#route(path);
+      return mount === undefined ? own : mount.accessTo(request);
+    };
+  }
+
+  /** The paths of the agents that take calls without a credential. */
+  get openPaths(): readonly string[] {
+    return this.#mounts.filter(({ agent }) => agent.isOpen).map(({ path }) => path);
   }
 
   /** The current cards, by path. */
@@ -210,6 +238,14 @@ export class AgentHost {
     const { landingAnswer } = await import('./landing-page.js');
     return varying(await landingAnswer({ mounts, base, documented: this.#endpoints.has('/docs'), partial }), 'Accept');
   }
+}
+
+/** The rule for the endpoints of a host itself; `undefined` if neither the host nor an agent has an authenticator. */
+function hostAccess(given: Authenticator | undefined, agents: readonly ServedAgent[]): Access | undefined {
+  const ofAgents = agents.flatMap(({ authenticator }) => authenticator ?? []);
+  const authenticators = given === undefined ? [...new Set(ofAgents)] : [given];
+  if (authenticators.length === 0) return undefined;
+  return { authenticator: anyAuthenticator(authenticators), refuse: refusedPlain };
 }
 
 /** True if a request comes from a browser: it reads, and prefers a page to JSON. */

@@ -1,12 +1,14 @@
 import type { BindingContext } from '../bindings/http/binding-context.js';
-import type { Exchange } from '../bindings/http/exchange.js';
-import { httpJsonBinding } from '../bindings/http-json/http-json-binding.js';
-import { jsonRpcBinding } from '../bindings/jsonrpc/jsonrpc-binding.js';
+import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import { httpJsonBinding, refusedHttpJson } from '../bindings/http-json/http-json-binding.js';
+import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { isLegacy } from '../operations/versions.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { keptByBase } from './base-url.js';
-import { errorAnswer } from './json-answer.js';
+import { errorAnswer, refusedPlain } from './json-answer.js';
+import type { Access } from './middleware/gate.js';
 import { otherMethod } from './middleware/method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
@@ -50,6 +52,8 @@ export class AgentMount {
   /** The newest first, whatever the order in the options. */
   readonly #versions: readonly ProtocolVersionName[];
   readonly #paths: MountPaths;
+  /** By the form of a refusal. Absent: every caller is anonymous. */
+  readonly #access: Readonly<Record<'jsonRpc' | 'httpJson' | 'plain', Access>> | undefined;
   /** The agent as it stands under a base url. */
   readonly #view = keptByBase((base) => this.#makeView(base));
 
@@ -59,6 +63,12 @@ export class AgentMount {
     const known = Object.keys(PROTOCOL_VERSIONS) as ProtocolVersionName[];
     this.#versions = known.filter((name) => options.versions.includes(name));
     this.#paths = pathsOf(options.path);
+    const { authenticator } = options.agent;
+    this.#access = authenticator && {
+      jsonRpc: { authenticator, refuse: refusedJsonRpc },
+      httpJson: { authenticator, refuse: refusedHttpJson },
+      plain: { authenticator, refuse: refusedPlain },
+    };
   }
 
   /** Path of the card below the origin. */
@@ -84,6 +94,15 @@ export class AgentMount {
   /** Answers what is addressed to the agent, telling addresses under a base url. */
   exchange(base: string): Exchange {
     return this.#view(base).exchange;
+  }
+
+  /** The rule for the sender of a request; `undefined` if all callers may send it, as they may read the cards. */
+  accessTo({ method, path }: ExchangeRequest): Access | undefined {
+    const { card, oldCard, httpJson } = this.#paths;
+    const access = this.#access;
+    if (access === undefined || path === card || (path === oldCard && this.#versions.some(isLegacy))) return undefined;
+    if (isJsonRpc(this.#paths, path)) return method === 'POST' ? access.jsonRpc : access.plain;
+    return path.startsWith(httpJson) ? access.httpJson : access.plain;
   }
 
   /** The agent that is mounted. */
@@ -142,6 +161,11 @@ function pathsOf(path: string): MountPaths {
     : { card: `${path}${CARD}`, oldCard: `${path}${OLD_CARD}`, jsonRpc: path, httpJson: path };
 }
 
+/** True for the paths that take JSON-RPC, with and without a slash at the end. */
+function isJsonRpc({ jsonRpc, httpJson }: MountPaths, path: string): boolean {
+  return path === jsonRpc || path === `${jsonRpc}/` || (path === '/' && jsonRpc !== httpJson);
+}
+
 interface MountExchanges {
   readonly cards: AgentCards;
   readonly jsonRpc: Exchange;
@@ -150,15 +174,13 @@ interface MountExchanges {
 }
 
 function mountExchange(paths: MountPaths, { cards, jsonRpc, httpJson, oldExtendedCard }: MountExchanges): Exchange {
-  const slashed = `${paths.jsonRpc}/`;
   const routes = `${paths.httpJson}/`;
   const message = `JSON-RPC is served here: it takes POST. The agent card is at ${paths.card}`;
   const posting = { methods: ['POST'], message };
-  const isRoot = paths.jsonRpc !== paths.httpJson;
-  const oldExtendedPath = `${isRoot ? '' : paths.httpJson}${OLD_EXTENDED_CARD}`;
+  const oldExtendedPath = `${paths.jsonRpc === paths.httpJson ? paths.httpJson : ''}${OLD_EXTENDED_CARD}`;
   return (request) => {
     const { path } = request;
-    if (path === paths.jsonRpc || path === slashed || (isRoot && path === '/')) {
+    if (isJsonRpc(paths, path)) {
       return request.method === 'POST' ? jsonRpc(request) : Promise.resolve(otherMethod(request.method, posting));
     }
     if (path === paths.card) return cards.current(request);

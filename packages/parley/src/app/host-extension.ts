@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
+import type { Access } from './middleware/gate.js';
 import type { MiddlewareName } from './middleware/request-way.js';
 import type { Readiness, ReadinessCheck } from './observability/readiness.js';
 import type { Describe } from './openapi/server-document.js';
@@ -25,6 +26,10 @@ export interface HostExtension {
 export interface HostEndpoint {
   readonly path: string;
   readonly exchange: Exchange;
+  /** The rule for its callers; `open` if all may use it. Default: the rule of the host for its own endpoints. */
+  readonly access?: Access | 'open' | undefined;
+  /** CORS and headers of its own, also for refusals. */
+  readonly around?: (next: Exchange) => Exchange;
   /** The middlewares of the host that do not apply to it. */
   readonly without: readonly MiddlewareName[];
 }
@@ -37,6 +42,8 @@ export interface HostView {
   readonly readiness: Readiness;
   /** Answers `/metrics`; absent if the host measures nothing or shows no figures. */
   readonly metrics: Exchange | undefined;
+  /** The rule for readers of `/metrics`; absent if it is that of the host. */
+  readonly metricsAccess: Access | undefined;
   /** The same exchange once the agents have started. */
   readonly onceStarted: (exchange: Exchange) => Exchange;
   readonly extensions: readonly HostExtension[];

@@ -1,4 +1,6 @@
+import { type RefusedRequest, refusalHeaders } from '../bindings/http/answer-call.js';
 import type { ExchangeResponse } from '../bindings/http/exchange.js';
+import { httpStatus } from '../bindings/http-json/errors.js';
 
 /** An answer that no binding gives. */
 export interface JsonAnswer {
@@ -44,4 +46,10 @@ export interface ErrorAnswer {
 export function errorAnswer({ status, message, headers = {} }: ErrorAnswer): ExchangeResponse {
   const error = { code: status, status: STATUS_NAMES[status] ?? 'UNKNOWN', message };
   return jsonAnswer({ status, value: { error }, headers });
+}
+
+/** The answer to a request that the gate refuses outside of the bindings. */
+export function refusedPlain({ error, challenges }: RefusedRequest): ExchangeResponse {
+  const headers = refusalHeaders(error, challenges);
+  return errorAnswer({ status: httpStatus(error.code), message: error.message, headers });
 }

@@ -1,5 +1,6 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
 import { declaredModes } from '../agent-card/declared-modes.js';
+import type { Authenticator } from '../auth/authenticator.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
@@ -91,7 +92,13 @@ export class ServedAgent {
 
   /** True if callers need no credential. */
   get isOpen(): boolean {
-    return this.#options.authenticator === undefined;
+    const { authenticator } = this.#options;
+    return authenticator === undefined || authenticator.optional === true;
+  }
+
+  /** Finds the users of the agent. Absent: every caller is anonymous. */
+  get authenticator(): Authenticator | undefined {
+    return this.#options.authenticator;
   }
 
   /** Turns that run now. */
@@ -113,7 +120,8 @@ export class ServedAgent {
       handler: this.#guardedHandlerAt(card),
       card: () => card,
       ...(this.#modes && { modes: this.#modes }),
-      ...(authenticator && { authenticator }),
+      ...(authenticator && { challenges: authenticator.challenges }),
+      ...(authenticator?.optional === true && { takesAnonymous: true }),
       logger,
       clock,
       limits: { bodyBytes, jsonDepth, parts, idLength },

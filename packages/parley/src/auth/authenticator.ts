@@ -3,7 +3,10 @@ import type { SecurityRequirement, SecurityScheme } from '../model/security-sche
 import type { ClientCertificate } from './client-certificate.js';
 import type { User } from './user.js';
 
-/** The part of a request that can prove who sends it. */
+/**
+ * The part of a request that can prove who sends it. If a header that the authenticator reads came twice, the gate
+ * refuses the request: proxies and servers differ in which line counts.
+ */
 export interface Credentials {
   /** Upper case. */
   readonly method?: string;
@@ -24,7 +27,7 @@ export type Authentication =
   | {
       readonly kind: 'user';
       readonly user: User;
-      /** Aborted when the credential is revoked. Streams of the user end then. Absent: it never is. */
+      /** Aborted when the credential is revoked. Streams and waiting calls of the user end then. Absent: it never is. */
       readonly revoked?: AbortSignal;
     }
   /** The request has a credential, and it is wrong, malformed or expired. */
@@ -68,15 +71,11 @@ export interface Authenticator {
 export const ANONYMOUS: Authentication = Object.freeze({ kind: 'anonymous' });
 
 /**
- * The user of a request; `undefined` for an anonymous caller, if the authenticator is optional.
+ * The user whom an answer admits; `undefined` for an anonymous caller, if the authenticator is optional.
  * @throws UnauthenticatedError for a missing or wrong credential.
  * @throws PermissionDeniedError if the credential lacks a scope.
  */
-export async function authenticatedUser(
-  authenticator: Authenticator,
-  credentials: Credentials,
-): Promise<User | undefined> {
-  const found = await authenticator.authenticate(credentials);
+export function admittedUser(authenticator: Authenticator, found: Authentication): User | undefined {
   if (found.kind === 'user') return checked(found.user);
   if (found.kind === 'anonymous') {
     if (authenticator.optional === true) return undefined;

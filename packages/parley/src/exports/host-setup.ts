@@ -47,6 +47,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
   return {
     host: {
       agents,
+      authenticator: options.authenticator,
       storage: taskPlace({ subject, agents, options, logger }),
       clock: systemClock,
       ids: systemIds,

@@ -62,7 +62,7 @@ describe('a server of one agent', () => {
   it('stays on this machine unless told otherwise', async () => {
     const careful = createA2AServer({ agent: echo });
     await expect(careful.listen(0, '0.0.0.0')).rejects.toThrow(
-      /on 0\.0\.0\.0 anybody could call without authentication/,
+      /on 0\.0\.0\.0 anybody could call the agent at \/ without authentication/,
     );
     const open = createA2AServer({ agent: echo, allowAnonymous: true });
     closers.push(() => open.close());

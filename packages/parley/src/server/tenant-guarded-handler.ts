@@ -24,8 +24,7 @@ type Method = (request: Request, context: ServerCallContext) => unknown;
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
   const methods = OPERATION_NAMES.map((operation) => {
     const method = handler[operation] as Method;
-    const answer: Method = (request, context) => method.call(handler, request, context);
-    return [operation, guarded(operation, answer, rule)] as const;
+    return [operation, guarded(operation, method.bind(handler), rule)] as const;
   });
   return Object.fromEntries(methods) as unknown as RequestHandler;
 }

@@ -74,10 +74,10 @@ export class AgentServer {
 
   /**
    * Takes over what an earlier process left and accepts connections. `port` 0 takes a free one.
-   * @throws OptionsError beyond loopback unless anonymous callers are allowed there.
+   * @throws OptionsError beyond loopback for agents without authentication, unless anonymous callers are allowed.
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
-    checkExposure(host, this.#options.allowAnonymous);
+    checkExposure({ host, openPaths: this.#host.openPaths, allowAnonymous: this.#options.allowAnonymous });
     if (this.#options.containsUncaughtErrors) this.#release ??= catchUncaughtErrors();
     await this.#host.start();
     this.#figures?.start();

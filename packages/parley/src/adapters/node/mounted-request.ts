@@ -53,6 +53,10 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.header(name);
   }
 
+  headerLines(name: string): number {
+    return this.#arrived.headerLines(name);
+  }
+
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
     if (this.#body === undefined) return this.#arrived.body(limit, meter);
     this.#read ??= this.#body(limit, meter);

@@ -54,6 +54,16 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return typeof value === 'object' ? value.join(', ') : value;
   }
 
+  headerLines(name: string): number {
+    const { rawHeaders } = this.#incoming;
+    let lines = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const raw = rawHeaders[at] ?? '';
+      if (raw.length === name.length && raw.toLowerCase() === name) lines++;
+    }
+    return lines;
+  }
+
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
     this.#body ??= this.#readBody(limit, meter);
     return this.#body;

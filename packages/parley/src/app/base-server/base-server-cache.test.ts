@@ -167,8 +167,8 @@ describe('who may change the cache', () => {
     expect((await post(path, body, { authorization: 'Bearer wrong' })).status).toBe(401);
     const right = { authorization: 'Bearer right-token-0123456789' };
     expect((await post(path, body, right, '10.0.0.1')).status).toBe(200);
-    // Reading is open.
-    expect((await get('/cache/stats')).status).toBe(200);
+    expect((await get('/cache/stats')).status).toBe(401);
+    expect((await get('/cache/stats', right)).status).toBe(200);
   });
 });
 

@@ -1,12 +1,13 @@
 import type { BindingContext } from '../../bindings/http/binding-context.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import { jsonRpcBinding } from '../../bindings/jsonrpc/jsonrpc-binding.js';
-import { type JsonRpcDialect, SPECIFIED } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
+import type { JsonRpcDialect } from '../../bindings/jsonrpc/jsonrpc-dialect.js';
 import { v0_2_5JsonRpc } from '../../codec/v0_2_5/wire-codec.js';
 import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import { interceptedHandler } from '../../server/intercepted-handler.js';
+import { baseServerErrors } from './base-server-errors.js';
 import { finalMessageInHistory } from './final-message.js';
 
 /** The version that base servers and their callers speak. */
@@ -53,11 +54,7 @@ function dialectAt(path: CallPath, codec: WireCodec, { clock }: BindingContext):
       const other = operation && CALL_PATHS.find((candidate) => candidate !== path && takes(candidate, operation));
       return other === undefined ? 'Method not found' : `Method not found: ${method} belongs to POST ${other}`;
     },
-    httpStatus: (code) => (code === 'INTERNAL_ERROR' || code === 'UNAVAILABLE' ? 500 : SPECIFIED.httpStatus(code)),
-    errorData: (error, taskId = error.details.metadata?.taskId) => ({
-      ...(taskId !== undefined && { taskId }),
-      timestamp: new Date(clock.now()).toISOString(),
-    }),
+    ...baseServerErrors(clock),
   };
 }
 

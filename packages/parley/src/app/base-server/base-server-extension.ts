@@ -1,11 +1,18 @@
+import type { RefusedRequest } from '../../bindings/http/answer-call.js';
+import type { Exchange } from '../../bindings/http/exchange.js';
+import { refusedJsonRpc } from '../../bindings/jsonrpc/jsonrpc-binding.js';
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import type { ReadThrough } from '../../cache/read-through.js';
 import { CacheError } from '../../errors/cache-error.js';
+import type { Clock } from '../../runtime/clock.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
+import { refusedPlain } from '../json-answer.js';
+import { withCors } from '../middleware/cors.js';
 import type { MiddlewareName } from '../middleware/request-way.js';
 import type { ReadinessCheck } from '../observability/readiness.js';
+import { baseServerErrors } from './base-server-errors.js';
 import { type BaseServerOptions, ENDPOINT_PATHS, type EndpointPath } from './base-server-options.js';
 
 /** The settings of a base server. */
@@ -54,22 +61,74 @@ function endpointsOf(
       readiness: () => host.readiness.report(),
       cache,
       texts,
-      cors: options.cors,
       cacheChanges: options.cacheChanges ?? false,
       instance: host.ids.random(),
     });
   };
   const loading = load();
   ignoreRejection(loading);
+  const accesses = accessesOf(mount, host);
+  const around = (endpoint: EndpointPath) => (exchange: Exchange) => {
+    // Without authentication no page of another origin may change the cache.
+    const isOwn = accesses[endpoint] === 'open' && CHANGES.includes(endpoint);
+    const { cors } = options;
+    return withBaseServerHeaders(cors === undefined || isOwn ? exchange : withCors(exchange, cors), host.clock);
+  };
   const at = (path: string, endpoint: EndpointPath): HostEndpoint => ({
     path,
     exchange: async (request) => (await loading).endpoints[endpoint](request),
+    access: accesses[endpoint],
+    around: around(endpoint),
     without: WITHOUT,
   });
   return [
     ...ENDPOINT_PATHS.map((path) => at(path, path)),
     ...BELOW_THE_AGENT.map((path) => at(`${mount.jsonRpcPath}${path}`, path)),
   ];
+}
+
+/** The endpoints that change the cache. */
+const CHANGES: readonly EndpointPath[] = ['/cache/invalidate', '/cache/warmup'];
+
+/** The callers of each endpoint. The agent knows its own users, so its rule holds here too. */
+function accessesOf(mount: AgentMount, host: HostView): Readonly<Record<EndpointPath, HostEndpoint['access']>> {
+  const { authenticator } = mount.agent;
+  const plain = authenticator ? { authenticator, refuse: refusedPlain } : 'open';
+  const errors = baseServerErrors(host.clock);
+  const refuse = (refused: RefusedRequest) => refusedJsonRpc(refused, errors);
+  const call = authenticator ? { authenticator, refuse } : 'open';
+  const change = authenticator ? { authenticator, required: true, refuse: refusedPlain } : 'open';
+  return {
+    // The card, which tells how to authenticate, and a probe.
+    '/discover': 'open',
+    '/agent.json': 'open',
+    '/health': 'open',
+    '/communicate': call,
+    '/delegate': call,
+    '/cache/stats': plain,
+    '/cache/invalidate': change,
+    '/cache/warmup': change,
+    '/metrics': host.metricsAccess ?? plain,
+    '/info': plain,
+  };
+}
+
+const HEADERS: Readonly<Record<string, string>> = Object.freeze({
+  'x-a2a-protocol': '1.0',
+  'x-powered-by': 'BaseA2AServer/2.0',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-xss-protection': '1; mode=block',
+});
+
+/** The exchange with the headers of a base server. The response time ends when the head of the answer is known. */
+function withBaseServerHeaders(exchange: Exchange, clock: Clock): Exchange {
+  return async (request) => {
+    const start = clock.monotonic();
+    const answer = await exchange(request);
+    const time = `${Math.round(clock.monotonic() - start)}ms`;
+    return { ...answer, headers: { ...answer.headers, ...HEADERS, 'x-response-time': time } };
+  };
 }
 
 /** Readiness shows a cache that is out of reach. The server stays ready, because it answers without the cache too. */

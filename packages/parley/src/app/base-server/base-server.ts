@@ -9,7 +9,6 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { alwaysAnswered } from '../middleware/always-answered.js';
-import { type CorsOptions, type CorsOrigins, withCors } from '../middleware/cors.js';
 import type { Forwarding } from '../middleware/forwarded-caching.js';
 import { READING, taking } from '../middleware/method-filter.js';
 import type { ReadinessReport } from '../observability/readiness.js';
@@ -32,8 +31,6 @@ export interface BaseServerExchangeOptions {
   readonly readiness: () => Promise<ReadinessReport>;
   readonly cache: AnswerCache;
   readonly texts: ReadThrough;
-  /** Absent: no pages of other origins. */
-  readonly cors: CorsOrigins | CorsOptions | undefined;
   /** True if callers may change the cache. */
   readonly cacheChanges: boolean;
   /** The rule by which proxies tell the base url, if they may. */
@@ -72,25 +69,19 @@ export class BaseServer {
   }
 
   #table(): Readonly<Record<EndpointPath, Exchange>> {
-    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cors, cacheChanges, clock } = this.#options;
-    const { authenticator } = endpoint;
+    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cacheChanges } = this.#options;
     const calls = baseServerCalls(endpoint);
     const figures = this.#figures;
     const timestamp = () => figures.timestamp;
-    const open = (exchange: Exchange) =>
-      withBaseServerHeaders(cors === undefined ? exchange : withCors(exchange, cors), clock);
-    const get = (exchange: Exchange) => open(this.#taking(READING, exchange));
-    const post = (exchange: Exchange) => open(this.#taking(['POST'], exchange));
+    const get = (exchange: Exchange) => this.#taking(READING, exchange);
+    const post = (exchange: Exchange) => this.#taking(['POST'], exchange);
     const told = (value: (request: ExchangeRequest) => object) =>
       get(async (request) => jsonAnswer({ status: 200, value: value(request), headers: NO_STORE }));
-    const changesCache = (exchange: Exchange) => {
-      const guarded = this.#taking(['POST'], async (request) => {
+    const changesCache = (exchange: Exchange) =>
+      post(async (request) => {
         if (!cacheChanges) return CACHE_IS_FIXED;
-        return (await refuseCacheChange(request, authenticator)) ?? exchange(request);
+        return refuseCacheChange(request) ?? exchange(request);
       });
-      // Without authentication no page of another origin may change the cache.
-      return authenticator === undefined ? withBaseServerHeaders(guarded, clock) : open(guarded);
-    };
     const discover = get((request) => this.#discover(request));
     return {
       '/discover': discover,
@@ -167,24 +158,6 @@ export class BaseServer {
       timestamp: this.#figures.timestamp,
     };
   }
-}
-
-const HEADERS: Readonly<Record<string, string>> = Object.freeze({
-  'x-a2a-protocol': '1.0',
-  'x-powered-by': 'BaseA2AServer/2.0',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'x-xss-protection': '1; mode=block',
-});
-
-/** The exchange with the headers of a base server. The response time ends when the head of the answer is known. */
-function withBaseServerHeaders(exchange: Exchange, clock: Clock): Exchange {
-  return async (request) => {
-    const start = clock.monotonic();
-    const answer = await exchange(request);
-    const time = `${Math.round(clock.monotonic() - start)}ms`;
-    return { ...answer, headers: { ...answer.headers, ...HEADERS, 'x-response-time': time } };
-  };
 }
 
 async function nothingMeasured(): Promise<ExchangeResponse> {

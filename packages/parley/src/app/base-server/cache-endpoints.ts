@@ -1,4 +1,3 @@
-import type { Authenticator } from '../../auth/authenticator.js';
 import type { RequestLimits } from '../../bindings/http/binding-context.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { parseJson, readText } from '../../bindings/http/json-body.js';
@@ -8,7 +7,6 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { CacheError } from '../../errors/cache-error.js';
 import { isLoopback } from '../../net/loopback.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
-import { refuseWithoutCredential } from '../middleware/required-credential.js';
 
 const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, parts: 0, idLength: 0 };
 const LONGEST_PATTERN = 1_024;
@@ -80,18 +78,13 @@ const NOT_FROM_HERE = errorAnswer({
 });
 
 /**
- * Refuses a caller that may not change the cache; `undefined` if the caller may. With an authenticator the caller needs
- * a credential. Without one only programs on this machine may change the cache, and no page of a browser.
+ * Refuses an anonymous caller that may not change the cache; `undefined` if the caller may. Only programs on this
+ * machine may change it without a credential, and no page of a browser.
  */
-export async function refuseCacheChange(
-  request: ExchangeRequest,
-  authenticator: Authenticator | undefined,
-): Promise<ExchangeResponse | undefined> {
-  if (authenticator === undefined) {
-    const isLocal = request.peer !== undefined && isLoopback(request.peer);
-    return isLocal && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
-  }
-  return refuseWithoutCredential(request, authenticator);
+export function refuseCacheChange(request: ExchangeRequest): ExchangeResponse | undefined {
+  if (request.user !== undefined) return undefined;
+  const isLocal = request.peer !== undefined && isLoopback(request.peer);
+  return isLocal && FOREIGN.every((name) => request.header(name) === undefined) ? undefined : NOT_FROM_HERE;
 }
 
 /** Endpoint names and paths that callers use for the names that keys begin with. */

@@ -21,6 +21,8 @@ describe('the way of a request', () => {
       'observation',
       'nosniff',
       'cors',
+      'endpoint',
+      'gate',
       'compression',
       'answered',
       'start',
@@ -36,7 +38,9 @@ describe('the way of a request', () => {
       'access-control-allow-origin': '*',
       'x-request-id': expect.any(String),
     });
-    const less = await throughWay(used, answer, ['cors', 'observation'])(new MemoryRequest({ method: 'GET' }));
+    const less = await throughWay(used, answer, { without: ['cors', 'observation'] })(
+      new MemoryRequest({ method: 'GET' }),
+    );
     expect(less.headers).toEqual({ 'x-content-type-options': 'of its own' });
   });
 

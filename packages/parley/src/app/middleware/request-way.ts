@@ -8,6 +8,7 @@ import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
+import { type AccessOf, gated } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
 import { observed } from './observed-exchange.js';
 import { onceStarted, type StartOptions } from './once-started.js';
@@ -47,6 +48,8 @@ export type MiddlewareName =
   | 'observation'
   | 'nosniff'
   | 'cors'
+  | 'endpoint'
+  | 'gate'
   | 'compression'
   | 'answered'
   | 'start';
@@ -54,21 +57,37 @@ export type MiddlewareName =
 /** A named function around an exchange. */
 export interface Middleware {
   readonly name: MiddlewareName;
-  /** Wraps an exchange. `headers` are the headers of all middlewares of the list. Absent: the host does not use it. */
-  readonly around?: ((next: Exchange, headers: AnswerHeaders) => Exchange) | undefined;
+  /** Wraps the exchange of a place. Absent: the host does not use it. */
+  readonly around?: ((next: Exchange, place: WayPlace) => Exchange) | undefined;
   /** Headers for every answer. One middleware, `observation`, adds the headers of all of them in one step. */
   readonly headers?: AnswerHeaders | undefined;
 }
 
+/** An endpoint, or all mounts, on the way of a request. */
+export interface WayOptions {
+  /** Absent: all callers may use the place. */
+  readonly accessOf?: AccessOf | undefined;
+  /** CORS and headers of its own, also for refusals. */
+  readonly around?: ((next: Exchange) => Exchange) | undefined;
+  /** The middlewares that do not apply to it. */
+  readonly without?: readonly MiddlewareName[];
+}
+
+/** A place as its middlewares see it. */
+export interface WayPlace extends WayOptions {
+  /** The headers of all middlewares that apply. */
+  readonly headers: AnswerHeaders;
+}
+
 /**
  * The middlewares around every exchange of a host, the outermost first. This list is the only place that knows their
- * order. A gate for all requests, such as authentication, is one more entry between `cors` and `compression`.
+ * order.
  */
 export function requestWay(options: RequestWayOptions, { metrics, start }: RequestWayPorts): readonly Middleware[] {
   const { knownHosts, forwarding, streams, logRequests, nosniff, cors, compression, logger, clock, ids } = options;
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
-  const observation = (next: Exchange, headers: AnswerHeaders) =>
+  const observation = (next: Exchange, { headers }: WayPlace) =>
     isObserved ? observed(next, { ...observers, headers }) : withHeaders(next, headers);
   return [
     // First: a page that rebinds its name to this machine reaches no other code.
@@ -82,6 +101,10 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
     // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
     { name: 'cors', ...(cors && corsFor(cors)) },
+    // In the place of CORS, for an endpoint with CORS of its own.
+    { name: 'endpoint', around: (next, { around }) => around?.(next) ?? next },
+    // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
+    { name: 'gate', around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, clock, logger }) : next) },
     // Inside of CORS: the headers of CORS do not depend on the body.
     { name: 'compression', around: compression && ((next) => withCompression(next, compression)) },
     // Around all code that may reject.
@@ -92,14 +115,10 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
 }
 
 /** An exchange inside of all these middlewares but the ones that it goes without. */
-export function throughWay(
-  way: readonly Middleware[],
-  exchange: Exchange,
-  without: readonly MiddlewareName[] = [],
-): Exchange {
-  const used = way.filter(({ name }) => !without.includes(name));
+export function throughWay(way: readonly Middleware[], exchange: Exchange, options: WayOptions = {}): Exchange {
+  const used = way.filter(({ name }) => options.without?.includes(name) !== true);
   const headers: AnswerHeaders = Object.assign({}, ...used.map((middleware) => middleware.headers));
-  return used.reduceRight((next, { around }) => around?.(next, headers) ?? next, exchange);
+  return used.reduceRight((next, { around }) => around?.(next, { ...options, headers }) ?? next, exchange);
 }
 
 /** The endpoints by their exact path, and one exchange for all other paths. */

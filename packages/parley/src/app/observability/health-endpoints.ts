@@ -10,14 +10,17 @@ import type { Readiness } from './readiness.js';
 const FRESH = { 'cache-control': 'no-store' };
 const ALIVE = jsonAnswer({ status: 200, value: { status: 'alive' }, headers: FRESH });
 
+/** Probes have no credentials. */
+const PROBE = { access: 'open', without: WITHOUT_FOR_PROBES } as const;
+
 /**
  * The answers to probes. `/healthz` answers 200 if the process answers at all. `/readyz` answers 200 if load balancers
  * may send requests here, and 503 with the names of the failing checks if not.
  */
 export function healthEndpoints(readiness: Readiness): readonly HostEndpoint[] {
   return [
-    { path: '/healthz', exchange: readOnly(async () => ALIVE), without: WITHOUT_FOR_PROBES },
-    { path: '/readyz', exchange: readOnly(() => readyAnswer(readiness)), without: WITHOUT_FOR_PROBES },
+    { path: '/healthz', exchange: readOnly(async () => ALIVE), ...PROBE },
+    { path: '/readyz', exchange: readOnly(() => readyAnswer(readiness)), ...PROBE },
   ];
 }
 

@@ -6,7 +6,8 @@ import { LoadMetrics, type LoadSources } from '../../telemetry/load-metrics.js';
 import type { Meter } from '../../telemetry/meter.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
-import { jsonAnswer } from '../json-answer.js';
+import { jsonAnswer, refusedPlain } from '../json-answer.js';
+import type { Access } from '../middleware/gate.js';
 import { readOnly } from '../middleware/method-filter.js';
 import { anyOf, closed, flag, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
@@ -19,7 +20,7 @@ export interface MetricsOptions {
   readonly meter?: Meter;
   /** True if the host answers `/metrics`; default true. */
   readonly endpoint?: boolean;
-  /** Authenticates readers of `/metrics`; default: all callers may read it. */
+  /** Authenticates readers of `/metrics`; default: the authenticator of the host. */
   readonly authenticator?: Authenticator;
 }
 
@@ -49,6 +50,8 @@ export class HostMetrics {
   readonly requests: RequestMetrics;
   /** Answers `/metrics`; absent where that is not wanted. */
   readonly endpoint: Exchange | undefined;
+  /** The rule for readers of `/metrics`; absent if the host decides. */
+  readonly access: Access | undefined;
   readonly #registry = new MetricRegistry();
   readonly #setup: HostMetricsOptions;
   readonly #load: LoadMetrics;
@@ -64,7 +67,8 @@ export class HostMetrics {
     this.#load = new LoadMetrics(meters, sources);
     this.#leave = storage.watchCommits?.((operations) => this.#load.committed(operations));
     const { endpoint = true, authenticator } = options;
-    if (endpoint) this.endpoint = metricsEndpoint({ registry: this.#registry, json: this.#json, authenticator });
+    if (endpoint) this.endpoint = metricsEndpoint({ registry: this.#registry, json: this.#json });
+    this.access = authenticator && { authenticator, required: true, refuse: refusedPlain };
   }
 
   /** Nothing more is measured. */

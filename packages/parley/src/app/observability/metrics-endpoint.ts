@@ -1,4 +1,3 @@
-import type { Authenticator } from '../../auth/authenticator.js';
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { accepted } from '../../bindings/http/media-type.js';
@@ -6,17 +5,14 @@ import type { Tag } from '../../openapi/document.js';
 import type { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { type MetricFormat, metricText } from '../../telemetry/metric-text.js';
 import { varying } from '../middleware/answer-headers.js';
-import { refuseWithoutCredential } from '../middleware/required-credential.js';
 import { jsonOf, OPERATING, objectOf } from '../openapi/described-answers.js';
 import type { Describe } from '../openapi/server-document.js';
 
-/** The figures, and the authentication of their readers. */
+/** The figures. */
 export interface MetricsEndpointOptions {
   readonly registry: MetricRegistry;
   /** Answers requests that do not prefer a text form. */
   readonly json: Exchange;
-  /** Absent: all callers may read the figures. */
-  readonly authenticator?: Authenticator | undefined;
 }
 
 const TYPES: Readonly<Record<MetricFormat, string>> = {
@@ -26,18 +22,14 @@ const TYPES: Readonly<Record<MetricFormat, string>> = {
 const OFFERED = ['application/json', 'application/openmetrics-text', 'text/plain'] as const;
 
 /** The figures as JSON, or in the text form of OpenMetrics or Prometheus where `Accept` prefers that. */
-export function metricsEndpoint({ registry, json, authenticator }: MetricsEndpointOptions): Exchange {
-  const shown: Exchange = async (request) => {
+export function metricsEndpoint({ registry, json }: MetricsEndpointOptions): Exchange {
+  return async (request) => {
     const type = accepted(request.header('accept'), OFFERED);
     const isText = type !== undefined && type !== 'application/json' && isRead(request);
     const answer = isText
       ? await text(registry, type === 'text/plain' ? 'prometheus' : 'openmetrics')
       : await json(request);
     return varying(answer, 'Accept');
-  };
-  return async (request) => {
-    const refusal = authenticator && (await refuseWithoutCredential(request, authenticator));
-    return refusal ?? shown(request);
   };
 }
 

@@ -34,7 +34,10 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly id?: string;
   /** True if the agent offers streaming calls; default true. */
   readonly streaming?: boolean;
-  /** Authenticates callers. Absent: every caller is anonymous. */
+  /**
+   * Authenticates callers. Callers without a valid credential are refused, unless it is `optional`. Default: the
+   * authenticator of the host; without one every caller is anonymous.
+   */
   readonly authenticator?: Authenticator;
   /**
    * Decides about the tenants that a user without `User.tenants` may name. It needs an authenticator. Default: none.
@@ -97,16 +100,17 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
 };
 
-/** The first problem of options whose members are each right. */
-export function agentProblem(options: AgentOptions): string | undefined {
+/** The first problem of options whose members are each right. `inherited` is the authenticator of the host. */
+export function agentProblem(options: AgentOptions, inherited?: Authenticator): string | undefined {
   if ((options.agent === undefined) === (options.handler === undefined)) return 'needs either agent or handler';
-  const { securitySchemes = options.authenticator?.securitySchemes } = options;
+  const authenticator = options.authenticator ?? inherited;
+  const { securitySchemes = authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
   if (options.tenants !== undefined && options.authenticator === undefined) return 'tenants needs an authenticator';
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: never for anonymous callers, so without a way to tell who calls it could never be read.
-  return options.authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;
+  return authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;
 }
 
 function isAgent(value: unknown): boolean {

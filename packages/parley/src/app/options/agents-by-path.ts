@@ -1,3 +1,4 @@
+import type { Authenticator } from '../../auth/authenticator.js';
 import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
 import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
 import { checkOptions, isOption } from './check-options.js';
@@ -14,6 +15,12 @@ export interface SameAgent {
 
 /** Agents by path. The same options under two paths are one agent with one task space. */
 export type AgentsByPath = Readonly<Record<string, AgentOptions | SameAgent>>;
+
+/** The agents of a host, and the authenticator of those without one. */
+export interface AgentsOfHost {
+  readonly agents: AgentsByPath;
+  readonly authenticator?: Authenticator | undefined;
+}
 
 /** The agent under one path. */
 export interface AgentPlace {
@@ -44,7 +51,7 @@ const sameAgentSchema = closed({ sameAs: text, versions: Type.Optional(versionsS
  * The problems of agents as a whole.
  * @throws OptionsError naming every option of an agent that is at fault.
  */
-export function agentProblems(subject: string, agents: AgentsByPath): string[] {
+export function agentProblems(subject: string, { agents, authenticator }: AgentsOfHost): string[] {
   const problems: string[] = [];
   const spaces = new Map<string, AgentOptions>();
   for (const [place, agent] of Object.entries(agents)) {
@@ -60,7 +67,7 @@ export function agentProblems(subject: string, agents: AgentsByPath): string[] {
         problems.push(`the agent at ${place} is sameAs "${agent.sameAs}", where no agent has its options`);
       continue;
     }
-    const problem = agentProblem(agent);
+    const problem = agentProblem(agent, authenticator);
     if (problem !== undefined) problems.push(`the agent at ${place} ${problem}`);
     const space = agent.id ?? place;
     if ((spaces.get(space) ?? agent) !== agent)

@@ -1,3 +1,4 @@
+import type { Authenticator } from '../../auth/authenticator.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { RetentionPolicy } from '../../server/retention-sweeper.js';
 import type { TaskStorage } from '../../store/task-storage.js';
@@ -13,7 +14,7 @@ import {
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
 import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
 import { type AgentOptions, agentProblem, agentSchemas } from './agent-options.js';
-import { type AgentsByPath, agentProblems, pathSchema } from './agents-by-path.js';
+import { type AgentsOfHost, agentProblems, pathSchema } from './agents-by-path.js';
 import { checkOptions } from './check-options.js';
 import {
   closed,
@@ -30,6 +31,12 @@ import * as Type from './option-types.js';
 
 /** The options of a server or handler for all of its agents. */
 export interface HostOptions {
+  /**
+   * Authenticates callers of the host: of its own endpoints, such as `/metrics` and `/docs`, and of agents without an
+   * authenticator. Default: own endpoints take the credentials of any agent, and are open if no agent has an
+   * authenticator.
+   */
+  readonly authenticator?: Authenticator;
   /** The public base url of the server; agents are found below it under their paths. */
   readonly url?: string;
   /** Proxies whose forwarded headers are believed: addresses, ranges such as `10.0.0.0/8`, `loopback`. */
@@ -97,6 +104,7 @@ const ms = Type.Optional(positive);
 
 /** The schemas of HostOptions. */
 export const hostSchemas: OptionSchemas<HostOptions> = {
+  authenticator: Type.Optional(withMethod('authenticate')),
   url: Type.Optional(publicUrl),
   trustProxy: Type.Optional(texts),
   publicHosts: Type.Optional(texts),
@@ -138,11 +146,6 @@ export interface HostCheck<Options> {
   readonly options: Options;
 }
 
-/** The agents of a host. */
-export interface HostAgents {
-  readonly agents: AgentsByPath;
-}
-
 /**
  * Checks the options of one agent together with those of its server.
  * @throws OptionsError naming every option at fault.
@@ -161,9 +164,9 @@ export function checkPlacedAgent({ subject, schemas, options }: HostCheck<AgentO
  * Checks the options of a server with several agents.
  * @throws OptionsError naming every option at fault, and its agent.
  */
-export function checkHost({ subject, schemas, options }: HostCheck<HostAgents>): void {
+export function checkHost({ subject, schemas, options }: HostCheck<AgentsOfHost>): void {
   const agents = custom((value) => typeof value === 'object' && value !== null, 'must be an object of agents by path');
   checkOptions({ subject, schema: closed({ agents, ...schemas }), options });
-  const problems = agentProblems(subject, options.agents);
+  const problems = agentProblems(subject, options);
   if (problems.length > 0) throw new OptionsError(subject, problems);
 }

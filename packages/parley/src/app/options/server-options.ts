@@ -21,7 +21,7 @@ export interface HttpServerTimes {
 export interface ServerOptions extends HostOptions {
   /** True if the server serves `/openapi.json`, `/openapi-3.0.json` and the page `/docs`; default false. */
   readonly openapi?: boolean;
-  /** True if the server may listen beyond loopback without authentication; default false. */
+  /** True if agents that need no credential may be served beyond loopback; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
   /** The base-server interface around one of the agents, for clients of base servers; default: not served. */
@@ -46,12 +46,21 @@ export const serverSchemas: OptionSchemas<ServerOptions> = {
   http: Type.Optional(closed(times)),
 };
 
+/** An address, and the agents that it would show. */
+export interface Exposure {
+  readonly host: string;
+  /** The paths of agents that need no credential. */
+  readonly openPaths: readonly string[];
+  readonly allowAnonymous: boolean;
+}
+
 /**
- * Refuses addresses beyond loopback for agents without authentication, unless the options allow it.
- * @throws OptionsError
+ * Refuses addresses beyond loopback for agents that need no credential, unless the options allow it.
+ * @throws OptionsError naming the paths of these agents.
  */
-export function checkExposure(host: string, allowAnonymous: boolean): void {
-  if (isLoopback(host) || allowAnonymous) return;
-  const problem = `on ${host} anybody could call without authentication; set allowAnonymous (A2A_ALLOW_ANONYMOUS=true) if that is meant`;
+export function checkExposure({ host, openPaths, allowAnonymous }: Exposure): void {
+  if (isLoopback(host) || allowAnonymous || openPaths.length === 0) return;
+  const agents = `the agent${openPaths.length === 1 ? '' : 's'} at ${openPaths.join(', ')}`;
+  const problem = `on ${host} anybody could call ${agents} without authentication; set an authenticator, or allowAnonymous (A2A_ALLOW_ANONYMOUS=true) if that is meant`;
   throw new OptionsError('Not listening', [problem]);
 }

@@ -1,10 +1,17 @@
-import { authenticatedUser } from '../../auth/authenticator.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError } from '../../errors/spec-errors.js';
 import { answersCard } from '../../operations/operations.js';
 import { chooseVersion } from '../../operations/versions.js';
-import { type AnswerForm, answerCall, failureHeaders, failureOf, prepareCall } from '../http/answer-call.js';
+import {
+  type AnswerForm,
+  answerCall,
+  failureHeaders,
+  failureOf,
+  prepareCall,
+  type RefusedRequest,
+  refusalHeaders,
+} from '../http/answer-call.js';
 import type { BindingContext } from '../http/binding-context.js';
 import { askedVersion } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
@@ -25,6 +32,14 @@ export function httpJsonBinding(endpoint: BindingContext, codecs: readonly WireC
   const offer = offerOf(endpoint, 'HTTP+JSON', codecs);
   const routing = new Routing(codecs, basePath);
   return (request) => answer({ endpoint, offer, routing, request });
+}
+
+/** The answer to a request that the gate of its host refuses. */
+export function refusedHttpJson({ request, error, challenges }: RefusedRequest): ExchangeResponse {
+  const call = new CallRecord('HTTP+JSON');
+  call.code = error.code;
+  const headers = { 'content-type': answerType(request, ''), ...refusalHeaders(error, challenges) };
+  return { status: httpStatus(error.code), headers, body: errorBody(error, undefined), call };
 }
 
 interface HttpJsonCallOptions {
@@ -50,11 +65,9 @@ async function answer({ endpoint, offer, routing, request }: HttpJsonCallOptions
     name = operation;
     record.operation = operation;
     record.version = codec.version;
-    const { authenticator } = endpoint;
-    const user = authenticator === undefined ? undefined : await authenticatedUser(authenticator, request);
     const { value, form } = await readValue(request, match, endpoint);
     if (version instanceof A2AError) throw version;
-    const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form, request, user, record });
+    const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form, request, record });
     return await answerCall(call, formOf(request, match));
   } catch (thrown) {
     const error = failureOf(thrown, { endpoint, request, record, operation: name });

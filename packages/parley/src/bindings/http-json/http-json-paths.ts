@@ -158,7 +158,7 @@ function failures({ agent, language, route }: RouteOptions): Readonly<Record<str
   const answers: Record<string, DescribedAnswer> = {};
   for (const [status, codes] of codesByStatus()) {
     if (status === 405 || (status === 413 && route.body === 'none')) continue;
-    if ((status === 401 || status === 403) && endpoint.authenticator === undefined) continue;
+    if ((status === 401 || status === 403) && endpoint.challenges === undefined) continue;
     answers[status] = {
       description: codes.join(', '),
       ...((status === 429 || status === 503) && { headers: { 'Retry-After': RETRY_AFTER } }),

@@ -1,5 +1,4 @@
 import { challengeHeaders } from '../../auth/challenge.js';
-import type { User } from '../../auth/user.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
@@ -33,7 +32,6 @@ export interface ReceivedCall {
   readonly value: unknown;
   readonly form: WireForm;
   readonly request: ExchangeRequest;
-  readonly user: User | undefined;
   readonly record: CallRecord;
 }
 
@@ -68,7 +66,6 @@ export function prepareCall(received: ReceivedCall): PreparedCall {
     address: addressOf(request),
     version: codec.version,
     offer,
-    user: received.user,
     bodies: endpoint.bodies,
   });
   requireCapabilities(operation, request, offer.capabilities);
@@ -149,12 +146,22 @@ export function failureOf(thrown: unknown, { endpoint, request, record, operatio
 /** The headers of an error answer: when to retry, how to authenticate, and the allowed methods if there are any. */
 export function failureHeaders(
   error: A2AError,
-  { authenticator }: BindingContext,
+  { challenges }: BindingContext,
   allow?: string,
 ): Readonly<Record<string, string>> {
-  return {
-    ...retryHeaders(error),
-    ...(error.code === 'METHOD_NOT_ALLOWED' && allow !== undefined && { allow }),
-    ...challengeHeaders(error, authenticator),
-  };
+  const refusal = refusalHeaders(error, challenges);
+  return error.code === 'METHOD_NOT_ALLOWED' && allow !== undefined ? { ...refusal, allow } : refusal;
+}
+
+/** A request that the gate of a host refuses before a binding reads it. */
+export interface RefusedRequest {
+  readonly request: ExchangeRequest;
+  readonly error: A2AError;
+  /** The challenges of the authenticator, for an error without any. */
+  readonly challenges: readonly string[];
+}
+
+/** The headers of a refusal: when to retry, and how to authenticate. */
+export function refusalHeaders(error: A2AError, challenges?: readonly string[]): Readonly<Record<string, string>> {
+  return { ...retryHeaders(error), ...challengeHeaders(error, challenges) };
 }

@@ -1,4 +1,3 @@
-import type { Authenticator } from '../../auth/authenticator.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import type { ContentModes } from '../../operations/content-types.js';
@@ -40,8 +39,10 @@ export interface BindingContext {
   card(): AgentCard;
   /** The media types that its author declares. Absent: the agent accepts all. */
   readonly modes?: ContentModes;
-  /** Absent: every caller is anonymous. */
-  readonly authenticator?: Authenticator;
+  /** The challenges for callers without a valid credential. Absent: every caller is anonymous. */
+  readonly challenges?: readonly string[];
+  /** True if callers without a credential are anonymous, although there are challenges. */
+  readonly takesAnonymous?: boolean;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RequestLimits;

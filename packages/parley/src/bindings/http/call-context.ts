@@ -28,7 +28,6 @@ export interface CallContextOptions {
   readonly address: RequestAddress;
   readonly version: string;
   readonly offer: Offer;
-  readonly user: User | undefined;
   readonly bodies?: BodyBudget | undefined;
 }
 
@@ -42,7 +41,6 @@ export function httpCallContext({
   address,
   version,
   offer,
-  user,
   bodies,
 }: CallContextOptions): ServerCallContext {
   let extensions = NONE;
@@ -52,7 +50,7 @@ export function httpCallContext({
     extensions = activeExtensions(asked, offer.extensions);
   }
   const context = new HttpCallContext({ request, version, extensions });
-  if (user !== undefined) context.user = user;
+  if (request.user !== undefined) context.user = request.user;
   if (address.taskId !== undefined) context.taskId = address.taskId;
   if (address.contextId !== undefined) context.contextId = address.contextId;
   const traceparent = request.header('traceparent');

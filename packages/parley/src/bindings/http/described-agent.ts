@@ -110,12 +110,14 @@ export function streamContent(data: Schema): NonNullable<DescribedAnswer['conten
 }
 
 /**
- * The security of an operation. Calls without credentials are allowed, too, but for the extended card: the agent
- * decides.
+ * The security of an operation. If the authenticator is optional, calls without credentials are allowed too, but for
+ * the extended card.
  */
 export function securityOf(agent: DescribedAgent, operation?: OperationName): Pick<DescribedOperation, 'security'> {
   const schemes = Object.keys(agent.endpoint.card().securitySchemes ?? {});
-  if (agent.endpoint.authenticator === undefined || schemes.length === 0) return {};
+  const { challenges, takesAnonymous } = agent.endpoint;
+  if (challenges === undefined || schemes.length === 0) return {};
   const known = schemes.map((name) => ({ [operationId(agent.name, name)]: [] }));
-  return { security: operation !== undefined && answersCard(operation) ? known : [{}, ...known] };
+  const isOpen = takesAnonymous === true && !(operation !== undefined && answersCard(operation));
+  return { security: isOpen ? [{}, ...known] : known };
 }

@@ -1,3 +1,5 @@
+import type { ClientCertificate } from '../../auth/client-certificate.js';
+import type { User } from '../../auth/user.js';
 import type { BodyMeter } from './body-budget.js';
 import type { CallRecord } from './call-record.js';
 
@@ -11,6 +13,8 @@ export interface ExchangeRequest {
   readonly query: string;
   /** A header by its lower-case name; several lines are joined by `, `. */
   header(name: string): string | undefined;
+  /** The number of lines in which a header came. Absent: the host does not know it. */
+  headerLines?(name: string): number;
   /**
    * The whole body. The meter is called for each chunk.
    * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
@@ -24,6 +28,10 @@ export interface ExchangeRequest {
   readonly local?: string | undefined;
   /** The path at which the host has mounted the exchange, as sent; `path` follows it. Absent at the root. */
   readonly mount?: string | undefined;
+  /** The certificate that the client presented, if the host knows one. */
+  readonly clientCertificate?: ClientCertificate | undefined;
+  /** The user of the request. Only the gate of the host sets it. Absent: the caller is anonymous. */
+  user?: User | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
 }

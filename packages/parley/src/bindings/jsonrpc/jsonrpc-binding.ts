@@ -1,10 +1,17 @@
-import { authenticatedUser } from '../../auth/authenticator.js';
 import type { WireCodec } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { ContentTypeNotSupportedError, VersionNotSupportedError } from '../../errors/spec-errors.js';
 import { isStreaming, type OperationName } from '../../operations/operations.js';
 import { chooseVersion, isLater } from '../../operations/versions.js';
-import { type AnswerForm, answerCall, failureHeaders, failureOf, prepareCall } from '../http/answer-call.js';
+import {
+  type AnswerForm,
+  answerCall,
+  failureHeaders,
+  failureOf,
+  prepareCall,
+  type RefusedRequest,
+  refusalHeaders,
+} from '../http/answer-call.js';
 import type { BindingContext } from '../http/binding-context.js';
 import { CallRecord } from '../http/call-record.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
@@ -26,14 +33,34 @@ export function jsonRpcBinding(
   dialect: JsonRpcDialect = SPECIFIED,
 ): Exchange {
   const offer = offerOf(endpoint, 'JSONRPC', codecs);
-  return (request) => new JsonRpcCall({ endpoint, codecs, dialect, offer, request }).answer();
+  return JsonRpcCall.answering({ endpoint, codecs, dialect, offer });
 }
 
-interface JsonRpcCallOptions {
+/** The answer to a request that the gate of its host refuses. Its body is not read, so its id is not known. */
+export function refusedJsonRpc(
+  { request, error, challenges }: RefusedRequest,
+  dialect: Pick<JsonRpcDialect, 'httpStatus' | 'errorData'> = SPECIFIED,
+): ExchangeResponse {
+  const call = new CallRecord('JSONRPC');
+  call.code = error.code;
+  const isObject = readsObjectData(request, undefined);
+  const body = errorResponse('null', error, { data: dialect.errorData?.(error, undefined), isObject });
+  return {
+    status: dialect.httpStatus(error.code),
+    headers: { ...JSON_HEADERS, ...refusalHeaders(error, challenges) },
+    body,
+    call,
+  };
+}
+
+interface JsonRpcBindingOptions {
   readonly endpoint: BindingContext;
   readonly codecs: readonly WireCodec[];
   readonly dialect: JsonRpcDialect;
   readonly offer: () => Offer;
+}
+
+interface JsonRpcCallOptions extends JsonRpcBindingOptions {
   readonly request: ExchangeRequest;
 }
 
@@ -52,43 +79,35 @@ class JsonRpcCall implements AnswerForm {
     this.#options = options;
   }
 
-  /** Checks in the order of the specification's error precedence: HTTP, JSON, envelope, version, method, call. */
-  async answer(): Promise<ExchangeResponse> {
-    const { endpoint, offer, dialect, request } = this.#options;
-    const record = this.#record;
-    try {
-      if (request.method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED', 'The method must be POST');
-      const { authenticator, limits } = endpoint;
-      const user = authenticator === undefined ? undefined : await authenticatedUser(authenticator, request);
-      if (essence(request.header('content-type')) !== JSON_TYPE) {
-        throw new ContentTypeNotSupportedError(`the Content-Type must be ${JSON_TYPE}`);
+  /** The exchange of a binding. It checks HTTP, JSON, envelope, version, method and call, in this order. */
+  static answering(options: JsonRpcBindingOptions): Exchange {
+    const { endpoint, offer, dialect } = options;
+    const { limits } = endpoint;
+    return async (request) => {
+      const rpc = new JsonRpcCall({ ...options, request });
+      const record = rpc.#record;
+      try {
+        if (request.method !== 'POST') throw new A2AError('METHOD_NOT_ALLOWED', 'The method must be POST');
+        if (essence(request.header('content-type')) !== JSON_TYPE) {
+          throw new ContentTypeNotSupportedError(`the Content-Type must be ${JSON_TYPE}`);
+        }
+        const text = await readText(request, endpoint);
+        const body = parseJson(text, limits);
+        rpc.#id = limitedId(idOf(body, text), limits.idLength);
+        const rpcRequest = readRequest(body);
+        const { method, params: value } = rpcRequest;
+        rpc.#method = method;
+        const offered = offer();
+        const asked = chooseVersion(dialect.askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
+        const { codec, operation } = findMethod(method, asked, offered) ?? unknownMethod(dialect, method);
+        rpc.#codec = codec;
+        const call = prepareCall({ endpoint, offer: offered, codec, operation, value, form: 'json', request, record });
+        refuseNotification(rpcRequest);
+        return await answerCall(call, rpc);
+      } catch (thrown) {
+        return rpc.#failed(failureOf(thrown, { endpoint, request, record, operation: rpc.#method }));
       }
-      const text = await readText(request, endpoint);
-      const body = parseJson(text, limits);
-      this.#id = limitedId(idOf(body, text), limits.idLength);
-      const rpcRequest = readRequest(body);
-      const { method, params: value } = rpcRequest;
-      this.#method = method;
-      const offered = offer();
-      const asked = chooseVersion(dialect.askedVersion(request), offered.codecs, endpoint.versionWhenAbsent);
-      const { codec, operation } = findMethod(method, asked, offered) ?? unknownMethod(dialect, method);
-      this.#codec = codec;
-      const call = prepareCall({
-        endpoint,
-        offer: offered,
-        codec,
-        operation,
-        value,
-        form: 'json',
-        request,
-        user,
-        record,
-      });
-      refuseNotification(rpcRequest);
-      return await answerCall(call, this);
-    } catch (thrown) {
-      return this.#failed(failureOf(thrown, { endpoint, request, record, operation: this.#method }));
-    }
+    };
   }
 
   envelope(json: string): string {

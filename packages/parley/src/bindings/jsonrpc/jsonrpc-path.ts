@@ -120,7 +120,7 @@ function answers(
         ...(events.length > 0 && streamContent(response(events))),
       },
     },
-    ...(endpoint.authenticator && {
+    ...(endpoint.challenges && {
       401: { description: 'The caller must authenticate', ...failed },
       403: { description: 'The caller is not allowed to do this', ...failed },
     }),

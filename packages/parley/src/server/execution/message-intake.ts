@@ -99,18 +99,15 @@ export class MessageIntake {
 
   /**
    * Stores the message, or runs an agent that decides about storing first. The turn starts when the caller calls
-   * `start`.
+   * `start`. If the sender of a message hears UNAVAILABLE before it is stored, it is processed all the same.
    */
   submit(envelope: Envelope): Promise<Submission> {
     const { task, key } = envelope;
-    if (!task || this.#context.executor.replies !== 'either') return this.#accept(envelope);
-    envelope.takenIn?.();
-    return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
-  }
-
-  /** Stores the message. If its sender has heard UNAVAILABLE meanwhile, the message is processed all the same. */
-  #accept(envelope: Envelope): Promise<Submission> {
-    const { patience, storage } = this.#context;
+    const { executor, patience, storage } = this.#context;
+    if (task && executor.replies === 'either') {
+      envelope.takenIn?.();
+      return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
+    }
     const { promise, resolve, reject } = Promise.withResolvers<Submission>();
     let late = false;
     const timer = patience.start(() => {

@@ -1,0 +1,113 @@
+import { type Authentication, type Authenticator, admittedUser } from '../../auth/authenticator.js';
+import { PresentedCredentials } from '../../auth/presented-credentials.js';
+import type { User } from '../../auth/user.js';
+import type { RefusedRequest } from '../../bindings/http/answer-call.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { toA2AError } from '../../bindings/http/wire-error.js';
+import { UnauthenticatedError } from '../../errors/standard-errors.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { varying } from './answer-headers.js';
+import { READING } from './method-filter.js';
+
+/** The rule for the callers of an endpoint, and the form of a refusal. */
+export interface Access {
+  readonly authenticator: Authenticator;
+  /** True if callers need a credential even if the authenticator is optional. */
+  readonly required?: boolean;
+  readonly refuse: (refused: RefusedRequest) => ExchangeResponse;
+}
+
+/** The access to the endpoint of a request; `undefined` if all callers may use the endpoint. */
+export type AccessOf = (request: ExchangeRequest) => Access | undefined;
+
+/** The rules of a gate, and its ports. */
+export interface GateOptions {
+  readonly accessOf: AccessOf;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A request in the gate. */
+interface Arrival {
+  readonly request: ExchangeRequest;
+  readonly access: Access;
+  readonly credentials: PresentedCredentials;
+}
+
+/**
+ * The exchange behind a gate. The gate authenticates a request before any other code sees it, and sets its user. It
+ * refuses a request without a valid credential, unless the authenticator is optional and there is no credential.
+ */
+export function gated(next: Exchange, { accessOf, clock, logger }: GateOptions): Exchange {
+  /** Sets the user of a request, or gives the refusal. */
+  const admit = (arrival: Arrival, found: Authentication): Promise<ExchangeResponse> | undefined => {
+    const { request, credentials } = arrival;
+    try {
+      request.user = userOf(found, arrival, clock);
+      return undefined;
+    } catch (thrown) {
+      const reason = credentials.repeated === undefined ? reasonOf(found) : 'repeated';
+      if (reason !== undefined) logger.info('credential refused', { requestId: request.requestId, reason });
+      return refuse(arrival, thrown);
+    }
+  };
+  const refuse = (arrival: Arrival, thrown: unknown): Promise<ExchangeResponse> => {
+    const { request, access } = arrival;
+    const error = toA2AError(thrown, logger, { operation: 'authenticate', requestId: request.requestId });
+    const answer = access.refuse({ request, error, challenges: access.authenticator.challenges });
+    return Promise.resolve(caching(answer, arrival));
+  };
+  return (request) => {
+    const access = accessOf(request);
+    if (access === undefined) return next(request);
+    const arrival = { request, access, credentials: new PresentedCredentials(request) };
+    let found: Authentication | Promise<Authentication>;
+    try {
+      found = access.authenticator.authenticate(arrival.credentials);
+    } catch (thrown) {
+      return refuse(arrival, thrown);
+    }
+    if ('then' in found) {
+      return found.then(
+        (settled) => admit(arrival, settled) ?? next(request).then((answer) => caching(answer, arrival)),
+        (thrown: unknown) => refuse(arrival, thrown),
+      );
+    }
+    // An authenticator that answers at once costs no further promise.
+    return admit(arrival, found) ?? next(request).then((answer) => caching(answer, arrival));
+  };
+}
+
+/**
+ * The user of a request; `undefined` for an anonymous caller.
+ * @throws A2AError for a caller who may not pass.
+ */
+function userOf(found: Authentication, { access, credentials }: Arrival, clock: Clock): User | undefined {
+  const { authenticator, required } = access;
+  if (credentials.repeated !== undefined) throw new UnauthenticatedError(authenticator.challenges);
+  const user = admittedUser(authenticator, found);
+  const isPast = user?.expiresAt !== undefined && user.expiresAt <= clock.now();
+  if (isPast || (user === undefined && required === true)) throw new UnauthenticatedError(authenticator.challenges);
+  return user;
+}
+
+function reasonOf(found: Authentication): string | undefined {
+  if (found.kind === 'anonymous') return undefined;
+  return found.kind === 'refused' ? found.reason : 'expired';
+}
+
+/** The answer with the headers that keep it out of shared caches, and apart from the answers to other callers. */
+function caching(answer: ExchangeResponse, { request, credentials }: Arrival): ExchangeResponse {
+  const isPersonal = request.user !== undefined || answer.status === 401 || answer.status === 403;
+  const kept = isPersonal ? personal(answer) : answer;
+  return READING.includes(request.method) ? credentials.read.reduce(varying, kept) : kept;
+}
+
+function personal(answer: ExchangeResponse): ExchangeResponse {
+  const { headers } = answer;
+  const own = headers['cache-control'];
+  if (own?.includes('no-store')) return answer;
+  const rule = own?.includes('no-transform') ? 'private, no-store, no-transform' : 'private, no-store';
+  return { ...answer, headers: { ...headers, 'cache-control': rule } };
+}

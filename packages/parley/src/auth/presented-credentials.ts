@@ -1,0 +1,57 @@
+import type { Credentials } from './authenticator.js';
+import type { ClientCertificate } from './client-certificate.js';
+
+/** A request, as far as it can carry credentials. */
+export interface CredentialSource extends Credentials {
+  readonly method: string;
+  /** The number of lines in which a header came. Absent: the host does not know it. */
+  headerLines?(name: string): number;
+}
+
+/** A second scheme with its value in one line: hosts join two lines of `Authorization` by a comma. */
+const SECOND_SCHEME = /,\s*[A-Za-z][\w-]*\s+[^\s,=]/;
+
+/** The credentials of one request. It notes the headers that the authenticator reads. */
+export class PresentedCredentials implements Credentials {
+  readonly #source: CredentialSource;
+  /** The first header that was read and came twice. */
+  repeated: string | undefined;
+  /** The headers that were read, without repeats: the answer depends on them. */
+  readonly read: string[] = [];
+
+  constructor(source: CredentialSource) {
+    this.#source = source;
+  }
+
+  get method(): string {
+    return this.#source.method;
+  }
+
+  get query(): string {
+    return this.#source.query;
+  }
+
+  get peer(): string | undefined {
+    return this.#source.peer;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return this.#source.clientCertificate;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#source.header(name);
+    if (!this.read.includes(name)) {
+      this.read.push(name);
+      if (value !== undefined && this.#isRepeated(name, value)) this.repeated ??= name;
+    }
+    return value;
+  }
+
+  #isRepeated(name: string, value: string): boolean {
+    // HTTP/2 may split this header (RFC 9113 §8.2.3). Its reader refuses a name that comes twice.
+    if (name === 'cookie') return false;
+    const lines = this.#source.headerLines?.(name);
+    return lines === undefined ? name === 'authorization' && SECOND_SCHEME.test(value) : lines > 1;
+  }
+}
