@@ -27,7 +27,7 @@ export type Authentication =
   | {
       readonly kind: 'user';
       readonly user: User;
-      /** Aborted when the credential is revoked. Streams and waiting calls of the user end then. Absent: it never is. */
+      /** Aborted when the credential is revoked. Streams and waiting calls of the user end then. Absent: never. */
       readonly revoked?: AbortSignal;
     }
   /** The request has a credential, and it is wrong, malformed or expired. */
