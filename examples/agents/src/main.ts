@@ -51,6 +51,7 @@ async function serve(): Promise<void> {
     openapi: true,
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),
     ...(config.corsOrigins !== undefined && { cors: config.corsOrigins }),
+    ...(config.secretKeys !== undefined && { secretKeys: config.secretKeys }),
   });
   const { url } = await host.listen(config.port, config.host);
 

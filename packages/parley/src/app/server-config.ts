@@ -1,6 +1,8 @@
 import { OptionsError } from '../errors/options-error.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
+import { isSecretKey } from '../secrets/secret-keys.js';
+import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
@@ -21,6 +23,8 @@ export interface ServerConfig {
   readonly allowAnonymous: boolean;
   /** For `cors` of a server; absent: no pages of other origins. */
   readonly corsOrigins?: '*' | readonly string[];
+  /** For `secretKeys` of a server; absent: nothing is encrypted. */
+  readonly secretKeys?: readonly string[];
   /** For `close` of a server. */
   readonly drainMs: number;
   /** The Redis in which a base server keeps answers; absent: in memory. */
@@ -45,6 +49,7 @@ const NAMES = [
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
   'A2A_REDIS_URL',
+  'A2A_SECRET_KEYS',
   'A2A_CACHE_TTL_SECONDS',
   'LOG_LEVEL',
 ] as const;
@@ -62,7 +67,8 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     const text = env[name]?.trim();
     if (text === undefined || text === '') return undefined;
     const value = parse(text);
-    if (value === undefined) problems.push(`${name}="${text.replace(/^([^/]*\/\/).*@/, '$1***@')}" must be ${right}`);
+    const shown = isSecretName(name) ? '' : `="${text.replace(/^([^/]*\/\/).*@/, '$1***@')}"`;
+    if (value === undefined) problems.push(`${name}${shown} must be ${right}`);
     return value;
   };
   const port = read('PORT', portOf, 'a number from 0 to 65535');
@@ -87,6 +93,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   );
   const drainSeconds = read('A2A_DRAIN_SECONDS', secondsOf, 'a number of seconds from 0 to 3600');
   const redisUrl = read('A2A_REDIS_URL', redisOf, 'a url such as redis://localhost:6379');
+  const secretKeys = read('A2A_SECRET_KEYS', keysOf, 'keys of 32 bytes in base64 or hex, separated by commas');
   const cacheTtlSeconds = read('A2A_CACHE_TTL_SECONDS', ttlOf, 'a number of seconds from 1 to 86400');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
@@ -99,6 +106,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(hosts !== undefined && { publicHosts: hosts }),
     allowAnonymous: allowAnonymous ?? false,
     ...(corsOrigins !== undefined && { corsOrigins }),
+    ...(secretKeys !== undefined && { secretKeys }),
     drainMs: (drainSeconds ?? 0) * 1000,
     ...(redisUrl !== undefined && { redisUrl }),
     cacheTtlSeconds: cacheTtlSeconds ?? 300,
@@ -157,6 +165,11 @@ function hostsOf(text: string): readonly string[] | undefined {
 function originsOf(text: string): '*' | readonly string[] | undefined {
   const origins = text === '*' ? text : text.split(',').map((entry) => entry.trim());
   return isOption(corsSchema, origins) ? origins : undefined;
+}
+
+function keysOf(text: string): readonly string[] | undefined {
+  const keys = text.split(',').map((key) => key.trim());
+  return keys.every(isSecretKey) ? keys : undefined;
 }
 
 function secondsOf(text: string): number | undefined {

@@ -9,6 +9,7 @@ import { OptionsError } from '../errors/options-error.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
+import { sealedStorage } from '../store/sealed-storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -48,7 +49,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
     host: {
       agents,
       authenticator: options.authenticator,
-      storage: taskPlace({ subject, agents, options, logger }),
+      storage: sealed(taskPlace({ subject, agents, options, logger }), options, logger),
       clock: systemClock,
       ids: systemIds,
       logger,
@@ -69,6 +70,10 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
     },
   };
+}
+
+function sealed(storage: TaskStorage, { secretKeys: keys }: HostOptions, logger: Logger): TaskStorage {
+  return keys === undefined ? storage : sealedStorage(storage, { keys, logger });
 }
 
 interface TaskPlace extends Pick<HostSetupOptions, 'subject' | 'agents' | 'options'> {

@@ -6,7 +6,8 @@ const REDACTED = '[redacted]';
 const DEEPEST = 8;
 
 const SECRET_NAMES =
-  /(?:authorization|cookies?|tokens?|api_?keys?|secrets?|passwords?|passwd|credentials?|private_?keys?|signatures?|assertion|code_verifier|device_code)$/i;
+  /(?:authorization|cookies?|tokens?|jwts?|secrets?|passwords?|passwd|passphrase|credentials?|signatures?|assertion)$/i;
+const SECRET_CODES = /(?:(?:access|api|encryption|private|secret|signing)_?keys?|code_verifier|device_code)$/i;
 /** Page tokens are no secrets. */
 const PAGE_TOKENS = /page_?tokens?$/i;
 /** A credential of HTTP with its scheme (but no challenge), a user in a url, or a secret in a query. */
@@ -16,7 +17,7 @@ const SECRET_TEXTS =
 /** True if a header, member or parameter of this name holds a credential. */
 export function isSecretName(name: string): boolean {
   const word = name.replaceAll('-', '_');
-  return SECRET_NAMES.test(word) && !PAGE_TOKENS.test(word);
+  return (SECRET_NAMES.test(word) || SECRET_CODES.test(word)) && !PAGE_TOKENS.test(word);
 }
 
 /** Blanks out the credentials that can be recognized in a text. */

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import { OptionsError } from '../../errors/options-error.js';
+import { isSecretKey } from '../../secrets/secret-keys.js';
 import type { RetentionPolicy } from '../../server/retention-sweeper.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import type { TaskStore } from '../../store/task-store.js';
@@ -51,6 +52,11 @@ export interface HostOptions {
   readonly storage?: TaskStorage;
   /** A place of the application's own for tasks, instead of a storage; its limits are in docs/interfaces.md. */
   readonly taskStore?: TaskStore;
+  /**
+   * Keys of 32 bytes, in base64 or hex, for the credentials of push configurations in the storage. The first key
+   * encrypts, and all decrypt: to rotate, put a new key first. Default: credentials are stored as they are.
+   */
+  readonly secretKeys?: readonly string[];
   readonly logger?: Logger;
   /** The lifetimes of tasks and their events. */
   readonly retention?: Partial<RetentionPolicy>;
@@ -101,6 +107,10 @@ const publicUrl = Type.Refine(
   () => 'must have no query, fragment or user',
 );
 const ms = Type.Optional(positive);
+const secretKey = custom(
+  (key) => typeof key === 'string' && isSecretKey(key),
+  'must be a key of 32 bytes in base64 or hex',
+);
 
 /** The schemas of HostOptions. */
 export const hostSchemas: OptionSchemas<HostOptions> = {
@@ -110,6 +120,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   publicHosts: Type.Optional(texts),
   storage: Type.Optional(withMethod('accept')),
   taskStore: Type.Optional(withMethod('update')),
+  secretKeys: Type.Optional(Type.Array(secretKey, { minItems: 1 })),
   logger: Type.Optional(withMethod('error')),
   retention: Type.Optional(closed({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms })),
   cardMaxAgeSeconds: Type.Optional(count),

@@ -1,0 +1,118 @@
+import { SecretError } from '../errors/secret-error.js';
+import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
+import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from './push-deliveries.js';
+import type { Acceptance, AcceptOutcome, Scope, TaskStorage } from './task-storage.js';
+
+type Config = TaskPushNotificationConfig;
+type Change = (text: string, place: SecretPlace) => Promise<string>;
+
+const MOST_OPENED = 1000;
+
+/** The calls of a storage that take or give push configurations, with encrypted credentials. */
+export class SealedConfigs {
+  readonly #storage: TaskStorage;
+  readonly #box: SecretBox | undefined;
+  readonly #logger: Logger;
+  /** Decrypted texts by place and encrypted text, because a sender claims the same configuration again and again. */
+  readonly #opened = new Map<string, string>();
+
+  /** Without keys nothing is encrypted, and configurations that are encrypted already are errors. */
+  constructor(storage: TaskStorage, { keys, logger }: { readonly keys: readonly string[]; readonly logger: Logger }) {
+    this.#storage = storage;
+    this.#box = keys.length === 0 ? undefined : new SecretBox(keys);
+    this.#logger = logger;
+  }
+
+  async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
+    const { pushConfig, task, scope } = acceptance;
+    if (pushConfig === undefined) return this.#storage.accept(acceptance);
+    const taskId = 'create' in task ? task.create.id : task.id;
+    const id = pushConfig.id ?? taskId;
+    return this.#storage.accept({
+      ...acceptance,
+      pushConfig: await this.#sealed(scope, { ...pushConfig, id, taskId }),
+    });
+  }
+
+  async putPushConfig(...[scope, config]: Parameters<TaskStorage['putPushConfig']>): Promise<boolean> {
+    return this.#storage.putPushConfig(scope, await this.#sealed(scope, config));
+  }
+
+  async pushConfig(
+    ...[scope, taskId, id]: Parameters<TaskStorage['pushConfig']>
+  ): ReturnType<TaskStorage['pushConfig']> {
+    const config = await this.#storage.pushConfig(scope, taskId, id);
+    return config && this.#open(scope, config);
+  }
+
+  async pushConfigs(...call: Parameters<TaskStorage['pushConfigs']>): ReturnType<TaskStorage['pushConfigs']> {
+    const configs = await this.#storage.pushConfigs(...call);
+    return configs && Promise.all(configs.map((config) => this.#open(call[0], config)));
+  }
+
+  /** Parks a queue whose configuration cannot be decrypted. */
+  async claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
+    const { claims, more } = await this.#storage.claimDeliveries(request);
+    const opened = await Promise.all(claims.map((claim) => this.#openClaim(claim)));
+    return { claims: opened.filter((claim) => claim !== undefined), more };
+  }
+
+  async #openClaim(claim: DeliveryClaim): Promise<DeliveryClaim | undefined> {
+    try {
+      return { ...claim, config: await this.#open(claim.key.scope, claim.config) };
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      const { key, configId } = claim;
+      this.#logger.error('a push delivery is parked', { taskId: key.id, configId, error });
+      await this.#storage.settleDelivery(claim, { kind: 'park', reason: error.message });
+      return undefined;
+    }
+  }
+
+  #sealed<Kind extends Config>(scope: Scope, config: Kind): Promise<Kind> {
+    const box = this.#box;
+    return box === undefined ? Promise.resolve(config) : changed(scope, config, (text, place) => box.seal(text, place));
+  }
+
+  #open<Kind extends Config>(scope: Scope, config: Kind): Promise<Kind> {
+    return changed(scope, config, async (text, place) => {
+      if (this.#box === undefined) return requirePlain(text);
+      const key = JSON.stringify([text, place]);
+      const known = this.#opened.get(key);
+      if (known !== undefined) return known;
+      const plain = await this.#box.open(text, place);
+      if (this.#opened.size >= MOST_OPENED) this.#opened.clear();
+      this.#opened.set(key, plain);
+      return plain;
+    });
+  }
+}
+
+/** A configuration with its credentials changed: the token, the credentials, and the values of its headers. */
+async function changed<Kind extends Config>(scope: Scope, config: Kind, change: Change): Promise<Kind> {
+  const { token, authentication, headers } = config as Config & { readonly headers?: Readonly<Record<string, string>> };
+  const at = (...member: string[]): SecretPlace => [
+    'push',
+    scope.agent,
+    scope.tenant,
+    scope.owner,
+    config.taskId ?? null,
+    config.id ?? null,
+    ...member,
+  ];
+  const { credentials } = authentication ?? {};
+  const entries = Object.entries(headers ?? {}).map(
+    async ([name, value]) => [name, await change(value, at('headers', name))] as const,
+  );
+  return {
+    ...config,
+    ...(token !== undefined && { token: await change(token, at('token')) }),
+    ...(authentication !== undefined &&
+      credentials !== undefined && {
+        authentication: { ...authentication, credentials: await change(credentials, at('credentials')) },
+      }),
+    ...(headers !== undefined && { headers: Object.fromEntries(await Promise.all(entries)) }),
+  };
+}

@@ -1,0 +1,114 @@
+import { afterAll, expect, it } from 'vitest';
+import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
+import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { CapturingLogger } from '../support/engine.js';
+import { SqliteFiles } from './sqlite-files.js';
+import { ALICE, LEASE, TaskPlay } from './storage/task-play.js';
+import { StorageClock } from './storage/tested-storage.js';
+import { storageContract } from './storage-contract.js';
+
+const files = new SqliteFiles();
+afterAll(() => files.remove());
+
+const KEY = 'a'.repeat(64);
+const NEXT = 'b'.repeat(64);
+const sealed = (storage: TaskStorage, ...keys: string[]) => sealedStorage(storage, { keys, logger: silentLogger });
+
+storageContract('memory with encrypted credentials', async (clock, options) =>
+  sealed(new MemoryStorage({ clock, ...options }), KEY),
+);
+storageContract('SQLite with encrypted credentials', async (clock, options) =>
+  sealed(await files.open(clock, options), KEY),
+);
+
+const SECRETS = ['s3cret-token', 's3cret-credentials'];
+const CONFIG = {
+  id: 'hook',
+  url: 'https://example.com/hook',
+  token: 's3cret-token',
+  authentication: { scheme: 'Bearer', credentials: 's3cret-credentials' },
+};
+const CLAIM = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000 };
+
+/** A task with a configuration that its message brought and one that came later. */
+async function withConfigs(storage: TaskStorage, clock: StorageClock) {
+  const play = await TaskPlay.begin({ storage, clock }, 't1', { pushConfig: CONFIG });
+  await storage.putPushConfig(ALICE, { ...CONFIG, id: 'later', taskId: 't1' });
+  await play.write([play.chunk('a')]);
+  return play;
+}
+
+it('credentials are encrypted in the storage, and whole for the engine and the sender', async () => {
+  const clock = new StorageClock();
+  const raw = new MemoryStorage({ clock });
+  const storage = sealed(raw, KEY);
+  await withConfigs(storage, clock);
+  const kept = JSON.stringify(await raw.pushConfigs(ALICE, 't1', { limit: 10 }));
+  expect(kept.match(/parley-sealed/g)).toHaveLength(4);
+  for (const secret of SECRETS) expect(kept).not.toContain(secret);
+  expect(await storage.pushConfig(ALICE, 't1', 'hook')).toEqual({ ...CONFIG, taskId: 't1' });
+  expect(await storage.pushConfigs(ALICE, 't1', { limit: 10 })).toMatchObject([CONFIG, { ...CONFIG, id: 'later' }]);
+  const { claims } = await storage.claimDeliveries(CLAIM);
+  expect(claims.map(({ config }) => config)).toMatchObject([CONFIG, { ...CONFIG, id: 'later' }]);
+  await storage.close();
+});
+
+it('a new first key takes over, and the old one still opens what it has encrypted', async () => {
+  const clock = new StorageClock();
+  const raw = new MemoryStorage({ clock });
+  await withConfigs(sealed(raw, KEY), clock);
+  const rotated = sealed(raw, NEXT, KEY);
+  expect(await rotated.pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  await rotated.putPushConfig(ALICE, { ...CONFIG, taskId: 't1' });
+  expect(await sealed(raw, NEXT).pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  await expect(sealed(raw, NEXT).pushConfig(ALICE, 't1', 'later')).rejects.toThrow('not configured');
+  await raw.close();
+});
+
+it('credentials from before there were keys are read as they are', async () => {
+  const clock = new StorageClock();
+  const raw = new MemoryStorage({ clock });
+  await withConfigs(raw, clock);
+  expect(await sealed(raw, KEY).pushConfig(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  await raw.close();
+});
+
+it.each([
+  ['a missing key', [NEXT]],
+  ['no key', []],
+])('with %s, deliveries are parked with the reason, and those of others go on', async (_, keys) => {
+  const clock = new StorageClock();
+  const raw = new MemoryStorage({ clock });
+  const play = await withConfigs(sealed(raw, KEY), clock);
+  await raw.putPushConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
+  await play.write([play.chunk('b')]);
+  const logger = new CapturingLogger();
+  const storage = sealedStorage(raw, { keys, logger });
+  const { claims } = await storage.claimDeliveries(CLAIM);
+  expect(claims.map(({ configId }) => configId)).toEqual(['open']);
+  const { queues } = await storage.deliveries({ agents: ['test'], limit: 10, standing: 'parked' });
+  expect(queues.map(({ configId }) => configId)).toEqual(['hook', 'later']);
+  for (const { parked } of queues)
+    expect(parked).toMatch(/^A secret is encrypted with the key [\da-f]{16}, which is not/);
+  await expect(storage.pushConfig(ALICE, 't1', 'hook')).rejects.toThrow('Add it to secretKeys');
+  expect(JSON.stringify(logger)).not.toMatch(/s3cret/);
+  // With the key again, a replay delivers all.
+  const again = sealed(raw, KEY);
+  for (const { key, configId } of queues) expect(await again.replayDelivery({ key, configId })).toBe('replayed');
+  expect((await again.claimDeliveries(CLAIM)).claims).toHaveLength(2);
+  await raw.close();
+});
+
+it('a configuration that was copied to another task or owner does not open', async () => {
+  const clock = new StorageClock();
+  const raw = new MemoryStorage({ clock });
+  const storage = sealed(raw, KEY);
+  await withConfigs(storage, clock);
+  await TaskPlay.begin({ storage, clock }, 't2');
+  const stolen = await raw.pushConfig(ALICE, 't1', 'hook');
+  await raw.putPushConfig(ALICE, { ...stolen, url: 'https://evil.example', id: 'hook', taskId: 't2' });
+  await expect(storage.pushConfig(ALICE, 't2', 'hook')).rejects.toThrow('was changed or moved');
+  await raw.close();
+});
