@@ -1,5 +1,5 @@
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
-import type { SecurityScheme } from '../model/security-scheme.js';
+import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 import type { AgentCardOptions } from './agent-card-options.js';
 import { type OfferedExtensions, offeredExtensions } from './offered-extensions.js';
 
@@ -10,6 +10,8 @@ export interface ServedCapabilities extends OfferedExtensions {
   readonly extendedAgentCard: boolean;
   /** Schemes that the authenticator can check. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
+  /** Requirements that the authenticator enforces. */
+  readonly securityRequirements?: readonly SecurityRequirement[];
 }
 
 /** Sources of a card. */
@@ -26,6 +28,7 @@ export interface AgentCardSource {
  */
 export function buildAgentCard({ options, served, interfaces }: AgentCardSource): AgentCard {
   const securitySchemes = options.securitySchemes ?? served.securitySchemes;
+  const securityRequirements = options.securityRequirements ?? served.securityRequirements;
   return {
     name: options.name ?? 'A2A Agent',
     description: options.description ?? 'A2A Protocol Agent',
@@ -40,7 +43,7 @@ export function buildAgentCard({ options, served, interfaces }: AgentCardSource)
       extendedAgentCard: served.extendedAgentCard,
     },
     ...(securitySchemes && { securitySchemes }),
-    ...(options.securityRequirements && { securityRequirements: options.securityRequirements }),
+    ...(securityRequirements && { securityRequirements }),
     defaultInputModes: options.defaultInputModes ?? ['text/plain'],
     defaultOutputModes: options.defaultOutputModes ?? ['text/plain'],
     skills: (options.skills ?? []).map((skill) => ({ ...skill, tags: skill.tags ?? [] })),

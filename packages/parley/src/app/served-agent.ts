@@ -1,6 +1,7 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
 import { declaredModes } from '../agent-card/declared-modes.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { requirementsOf, requiring } from '../auth/requirements.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
@@ -77,9 +78,9 @@ export class ServedAgent {
   readonly #modes: ContentModes | undefined;
 
   constructor({ path, options, ports }: ServedAgentSetup) {
-    this.#options = options;
+    this.#options = enforced(options);
     this.#ports = ports;
-    this.#capabilities = capabilitiesOf(options);
+    this.#capabilities = capabilitiesOf(this.#options);
     this.#modes = declaredModes(options);
     this.id = options.id ?? path;
     if (options.handler !== undefined) {
@@ -122,6 +123,7 @@ export class ServedAgent {
       ...(this.#modes && { modes: this.#modes }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(authenticator?.optional === true && { takesAnonymous: true }),
+      ...this.#skillRequirements,
       logger,
       clock,
       limits: { bodyBytes, jsonDepth, parts, idLength },
@@ -138,6 +140,14 @@ export class ServedAgent {
     const { authenticator, tenants } = this.#options;
     const handler = this.#handlerAt(card);
     return authenticator === undefined ? handler : tenantGuardedHandler(handler, tenants);
+  }
+
+  /** The requirements of all skills. Absent if every caller of the agent may use one. */
+  get #skillRequirements(): Pick<BindingContext, 'skillRequirements'> {
+    const { authenticator, skills = [] } = this.#options;
+    const ofSkills = skills.map(({ securityRequirements = [] }) => securityRequirements);
+    const isOpen = authenticator === undefined || skills.length === 0 || ofSkills.some((one) => one.length === 0);
+    return isOpen ? {} : { skillRequirements: ofSkills.flat() };
   }
 
   #handlerAt({ supportedInterfaces }: AgentCard): RequestHandler {
@@ -208,6 +218,13 @@ function executorOf(agent: NonNullable<AgentOptions['agent']>): AgentExecutor {
   return typeof agent === 'object' && 'execute' in agent ? agent : toExecutor(agent);
 }
 
+/** The options with an authenticator that enforces the requirements of the card. */
+function enforced(options: AgentOptions): AgentOptions {
+  const { authenticator, securityRequirements } = options;
+  if (authenticator === undefined || securityRequirements === undefined) return options;
+  return { ...options, authenticator: requiring(authenticator, securityRequirements) };
+}
+
 function capabilitiesOf(options: AgentOptions): ServedCapabilities {
   const streaming = options.streaming ?? true;
   const { authenticator, idempotency } = options;
@@ -218,7 +235,10 @@ function capabilitiesOf(options: AgentOptions): ServedCapabilities {
     extendedAgentCard: options.extendedAgentCard !== undefined,
     streamResume: ownEngine && streaming,
     idempotentSend: ownEngine && (authenticator !== undefined || idempotency?.anonymous === true),
-    ...(authenticator?.securitySchemes && { securitySchemes: authenticator.securitySchemes }),
+    ...(authenticator?.securitySchemes && {
+      securitySchemes: authenticator.securitySchemes,
+      securityRequirements: requirementsOf(authenticator),
+    }),
   };
 }
 

@@ -12,7 +12,9 @@ import { systemClock } from './runtime.js';
 
 export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
 export type { ClientCertificate } from '../auth/client-certificate.js';
+export { allOf, anyOf } from '../auth/combinations.js';
 export type { ApiKeyPlace } from '../auth/credentials/api-key.js';
+export { mayUseSkill, optional, requireScopes } from '../auth/requirements.js';
 export type { ApiKey, CredentialOwner } from '../auth/schemes/api-key.js';
 export type { ApiKeySource, ApiKeysOptions } from '../auth/schemes/api-keys.js';
 export type { BearerToken, BearerTokensOptions } from '../auth/schemes/bearer-tokens.js';

@@ -87,6 +87,7 @@ export interface StorageNode extends NodeBeat {
  */
 export interface CallerUser {
   readonly name?: string;
+  readonly schemes?: readonly string[];
   readonly scopes?: readonly string[];
   readonly permissions?: readonly string[];
   readonly metadata?: JsonObject;

@@ -1,4 +1,5 @@
 import { challengeHeaders } from '../../auth/challenge.js';
+import { requireSkill } from '../../auth/requirements.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
@@ -69,6 +70,8 @@ export function prepareCall(received: ReceivedCall): PreparedCall {
     bodies: endpoint.bodies,
   });
   requireCapabilities(operation, request, offer.capabilities);
+  if (endpoint.skillRequirements !== undefined && 'message' in request)
+    requireSkill(received.request.user, endpoint.skillRequirements);
   if (endpoint.modes !== undefined && 'message' in request) requireContentTypes(request, endpoint.modes);
   return { received, request, context };
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import type { SecurityRequirement } from '../../model/security-scheme.js';
 import type { ContentModes } from '../../operations/content-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { RequestHandler } from '../../server/request-handler.js';
@@ -43,6 +44,8 @@ export interface BindingContext {
   readonly challenges?: readonly string[];
   /** True if callers without a credential are anonymous, although there are challenges. */
   readonly takesAnonymous?: boolean;
+  /** A message needs one of them: those of all skills. Absent: a caller may use some skill without more. */
+  readonly skillRequirements?: readonly SecurityRequirement[];
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RequestLimits;

@@ -293,9 +293,12 @@ function callerContext(
 }
 
 /** The facts about a user for its turn. The credential and its end stay behind. `undefined` if there is only an id. */
-function knownOf({ name, scopes, permissions, metadata }: User): CallerUser | undefined {
-  if (scopes === undefined && permissions === undefined && metadata === undefined) return name ? { name } : undefined;
-  return cloneJson({ name, scopes, permissions, metadata } as CallerUser);
+function knownOf({ name, schemes, scopes, permissions, metadata }: User): CallerUser | undefined {
+  if (scopes === undefined && permissions === undefined && metadata === undefined) {
+    if (schemes === undefined) return name ? { name } : undefined;
+    return name ? { name, schemes: [...schemes] } : { schemes: [...schemes] };
+  }
+  return cloneJson({ name, schemes, scopes, permissions, metadata } as CallerUser);
 }
 
 /** The message, with each reference and extension once. */

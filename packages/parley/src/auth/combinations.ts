@@ -1,0 +1,234 @@
+import { OptionsError } from '../errors/options-error.js';
+import { canonicalJson } from '../model/canonical-json.js';
+import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
+import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
+import { requirementsOf } from './requirements.js';
+import type { User } from './user.js';
+
+type Refused = Extract<Authentication, { readonly kind: 'refused' }>;
+type Known = Extract<Authentication, { readonly kind: 'user' }>;
+
+/** The answers of the members of a combination, as far as they are there. */
+interface Answers {
+  readonly found: Authentication[];
+  readonly errors: unknown[];
+}
+
+/**
+ * The authenticator that takes a credential of any of the members. They are asked in this order, and the first user is
+ * the user. It is optional if one of them is.
+ * @throws OptionsError if two members have different schemes of one name.
+ */
+export function anyOf(...members: readonly Authenticator[]): Authenticator {
+  return combined('anyOf', {
+    members,
+    optional: members.some((one) => one.optional === true),
+    securityRequirements: members.flatMap(requirementsOf),
+    settles: ({ found }) => found.at(-1)?.kind === 'user',
+    answer: ({ found, errors }) => {
+      const last = found.at(-1);
+      if (last?.kind === 'user') return last;
+      // The member that cannot tell now might know the user.
+      if (errors.length > 0) throw errors[0];
+      return refusalOf(found, members) ?? ANONYMOUS;
+    },
+  });
+}
+
+/**
+ * The authenticator that takes a request with a credential of each of the members. The first member names the user. The
+ * user has the scopes and permissions of all credentials, the tenants that all of them allow, and the earliest expiry.
+ * A credential of an optional member may be absent.
+ * @throws OptionsError if two members have different schemes of one name.
+ */
+export function allOf(...members: readonly Authenticator[]): Authenticator {
+  const join = joinedUsers();
+  const isOptional = (at: number) => members[at]?.optional === true;
+  return combined('allOf', {
+    members,
+    optional: members.every((one) => one.optional === true),
+    securityRequirements: members.map(requirementsOf).reduce(crossed, [{ schemes: {} }]),
+    settles: ({ found }) => found.at(-1)?.kind === 'refused',
+    answer: ({ found, errors }) => {
+      const refusal = refusalOf(found, members);
+      if (refusal !== undefined) return refusal;
+      if (errors.length > 0) throw errors[0];
+      const known = found.filter((one) => one.kind === 'user');
+      if (known.length === 0) return ANONYMOUS;
+      const absent = members.filter((_, at) => found[at]?.kind === 'anonymous' && !isOptional(at));
+      if (absent.length === 0) return join(known);
+      const challenges = absent.flatMap((one) => one.challenges);
+      return { kind: 'refused', reason: 'a further credential is missing', challenges };
+    },
+  });
+}
+
+interface Combination {
+  readonly members: readonly Authenticator[];
+  readonly optional: boolean;
+  readonly securityRequirements: readonly SecurityRequirement[];
+  /** True if no further member needs to be asked. */
+  settles(answers: Answers): boolean;
+  answer(answers: Answers): Authentication;
+}
+
+function combined(title: string, combination: Combination): Authenticator {
+  const { members, securityRequirements } = combination;
+  if (members.length === 0) throw new OptionsError(title, ['needs at least one authenticator']);
+  return {
+    challenges: [...new Set(members.flatMap(({ challenges }) => challenges))],
+    securitySchemes: mergedSchemes(title, members),
+    securityRequirements,
+    ...mergedResource(members),
+    ...(combination.optional && { optional: true }),
+    ...(members.some((one) => one.needsClientCertificate) && { needsClientCertificate: true }),
+    authenticate: (credentials) => asked(combination, credentials),
+  };
+}
+
+/** Asks one member after the other. Stays synchronous while the members do. */
+function asked(
+  combination: Combination,
+  credentials: Credentials,
+  answers: Answers = { found: [], errors: [] },
+  from = 0,
+): Authentication | Promise<Authentication> {
+  for (let at = from; at < combination.members.length; at++) {
+    const found = answerOf(combination.members[at], credentials, answers);
+    if (found !== undefined && 'then' in found) {
+      return found.then(
+        (settled) => {
+          answers.found.push(settled);
+          return combination.settles(answers)
+            ? combination.answer(answers)
+            : asked(combination, credentials, answers, at + 1);
+        },
+        (error: unknown) => {
+          failed(answers, error);
+          return asked(combination, credentials, answers, at + 1);
+        },
+      );
+    }
+    if (found !== undefined) answers.found.push(found);
+    if (combination.settles(answers)) break;
+  }
+  return combination.answer(answers);
+}
+
+function answerOf(
+  member: Authenticator | undefined,
+  credentials: Credentials,
+  answers: Answers,
+): Authentication | Promise<Authentication> | undefined {
+  try {
+    return member?.authenticate(credentials);
+  } catch (error) {
+    failed(answers, error);
+    return undefined;
+  }
+}
+
+/** A place in the list keeps the members in step with their answers. */
+function failed(answers: Answers, error: unknown): void {
+  answers.errors.push(error);
+  answers.found.push(ANONYMOUS);
+}
+
+/** One refusal for all: 403 if a user lacks only scopes, otherwise 401 with the challenges of all members. */
+function refusalOf(found: readonly Authentication[], members: readonly Authenticator[]): Refused | undefined {
+  const refused = found.filter((one) => one.kind === 'refused');
+  const forbidden = refused.find(({ missingScopes = [] }) => missingScopes.length > 0);
+  if (forbidden !== undefined || refused.length === 0) return forbidden;
+  const challenges = members.flatMap((member, at) => {
+    const one = found[at];
+    return one?.kind === 'refused' ? (one.challenges ?? member.challenges) : member.challenges;
+  });
+  const reason = refused.map((one) => one.reason).join(', ');
+  return { kind: 'refused', reason, challenges: [...new Set(challenges)] };
+}
+
+function mergedSchemes(title: string, members: readonly Authenticator[]): Readonly<Record<string, SecurityScheme>> {
+  const merged: Record<string, SecurityScheme> = {};
+  for (const [name, scheme] of members.flatMap((one) => Object.entries(one.securitySchemes ?? {}))) {
+    const other = Object.hasOwn(merged, name) ? merged[name] : undefined;
+    if (other !== undefined && canonicalJson(other) !== canonicalJson(scheme))
+      throw new OptionsError(title, [`two schemes have the name ${name}. Set schemeName of one of them`]);
+    merged[name] = scheme;
+  }
+  return merged;
+}
+
+/** The tokens that the members take, as one protected resource. */
+function mergedResource(members: readonly Authenticator[]): Pick<Authenticator, 'protectedResource'> {
+  const resources = members.flatMap(({ protectedResource }) => protectedResource ?? []);
+  if (resources.length === 0) return {};
+  const authorizationServers = [...new Set(resources.flatMap((one) => one.authorizationServers))];
+  return { protectedResource: { authorizationServers, scopes: [...new Set(resources.flatMap((one) => one.scopes))] } };
+}
+
+/** Each requirement of the left side together with each of the right side. */
+function crossed(
+  left: readonly SecurityRequirement[],
+  right: readonly SecurityRequirement[],
+): readonly SecurityRequirement[] {
+  if (right.length === 0) return left;
+  return left.flatMap((one) => right.map((other) => ({ schemes: together(one.schemes, other.schemes) })));
+}
+
+function together(
+  left: SecurityRequirement['schemes'] = {},
+  right: SecurityRequirement['schemes'] = {},
+): NonNullable<SecurityRequirement['schemes']> {
+  const schemes = { ...left };
+  for (const [name, { list = [] }] of Object.entries(right)) {
+    const all = [...new Set([...(schemes[name]?.list ?? []), ...list])];
+    schemes[name] = all.length === 0 ? {} : { list: all };
+  }
+  return schemes;
+}
+
+/** Joins users. Equal users give the same answer again, so that their revocation has one signal. */
+function joinedUsers(): (known: readonly Known[]) => Known {
+  const last = new WeakMap<User, { readonly known: readonly Known[]; readonly answer: Known }>();
+  return (known) => {
+    const [first, ...others] = known as readonly [Known, ...Known[]];
+    if (others.length === 0) return first;
+    const before = last.get(first.user);
+    const isSame =
+      before?.known.length === known.length && before.known.every((one, at) => one.user === known[at]?.user);
+    if (before !== undefined && isSame) return before.answer;
+    const signals = known.flatMap(({ revoked }) => revoked ?? []);
+    const answer: Known = {
+      kind: 'user',
+      user: joinedUser(
+        first.user,
+        known.map(({ user }) => user),
+      ),
+      ...(signals.length > 0 && { revoked: AbortSignal.any(signals) }),
+    };
+    last.set(first.user, { known, answer });
+    return answer;
+  };
+}
+
+function joinedUser(first: User, users: readonly User[]): User {
+  const union = (lists: readonly (readonly string[] | undefined)[]) =>
+    lists.some((list) => list !== undefined) ? [...new Set(lists.flatMap((list) => list ?? []))] : undefined;
+  const scopes = union(users.map((one) => one.scopes));
+  const permissions = union(users.map((one) => one.permissions));
+  // The scheme of a user that does not name it is not known, and so are those of the combination.
+  const schemes = users.every((one) => one.schemes !== undefined) ? union(users.map((one) => one.schemes)) : undefined;
+  const tenants = users
+    .map((one) => one.tenants)
+    .reduce((left, right) => (left && right ? left.filter((one) => right.includes(one)) : (left ?? right)));
+  const ends = users.flatMap(({ expiresAt }) => expiresAt ?? []);
+  const { schemes: _, ...identity } = first;
+  return Object.freeze({
+    ...identity,
+    ...(schemes && { schemes }),
+    ...(scopes && { scopes }),
+    ...(permissions && { permissions }),
+    ...(tenants && { tenants }),
+    ...(ends.length > 0 && { expiresAt: Math.min(...ends) }),
+  });
+}
