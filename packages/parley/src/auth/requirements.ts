@@ -39,8 +39,8 @@ export function unmetRequirement(
 }
 
 /**
- * True if a user may use a skill of a card: the user meets one of its requirements (Spec §4.4.5). `undefined` stands for
- * an anonymous caller.
+ * True if a user may use a skill of a card: the user meets one of its requirements (Spec §4.4.5). `undefined` stands
+ * for an anonymous caller.
  */
 export function mayUseSkill(
   user: User | undefined,
