@@ -1,18 +1,24 @@
 import type { Authentication } from '../authenticator.js';
 
 const SCHEME = /^Bearer(?: |$)/i;
-const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const PREFIX = 'Bearer ';
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
- * The token of an `Authorization` header (RFC 6750 §2.1), or the refusal of the header. The length is checked before
- * anything else is read.
+ * The text that an `Authorization` header has in place of a token (RFC 6750 §2.1), or the refusal of the header. The
+ * length is checked before anything else is read. `isToken` tells if the text can be a token.
  */
 export function presentedToken(header: string, maxTokenBytes: number): string | Authentication {
-  if (header.length > maxTokenBytes + 'Bearer '.length) return invalidToken('the token is too long');
-  const token = BEARER.exec(header)?.[1];
-  if (token !== undefined) return token;
+  if (header.length > maxTokenBytes + PREFIX.length) return invalidToken('the token is too long');
+  if (header.startsWith(PREFIX)) return header.slice(PREFIX.length).trim();
+  if (SCHEME.test(header)) return header.slice(PREFIX.length).trim();
   // Another scheme is no wrong token, so that the challenge has no error code (RFC 6750 §3.1).
-  return SCHEME.test(header) ? invalidToken('malformed') : { kind: 'refused', reason: 'another scheme' };
+  return { kind: 'refused', reason: 'another scheme' };
+}
+
+/** True if a text has the form of a token. */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
 }
 
 /** The refusal of a token (RFC 6750 §3.1). The reason is for the log, and never part of the answer. */

@@ -1,4 +1,5 @@
 import type * as Jose from 'jose';
+import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TokenKeys } from './key-set.js';
@@ -23,6 +24,10 @@ export type TokenVerdict = { readonly claims: TokenClaims } | { readonly fault: 
 /** Headers that would give a token another meaning: JWE, unencoded and critical members (RFC 7515, RFC 7516). */
 const REFUSED_HEADERS = ['crit', 'b64', 'enc', 'zip', 'epk'];
 const LONGEST_KEY_ID = 1_024;
+const NO_KEY = 'no key fits the token';
+
+/** A fault that is found before the signature is checked. */
+class EarlyFault extends Error {}
 
 /**
  * Verifies signed tokens (RFC 7519 §7.2). The rules come from the server only. Keys and addresses in the header of a
@@ -46,50 +51,68 @@ export class JwtVerifier {
 
   /** @throws A2AError with the code UNAVAILABLE if the keys cannot be read now. */
   async verify(token: string): Promise<TokenVerdict> {
-    const { library, keys, clock } = this.#options;
-    const header = this.#header(token);
-    if (typeof header === 'string') return { fault: header };
-    const candidates = await keys.find(header);
-    const rules = { ...this.#rules, currentDate: new Date(clock.now()) };
-    let fault = 'no key fits the token';
-    for (const key of candidates) {
-      try {
-        const { payload } = await library.jwtVerify(token, key, rules);
-        // A token that is bound to a key of its owner is no bearer token (RFC 9449 §7.1, RFC 8705 §3).
-        return payload.cnf === undefined ? { claims: payload } : { fault: 'the token is bound to a key' };
-      } catch (error) {
-        fault = faultOf(error);
-      }
+    if (token.split('.', 4).length !== 3) return { fault: 'the token is no signed JWT' };
+    const rules = { ...this.#rules, currentDate: new Date(this.#options.clock.now()) };
+    let others: readonly (Jose.CryptoKey | Uint8Array)[] = [];
+    const first = await this.#verdict(token, rules, async (header) => {
+      const [key, ...rest] = await this.#candidates(header, token);
+      if (key === undefined) throw new EarlyFault(NO_KEY);
+      others = rest;
+      return key;
+    });
+    if ('claims' in first) return first;
+    // A token that names no key.
+    for (const key of others) {
+      const verdict = await this.#verdict(token, rules, () => key);
+      if ('claims' in verdict) return verdict;
     }
-    return { fault };
+    return first;
   }
 
-  /** The header, or the fault of a token that no key could make valid. Costs no signature check and no request. */
-  #header(token: string): Jose.ProtectedHeaderParameters | string {
-    const { library, algorithms, types, issuer } = this.#options;
-    if (token.split('.', 4).length !== 3) return 'the token is no signed JWT';
-    let header: Jose.ProtectedHeaderParameters;
-    let named: unknown;
+  async #verdict(
+    token: string,
+    rules: Jose.JWTVerifyOptions,
+    key: (header: Jose.ProtectedHeaderParameters) => Promise<Jose.CryptoKey | Uint8Array> | Jose.CryptoKey | Uint8Array,
+  ): Promise<TokenVerdict> {
     try {
-      header = library.decodeProtectedHeader(token);
-      named = library.decodeJwt(token).iss;
-    } catch {
-      return 'the token cannot be read';
+      const { payload } = await this.#options.library.jwtVerify(token, key, rules);
+      // A token that is bound to a key of its owner is no bearer token (RFC 9449 §7.1, RFC 8705 §3).
+      return payload.cnf === undefined ? { claims: payload } : { fault: 'the token is bound to a key' };
+    } catch (error) {
+      if (error instanceof A2AError) throw error;
+      return { fault: faultOf(error) };
     }
-    const { alg, kid, typ, cty } = header;
-    if (typeof alg !== 'string' || !algorithms.includes(alg)) return 'the algorithm is not allowed';
-    const refused = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name));
-    if (refused !== undefined) return `the header ${refused} is not allowed`;
-    if (cty !== undefined && String(cty).toLowerCase() === 'jwt') return 'the token is nested';
-    if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KEY_ID)) return 'the key id is no text';
-    const type = typ === undefined ? '' : String(typ).toLowerCase();
-    if (!types.includes(type.replace(/^application\//, ''))) return 'the type of the token is not allowed';
-    return named === issuer ? header : 'the token is of another issuer';
   }
+
+  /** The keys for a token. A token that no key could make valid costs no request. */
+  async #candidates(header: Jose.ProtectedHeaderParameters, token: string) {
+    const fault = headerFault(header, this.#options.types);
+    if (fault !== undefined) throw new EarlyFault(fault);
+    return await this.#options.keys.find(header, () => this.#isOfIssuer(token));
+  }
+
+  #isOfIssuer(token: string): boolean {
+    try {
+      return this.#options.library.decodeJwt(token).iss === this.#options.issuer;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function headerFault(header: Jose.ProtectedHeaderParameters, types: readonly string[]): string | undefined {
+  const { kid, typ, cty } = header;
+  const refused = REFUSED_HEADERS.find((name) => header[name] !== undefined);
+  if (refused !== undefined) return `the header ${refused} is not allowed`;
+  if (cty !== undefined && String(cty).toLowerCase() === 'jwt') return 'the token is nested';
+  if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KEY_ID)) return 'the key id is no text';
+  const type = typ === undefined ? '' : String(typ).toLowerCase();
+  return types.includes(type.replace(/^application\//, '')) ? undefined : 'the type of the token is not allowed';
 }
 
 /** The texts of the library are fixed. They hold nothing of the token. */
 function faultOf(error: unknown): string {
+  if (error instanceof EarlyFault) return error.message;
   const { code, message } = isObject(error) ? error : {};
   return typeof code === 'string' && code.startsWith('ERR_J') ? String(message) : 'the key cannot check the token';
 }

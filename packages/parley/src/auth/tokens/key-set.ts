@@ -4,10 +4,14 @@ import { isObject } from '../../model/json.js';
 /** Finds the keys that may have signed a token. */
 export interface TokenKeys {
   /**
-   * The candidates for a header; several if the header names no key. Empty: the token is signed by no known key.
+   * The candidates for a header; several if the header names no key. Empty: the token is signed by no known key. Keys
+   * are read only if `mayRead` returns true.
    * @throws A2AError with the code UNAVAILABLE if the keys cannot be read now.
    */
-  find(header: Jose.ProtectedHeaderParameters): Promise<readonly Jose.CryptoKey[]> | readonly Uint8Array[];
+  find(
+    header: Jose.ProtectedHeaderParameters,
+    mayRead: () => boolean,
+  ): Promise<readonly Jose.CryptoKey[]> | readonly Uint8Array[];
 }
 
 /** A token without a key id costs one signature check for each candidate. */

@@ -47,11 +47,14 @@ export class RemoteKeys implements TokenKeys {
     this.#times = { maxAgeMs: 600_000, cooldownMs: 30_000, staleMs: 3_600_000, ...options.times };
   }
 
-  async find(header: Jose.ProtectedHeaderParameters): Promise<readonly Jose.CryptoKey[]> {
-    if (this.#age > this.#times.maxAgeMs) await this.#read();
+  async find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<readonly Jose.CryptoKey[]> {
+    if (this.#age > this.#times.maxAgeMs) {
+      if (!mayRead()) return [];
+      await this.#read();
+    }
     if (this.#age > this.#times.maxAgeMs + this.#times.staleMs) throw this.#unavailable();
     const found = await this.#candidates(header);
-    if (found.length > 0) return found;
+    if (found.length > 0 || !mayRead()) return found;
     await this.#read();
     const later = await this.#candidates(header);
     // The key may be a new one that this server has not seen yet.

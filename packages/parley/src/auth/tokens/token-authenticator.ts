@@ -7,7 +7,7 @@ import {
   type Credentials,
   type ProtectedResource,
 } from '../authenticator.js';
-import { insufficientScope, invalidToken, presentedToken } from './bearer-header.js';
+import { insufficientScope, invalidToken, isToken, presentedToken } from './bearer-header.js';
 import type { TokenVerdict } from './jwt-verifier.js';
 import { reasonOf, unavailable } from './remote-keys.js';
 import { missingScopes, type TokenClaims, userOfClaims } from './token-claims.js';
@@ -89,6 +89,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   async #authentication(token: string, hash: string): Promise<Authentication> {
+    if (!isToken(token)) return invalidToken('malformed');
     const { options, toleranceSeconds } = this.#setup;
     const { generation } = this.#verified;
     const verdict = await this.#check(token);

@@ -4,7 +4,7 @@ import type { User } from '../user.js';
 
 /** Limits of a cache of verified tokens. */
 export interface VerifiedTokensLimits {
-  /** Default 10,000. The least recently used token goes first. */
+  /** Default 10,000. Tokens that were not used for a long time go first. */
   readonly maxTokens?: number;
   /** Longest time without a new check, in ms. Default and maximum: 60,000. Zero: every call is checked. */
   readonly maxAgeMs?: number;
@@ -12,6 +12,7 @@ export interface VerifiedTokensLimits {
 
 interface Entry {
   readonly verified: Authentication;
+  readonly userId: string;
   /** In ms of the monotonic clock. */
   readonly checkedAt: number;
   /** In ms since the epoch. */
@@ -19,20 +20,23 @@ interface Entry {
 }
 
 /** The longest time in which a revoked token may still count. */
-export const LONGEST_AGE_MS = 60_000;
+const LONGEST_AGE_MS = 60_000;
 
-/** The users of verified tokens by the hash of the token. The cache holds no token. */
+/**
+ * The users of verified tokens by the hash of the token. The cache holds no token. It has two halves, so that a hit
+ * writes nothing: when the recent half is full, it replaces the other one.
+ */
 export class VerifiedTokens {
   readonly #clock: Clock;
-  readonly #maxTokens: number;
+  readonly #half: number;
   readonly #maxAgeMs: number;
-  /** In order of use, the least recently used first. */
-  #entries = new Map<string, Entry>();
+  #recent = new Map<string, Entry>();
+  #earlier = new Map<string, Entry>();
   #generation = 0;
 
   constructor({ clock, maxTokens = 10_000, maxAgeMs = LONGEST_AGE_MS }: VerifiedTokensLimits & { clock: Clock }) {
     this.#clock = clock;
-    this.#maxTokens = maxTokens;
+    this.#half = Math.floor(maxTokens / 2);
     this.#maxAgeMs = Math.min(maxAgeMs, LONGEST_AGE_MS);
   }
 
@@ -42,40 +46,40 @@ export class VerifiedTokens {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#recent.size + this.#earlier.size;
   }
 
   /** The result for a token with this hash, if it was verified a short time ago and has not expired. */
   get(hash: string): Authentication | undefined {
-    const entry = this.#entries.get(hash);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(hash);
-    if (!this.#isCurrent(entry)) return undefined;
-    this.#entries.set(hash, entry);
+    const recent = this.#recent.get(hash);
+    const entry = recent ?? this.#earlier.get(hash);
+    if (entry === undefined || !this.#isCurrent(entry)) return undefined;
+    if (recent === undefined) this.#put(hash, entry);
     return entry.verified;
   }
 
   /** Adds a result, unless the cache was cleared since the check began in `generation`. */
   add(hash: string, user: User, generation: number): void {
-    if (generation !== this.#generation || this.#maxAgeMs === 0 || this.#maxTokens === 0) return;
-    const { expiresAt = Number.POSITIVE_INFINITY } = user;
-    this.#entries.set(hash, { verified: { kind: 'user', user }, checkedAt: this.#clock.monotonic(), expiresAt });
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#entries.size <= this.#maxTokens && this.#isCurrent(entry)) break;
-      this.#entries.delete(oldest);
-    }
+    if (generation !== this.#generation || this.#half === 0) return;
+    const { id: userId, expiresAt = Number.POSITIVE_INFINITY } = user;
+    this.#put(hash, { verified: { kind: 'user', user }, userId, checkedAt: this.#clock.monotonic(), expiresAt });
   }
 
   /** Removes the tokens of a user, or all tokens. */
   clear(userId?: string): void {
     this.#generation += 1;
-    if (userId === undefined) {
-      this.#entries = new Map();
-      return;
+    for (const half of [this.#recent, this.#earlier]) {
+      for (const [hash, entry] of half) if (userId === undefined || entry.userId === userId) half.delete(hash);
     }
-    for (const [hash, { verified }] of this.#entries) {
-      if (verified.kind === 'user' && verified.user.id === userId) this.#entries.delete(hash);
+  }
+
+  #put(hash: string, entry: Entry): void {
+    this.#earlier.delete(hash);
+    if (this.#recent.size >= this.#half) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
     }
+    this.#recent.set(hash, entry);
   }
 
   #isCurrent({ checkedAt, expiresAt }: Entry): boolean {
