@@ -98,9 +98,11 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: [
       'node:async_hooks',
       'node:dns',
+      'node:fs',
       'node:http',
       'node:https',
       'node:net',
+      'node:path',
       'node:perf_hooks',
       'node:process',
       'node:stream',

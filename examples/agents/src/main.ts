@@ -1,5 +1,5 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
-import { createA2AHost } from 'parley-a2a/node';
+import { createA2AHost, openAuditFile } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
 import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
@@ -26,6 +26,8 @@ async function serve(): Promise<void> {
   const tools = { clock: systemClock, streamingTimeoutMs: config.streamingTimeoutMs };
   const compliance = complianceAgent(tools);
   const cache = config.redisUrl === undefined ? undefined : await openCache(config.redisUrl, logger);
+  const { auditFile } = config;
+  const audit = auditFile === undefined ? undefined : await openAuditFile({ path: auditFile, reopenAtSighup: true });
   const host = createA2AHost({
     agents: {
       '/': compliance,
@@ -46,6 +48,7 @@ async function serve(): Promise<void> {
     },
     logger,
     trustProxy: config.trustProxy,
+    ...(audit && { audit }),
     ...(config.publicHosts !== undefined && { publicHosts: config.publicHosts }),
     allowAnonymous: config.allowAnonymous,
     openapi: true,
@@ -64,6 +67,7 @@ async function serve(): Promise<void> {
     await host.close({ drainMs: config.drainMs });
     await storage.close();
     await cache?.close();
+    await audit?.close();
     logger.info('stopped');
     process.exit(0);
   };

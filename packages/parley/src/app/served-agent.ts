@@ -118,6 +118,7 @@ export class ServedAgent {
     const { logger, clock, bodies, heartbeatMs, openStreams, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
+      agent: this.id,
       handler: this.#guardedHandlerAt(card),
       card: () => card,
       ...(this.#modes && { modes: this.#modes }),

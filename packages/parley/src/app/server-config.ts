@@ -31,6 +31,8 @@ export interface ServerConfig {
   readonly redisUrl?: string;
   /** For `baseServer` of a server. */
   readonly cacheTtlSeconds: number;
+  /** The file of audit records; absent: no records. */
+  readonly auditFile?: string;
   readonly logLevel: LogLevel;
   /** One sentence for each unknown `A2A_` variable, with the closest setting. Log them at start. */
   readonly warnings: readonly string[];
@@ -51,6 +53,7 @@ const NAMES = [
   'A2A_REDIS_URL',
   'A2A_SECRET_KEYS',
   'A2A_CACHE_TTL_SECONDS',
+  'A2A_AUDIT_FILE',
   'LOG_LEVEL',
 ] as const;
 
@@ -95,6 +98,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   const redisUrl = read('A2A_REDIS_URL', redisOf, 'a url such as redis://localhost:6379');
   const secretKeys = read('A2A_SECRET_KEYS', keysOf, 'keys of 32 bytes in base64 or hex, separated by commas');
   const cacheTtlSeconds = read('A2A_CACHE_TTL_SECONDS', ttlOf, 'a number of seconds from 1 to 86400');
+  const auditFile = read('A2A_AUDIT_FILE', (text) => text, 'a path');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
@@ -110,6 +114,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     drainMs: (drainSeconds ?? 0) * 1000,
     ...(redisUrl !== undefined && { redisUrl }),
     cacheTtlSeconds: cacheTtlSeconds ?? 300,
+    ...(auditFile !== undefined && { auditFile }),
     logLevel: logLevel ?? 'info',
     warnings: unknownNames(env, 'A2A_', settings),
   };

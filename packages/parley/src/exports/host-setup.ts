@@ -6,6 +6,7 @@ import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
 import { compressionOf, type HostOptions, metricsOf } from '../app/options/host-options.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/binding-context.js';
 import { OptionsError } from '../errors/options-error.js';
+import { clientAddress } from '../net/client-address.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -45,6 +46,7 @@ export interface HostSetup {
 export function hostSetup({ subject, agents, options, defaults }: HostSetupOptions): HostSetup {
   const { logger = defaults.logger } = options;
   const { operates } = defaults;
+  const isTrustedProxy = options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined;
   return {
     host: {
       agents,
@@ -62,11 +64,12 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       compression: compressionOf(options.compression ?? operates, defaults.compressor),
       metrics: metricsOf(options.metrics, operates),
       logRequests: options.logRequests ?? operates,
+      audit: options.audit && { log: options.audit, addressOf: (request) => clientAddress(request, isTrustedProxy) },
       extensions: (options.health ?? operates) ? [healthExtension] : [],
     },
     rule: {
       publicUrl: options.url,
-      isTrustedProxy: options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined,
+      isTrustedProxy,
       isPublicHost: options.publicHosts && publicHosts(options.publicHosts),
     },
   };

@@ -109,7 +109,7 @@ const NAMES = {
     'textLogger',
     'textOf',
   ],
-  node: ['OptionsError', 'createA2AHost', 'createA2AServer', 'isLocalHost', 'readServerConfig'],
+  node: ['OptionsError', 'createA2AHost', 'createA2AServer', 'isLocalHost', 'openAuditFile', 'readServerConfig'],
   pino: ['pinoLogger'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],

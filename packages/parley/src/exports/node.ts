@@ -1,5 +1,6 @@
 import { toFetch } from '../adapters/fetch/to-fetch.js';
 import { AgentServer } from '../adapters/node/agent-server.js';
+import { FileAuditLog, type FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 import { nodeCompressor } from '../adapters/node/node-compressor.js';
 import { baseServerExtension } from '../app/base-server/base-server-extension.js';
 import {
@@ -23,6 +24,7 @@ import { hostSetup } from './host-setup.js';
 import { systemClock } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
 
+export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
@@ -33,6 +35,7 @@ export type { HttpServerTimes, ServerOptions } from '../app/options/server-optio
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { OptionsError } from '../errors/options-error.js';
 export { isLocalHost } from '../net/public-hosts.js';
+export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
 
@@ -87,6 +90,16 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf'> {
   readonly tasks: ServedTasks;
   /** The tasks of one owner. */
   tasksOf(owner: TaskOwner): ServedTasks;
+}
+
+/**
+ * Opens an audit log in a file with one JSON object per line. Close it after the server.
+ * @throws Error if the file cannot be opened.
+ */
+export async function openAuditFile(options: Omit<FileAuditLogOptions, 'clock'>): Promise<FileAuditLog> {
+  const log = new FileAuditLog({ ...options, clock: systemClock });
+  await log.open();
+  return log;
 }
 
 /** The agent of a server whose author has not given it one yet. */

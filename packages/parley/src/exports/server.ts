@@ -54,6 +54,7 @@ export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory
 export type { TaskStorage } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
 export type { StreamItem } from '../task/stream-item.js';
+export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type {
   Counter,
   Histogram,

@@ -38,7 +38,7 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
 }
 
 /** The characters of an id that are safe in a log and in a header. */
-const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+export const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 function broughtId(request: ExchangeRequest): string | undefined {
@@ -79,13 +79,18 @@ interface Told {
 /** Longer paths are cut in the log. */
 const LONGEST_PATH = 200;
 
+/** A path for a log. */
+export function shortPath(path: string): string {
+  return path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
+}
+
 /** Paths are the caller's, and without their queries: these may carry credentials. */
 function tell(logger: Logger, { request, answer: { call, status }, ms }: Told): void {
   const { requestId, method, path } = request;
   logger.info('request', {
     requestId,
     method,
-    path: path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path,
+    path: shortPath(path),
     status,
     ms: Math.round(ms * 1000) / 1000,
     ...(call !== undefined && {

@@ -19,6 +19,7 @@ describe('the way of a request', () => {
       'forwardedCaching',
       'streams',
       'observation',
+      'audit',
       'nosniff',
       'cors',
       'endpoint',

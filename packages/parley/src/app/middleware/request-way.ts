@@ -5,6 +5,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
+import { type AuditSetup, audited } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
@@ -22,6 +23,8 @@ export interface RequestWayOptions {
   readonly forwarding?: Forwarding | undefined;
   /** The streams of a host that has no server to end them. */
   readonly streams?: OpenStreams | undefined;
+  /** Absent: no records of calls. */
+  readonly audit?: AuditSetup | undefined;
   /** True if the log gets a line for each request. */
   readonly logRequests: boolean;
   /** True if answers forbid browsers to guess their type. */
@@ -46,6 +49,7 @@ export type MiddlewareName =
   | 'forwardedCaching'
   | 'streams'
   | 'observation'
+  | 'audit'
   | 'nosniff'
   | 'cors'
   | 'endpoint'
@@ -84,7 +88,8 @@ export interface WayPlace extends WayOptions {
  * order.
  */
 export function requestWay(options: RequestWayOptions, { metrics, start }: RequestWayPorts): readonly Middleware[] {
-  const { knownHosts, forwarding, streams, logRequests, nosniff, cors, compression, logger, clock, ids } = options;
+  const { knownHosts, forwarding, streams, audit, logRequests, nosniff, cors, compression, logger, clock, ids } =
+    options;
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
   const observation = (next: Exchange, { headers }: WayPlace) =>
@@ -98,6 +103,8 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     { name: 'streams', around: streams && ((next) => streams.track(next)) },
     // Outside of every middleware that refuses or changes an answer: the log shows the status that the client gets.
     { name: 'observation', around: observation },
+    // Inside of the ids of requests, and outside of every middleware that refuses a caller: a refusal is an act too.
+    { name: 'audit', around: audit && ((next) => audited(next, { ...audit, clock, ids, logger })) },
     { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
     // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
     { name: 'cors', ...(cors && corsFor(cors)) },

@@ -4,6 +4,7 @@ import { isSecretKey } from '../../secrets/secret-keys.js';
 import type { RetentionPolicy } from '../../server/retention-sweeper.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import type { TaskStore } from '../../store/task-store.js';
+import type { AuditLog } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
 import {
   type Compression,
@@ -89,6 +90,8 @@ export interface HostOptions {
    * True if every request has an id, which its answer says, and a line in the log, at info. Default: as for `metrics`.
    */
   readonly logRequests?: boolean;
+  /** Gets a record of each call and each refusal. The application closes a log that it opens. Default: none. */
+  readonly audit?: AuditLog;
 }
 
 /** The place of a single agent. */
@@ -132,6 +135,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   health: Type.Optional(flag),
   metrics: Type.Optional(metricsSchema),
   logRequests: Type.Optional(flag),
+  audit: Type.Optional(withMethod('write')),
 };
 
 /** Compression by the option, with the compressor of the host. */

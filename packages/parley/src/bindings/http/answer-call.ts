@@ -56,6 +56,7 @@ export interface AnswerForm {
 /** Decodes a call and checks it in the order of Spec §3.3.4: parameters, required extensions, capabilities. */
 export function prepareCall(received: ReceivedCall): PreparedCall {
   const { codec, endpoint, offer, operation, record } = received;
+  record.agent = endpoint.agent;
   record.operation = operation;
   record.version = codec.version;
   const request = codec.decode(operation, received.value, received.form);
@@ -141,6 +142,7 @@ export interface FailedCall {
 /** The error for the answer. Logs a fault of the server, and releases the memory of the body. */
 export function failureOf(thrown: unknown, { endpoint, request, record, operation }: FailedCall): A2AError {
   const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
+  record.agent = endpoint.agent;
   record.code = error.code;
   endpoint.bodies?.release(request);
   return error;

@@ -32,6 +32,8 @@ export const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /** An agent, as a binding needs it. */
 export interface BindingContext {
+  /** The id of the agent's task space, for records. */
+  readonly agent?: string;
   readonly handler: RequestHandler;
   /**
    * The public card: capabilities, extensions, and the offered versions of each binding. Return the same object until

@@ -13,19 +13,28 @@ export class CallRecord {
   /** The version of the codec; undefined until it is known. */
   version: string | undefined = undefined;
   code: ErrorCode | 'OK' = 'OK';
+  /** The id of the agent's task space; undefined until the binding has read the request. */
+  agent: string | undefined = undefined;
+  tenant: string | undefined = undefined;
   taskId: string | undefined = undefined;
+  contextId: string | undefined = undefined;
 
   constructor(binding: string) {
     this.binding = binding;
   }
 
-  /** Records the task that the request names. */
+  /** Records the tenant, the task and the context that the request names. */
   asked(request: OperationTypes[OperationName]['request']): void {
-    this.taskId = addressOf(request).taskId;
+    const { taskId, contextId } = addressOf(request);
+    this.tenant = request.tenant;
+    this.taskId = taskId;
+    this.contextId = contextId;
   }
 
-  /** Records the task of the answer, unless the request named one. */
+  /** Records the task and the context of the answer, unless the request named them. */
   answered(response: OperationTypes[OperationName]['response'] | StreamItem['event']): void {
-    if (response !== undefined && 'task' in response) this.taskId ??= response.task.id;
+    if (response === undefined || !('task' in response)) return;
+    this.taskId ??= response.task.id;
+    this.contextId ??= response.task.contextId;
   }
 }

@@ -1,0 +1,43 @@
+/** One act of a caller, for an audit. It holds no content of messages, no credential and no query. */
+export interface AuditRecord {
+  /** Of the record itself: a UUID that no caller can choose. */
+  readonly id: string;
+  /** The time of the answer, ISO 8601. */
+  readonly time: string;
+  /** `refused`: the caller may not do it, or did it wrong. `failed`: the server could not do it. */
+  readonly outcome: 'done' | 'refused' | 'failed';
+  /** The code of the error, such as `TASK_NOT_FOUND`; `OK` without one; `HTTP_404` if only a status is known. */
+  readonly code: string;
+  readonly status: number;
+  /** `anonymous`: no user is known, also if the credential of the request was refused. */
+  readonly principal: { readonly kind: 'user'; readonly id: string } | { readonly kind: 'anonymous' };
+  /** The address of the client, as far as trusted proxies tell it. */
+  readonly address?: string;
+  /** The id of the agent's task space. */
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly operation?: string;
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly binding?: string;
+  /** The version of the protocol. */
+  readonly version?: string;
+  readonly method: string;
+  /** The path of the request without its query, cut at 200 characters. */
+  readonly path: string;
+  /** The id of the request in the log. */
+  readonly requestId?: string;
+  /** The `X-Request-Id` that the caller chose. It proves nothing. */
+  readonly callerRequestId?: string;
+}
+
+/** The place of audit records. */
+export interface AuditLog {
+  /**
+   * True if no caller gets an answer whose record was not written. The server then refuses calls with UNAVAILABLE while
+   * records cannot be written. Default: calls go on, and the log of the server tells of the failure.
+   */
+  readonly required?: boolean;
+  /** Resolves when the record is written. Rejects if it is lost. Called once for each act, in the order of answers. */
+  write(record: AuditRecord): void | Promise<void>;
+}
