@@ -1,3 +1,4 @@
+import { KeyedPlaces } from '../../packages/parley/src/runtime/keyed-places.js';
 import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
 import { DefaultRequestHandler } from '../../packages/parley/src/server/default-request-handler.js';
 import type { EventQueue } from '../../packages/parley/src/server/event-queue.js';
@@ -34,6 +35,8 @@ class Process {
   dead = false;
   closing = false;
   closed = false;
+  /** The places of turns. No world runs as many turns. */
+  readonly turnPlaces = new KeyedPlaces({ perKey: 1_000, total: 1_000 });
   readonly handler: DefaultRequestHandler;
 
   constructor(make: (process: Process) => DefaultRequestHandler) {
@@ -92,6 +95,7 @@ export class World {
           agent: 'a',
           executor: { ...this.#agent, execute: (context, events) => this.#run(process, context, events) },
           storage: this.storage.view(process),
+          turnPlaces: process.turnPlaces,
           clock: this.clock,
           ids: new CountingIds(`g${generation}-`),
           logger: silentLogger,
@@ -120,6 +124,11 @@ export class World {
   /** Running turns in processes that were not killed. */
   get runningTurns(): number {
     return this.#alive.reduce((sum, { handler }) => sum + handler.load.runningTurns, 0);
+  }
+
+  /** Places of turns that are taken in these processes, in all and by caller. */
+  get takenPlaces(): number {
+    return this.#alive.reduce((sum, { turnPlaces }) => sum + turnPlaces.total + turnPlaces.keys, 0);
   }
 
   /** Tasks that are watched in these processes. */

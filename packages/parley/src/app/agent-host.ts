@@ -1,19 +1,24 @@
 import { anyAuthenticator } from '../auth/any-authenticator.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { addressKeyOf } from '../auth/user.js';
 import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import { accepted } from '../bindings/http/media-type.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import { type ClientGroups, clientGroups, isLoopbackGroup } from '../net/client-address.js';
+import type { TrustedProxies } from '../net/trusted-proxy.js';
+import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
+import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
-import type { Tally } from '../telemetry/tally.js';
 import { AgentMount } from './agent-mount.js';
 import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
+import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import { varying } from './middleware/answer-headers.js';
 import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
@@ -45,6 +50,9 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen'> | undefined;
   readonly cardMaxAgeSeconds: number;
   readonly bodyMemory?: number | undefined;
+  /** The proxies whose forwarded headers tell the addresses of clients. */
+  readonly isTrustedProxy?: TrustedProxies | undefined;
+  readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
   readonly retention?: Partial<RetentionPolicy> | undefined;
   /** Endpoints beside the agents. If two extensions serve one path, the first one keeps it. */
   readonly extensions: readonly HostExtension[];
@@ -74,7 +82,18 @@ export class AgentHost {
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
     const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
-    const ports = { ...options, bodies, openStreams: { count: 0 }, node, streamBroke };
+    const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
+    const streamPlaces = new KeyedPlaces({ perKey: streamsPerCaller, total: streams });
+    const ports = {
+      ...options,
+      bodies,
+      node,
+      streamBroke,
+      streamPlaces,
+      turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
+      addressOf: limitedAddresses(clientGroups(options.isTrustedProxy)),
+      limitReached: ({ limit }: ReachedLimit) => this.#metrics?.requests.limited(limit),
+    };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = agentAt(options.agents, path);
       const authenticator = agentOptions.authenticator ?? options.authenticator;
@@ -89,7 +108,7 @@ export class AgentHost {
     this.#route = prefixRouter(this.#mounts);
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
     this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
-    this.#metrics = this.#measure(options, ports.openStreams);
+    this.#metrics = this.#measure(options, streamPlaces);
     this.exchange = this.#compose(options);
   }
 
@@ -197,12 +216,12 @@ export class AgentHost {
 
   #measure(
     { metrics, process, extensions, storage, clock }: AgentHostOptions,
-    openStreams: Tally,
+    streamPlaces: KeyedPlaces,
   ): HostMetrics | undefined {
     if (metrics === undefined) return undefined;
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
-      openStreams,
+      openStreams: () => streamPlaces.total,
       waiting: () => this.#readiness.waiting(),
       cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,
@@ -246,6 +265,17 @@ function hostAccess(given: Authenticator | undefined, agents: readonly ServedAge
   const authenticators = given === undefined ? [...new Set(ofAgents)] : [given];
   if (authenticators.length === 0) return undefined;
   return { authenticator: anyAuthenticator(authenticators), refuse: refusedPlain };
+}
+
+/**
+ * The addresses that limits count for. A client on this machine has none: it may be a proxy that is not in
+ * `trustProxy`, and all its clients would share one limit.
+ */
+function limitedAddresses(groupOf: ClientGroups): (request: ExchangeRequest) => string | undefined {
+  return (request) => {
+    const group = groupOf(request);
+    return group === undefined || isLoopbackGroup(group) ? undefined : addressKeyOf(group);
+  };
 }
 
 /** True if a request comes from a browser: it reads, and prefers a page to JSON. */

@@ -4,6 +4,7 @@ import type { Authenticator } from '../auth/authenticator.js';
 import { requirementsOf, requiring } from '../auth/requirements.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
+import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
@@ -12,6 +13,7 @@ import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import type { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
@@ -26,7 +28,7 @@ import { tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { Tally } from '../telemetry/tally.js';
+import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { AgentOptions } from './options/agent-options.js';
 
 /** The ports of agents. */
@@ -43,8 +45,14 @@ export interface AgentPorts {
 export interface SharedPorts extends AgentPorts {
   /** Bounds the memory of large bodies. */
   readonly bodies: BodyBudget;
-  /** The number of open streams. */
-  readonly openStreams: Tally;
+  /** The places of open streams, by caller. */
+  readonly streamPlaces: KeyedPlaces;
+  /** The places of running turns, by caller. */
+  readonly turnPlaces: KeyedPlaces;
+  /** Names the address of an anonymous caller in limits; `undefined` if no limit counts for it. */
+  readonly addressOf: (request: ExchangeRequest) => string | undefined;
+  /** Called for each request that a limit refuses. */
+  readonly limitReached: (limit: ReachedLimit) => void;
   /** The process on the storage: it keeps the leases of all agents. */
   readonly node: EngineNode;
   /** Called for each error that ends a stream after its start. */
@@ -115,7 +123,7 @@ export class ServedAgent {
   /** The context for bindings that serve the agent under the addresses of a card. */
   bindingContext(card: AgentCard): BindingContext {
     const { authenticator, limits, versionWhenAbsent } = this.#options;
-    const { logger, clock, bodies, heartbeatMs, openStreams, streamBroke } = this.#ports;
+    const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
     const { bodyBytes, jsonDepth, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
       agent: this.id,
@@ -130,7 +138,9 @@ export class ServedAgent {
       limits: { bodyBytes, jsonDepth, parts, idLength },
       bodies,
       heartbeatMs,
-      openStreams,
+      streamPlaces,
+      addressOf,
+      limitReached,
       streamBroke,
       versionWhenAbsent: versionWhenAbsent ?? '0.3',
     };
@@ -195,7 +205,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, uncaughtErrors, logger, node } = this.#ports;
+    const { storage, clock, ids, uncaughtErrors, logger, node, turnPlaces } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const card = this.card([]);
     return new DefaultRequestHandler({
@@ -206,6 +216,7 @@ export class ServedAgent {
       ids,
       logger,
       node,
+      turnPlaces,
       ...(uncaughtErrors && { uncaughtErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),

@@ -31,3 +31,13 @@ export function userId(issuer: string, subject: string): string {
 function escaped(part: string): string {
   return part.replace(/[%|\p{Cc}\p{Cs}]/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+/** Names a user in limits; `undefined` for anonymous callers. */
+export function callerKeyOf(userId: string | undefined): string | undefined {
+  return userId === undefined ? undefined : `user|${userId}`;
+}
+
+/** Names the addresses of an anonymous caller in limits. */
+export function addressKeyOf(group: string): string {
+  return `address|${group}`;
+}

@@ -61,6 +61,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       cors: options.cors,
       nosniff: options.nosniff,
       bodyMemory: options.bodyMemory,
+      concurrency: options.concurrency,
       compression: compressionOf(options.compression ?? operates, defaults.compressor),
       metrics: metricsOf(options.metrics, operates),
       logRequests: options.logRequests ?? operates,

@@ -16,6 +16,7 @@ import { systemClock } from './runtime.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+export type { ConcurrencyLimits } from '../app/limits/concurrency.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
@@ -113,7 +114,13 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const { logger } = setup;
   const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
-  const host = new AgentHost({ ...setup, baseUrl: baseUrlOf(baseUrl), forwarding: forwardingOf(baseUrl), streams });
+  const host = new AgentHost({
+    ...setup,
+    isTrustedProxy: rule.isTrustedProxy,
+    baseUrl: baseUrlOf(baseUrl),
+    forwarding: forwardingOf(baseUrl),
+    streams,
+  });
   const { exchange } = host;
   const handler = {
     agentCard: host.cards[path] as AgentCard,

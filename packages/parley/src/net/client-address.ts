@@ -85,6 +85,38 @@ export function canonicalAddress(text: string): string | undefined {
   return address && ipText(isInRange(address, NAT64) ? address.slice(6) : unmapped(address));
 }
 
+/** The group of a client that connects from this machine: `::1`. */
+const LOOPBACK_GROUP = '0:0:0:0::/64';
+/** Groups of peers that are remembered. Most peers send many requests. */
+const MOST_GROUPS = 1_000;
+
+/** Finds the group of addresses that the client of a request belongs to; `undefined` if the host knows no address. */
+export type ClientGroups = (request: AddressedRequest) => string | undefined;
+
+/** The groups of clients behind these proxies. */
+export function clientGroups(isTrustedProxy?: TrustedProxies): ClientGroups {
+  const groups = new Map<string, string | undefined>();
+  return (request) => {
+    const { peer } = request;
+    if (peer === undefined) return undefined;
+    if (isTrustedProxy?.(peer) === true) return groupOf(clientAddress(request, isTrustedProxy));
+    if (!groups.has(peer)) {
+      if (groups.size >= MOST_GROUPS) groups.clear();
+      groups.set(peer, groupOf(canonicalAddress(peer)));
+    }
+    return groups.get(peer);
+  };
+}
+
+/** True for the group of a client on this machine. */
+export function isLoopbackGroup(group: string): boolean {
+  return group.startsWith('127.') || group === LOOPBACK_GROUP;
+}
+
+function groupOf(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : addressGroup(address);
+}
+
 /**
  * The addresses that count as one client: an IPv4 address alone, or the /64 of an IPv6 address. One customer has at
  * least a /64. Expects a canonical address.

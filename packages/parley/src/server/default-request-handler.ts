@@ -21,6 +21,7 @@ import type {
 import type { Clock } from '../runtime/clock.js';
 import { EqualTimers } from '../runtime/equal-timers.js';
 import type { IdSource } from '../runtime/id-source.js';
+import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { type UncaughtErrors, unknownOrigin } from '../runtime/uncaught-errors.js';
 import type { Scope, StoredTask, TaskStorage } from '../store/task-storage.js';
 import type { StreamItem } from '../task/stream-item.js';
@@ -45,6 +46,8 @@ import { Idempotency, type IdempotencyOptions } from './idempotency.js';
 import type { ServerCallContext } from './server-call-context.js';
 import { listTasks } from './task-listing.js';
 
+const UNLIMITED = { perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
+
 /** The extended card of a user; `undefined` if the user has none. */
 export type ExtendedAgentCards = (user: User) => AgentCard | undefined;
 
@@ -64,6 +67,8 @@ export interface DefaultRequestHandlerOptions {
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
   readonly idempotency?: IdempotencyOptions;
+  /** The places of turns by caller, shared by the engines of a process. Default: no limit. */
+  readonly turnPlaces?: KeyedPlaces;
   /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
   readonly node?: EngineNode;
 }
@@ -110,6 +115,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       logger,
       limits,
       lease,
+      turnPlaces: options.turnPlaces ?? new KeyedPlaces(UNLIMITED),
       lastAttempts,
     };
     this.#node = node;

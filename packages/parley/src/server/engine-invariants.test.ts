@@ -127,6 +127,7 @@ describe('the invariants of the engine', () => {
             expect(world.storage.overtaken).toEqual([]);
             expect(world.lateStarts).toBe(0);
             expect(world.runningTurns).toBe(0);
+            expect(world.takenPlaces).toBe(0);
             const open = world.readers.filter(({ ended, process }) => !ended && !process.dead);
             expect(world.watchedTasks).toBeLessThanOrEqual(open.length);
             expect(world.senders.filter(({ process, settled }) => !process.dead && !settled)).toEqual([]);

@@ -4,6 +4,8 @@ import type { User } from '../auth/user.js';
 export interface ServerCallContext {
   /** The caller. Absent: anonymous. */
   readonly user?: User;
+  /** Names the caller in limits: a user, or the address of an anonymous caller. Absent: no limit counts for it. */
+  readonly caller?: string;
   /** The task that the request names. Absent for a message that starts a task, and for lists. */
   readonly taskId?: string;
   /** The context that the request names. */

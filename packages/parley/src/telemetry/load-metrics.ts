@@ -1,12 +1,11 @@
 import type { Histogram, Meter, Observe } from './meter.js';
 import type { CacheFigures, ProcessFigures } from './server-figures.js';
-import type { Tally } from './tally.js';
 
 /** Sources of the figures of a server, other than its requests. */
 export interface LoadSources {
   /** By the ids of the agents. */
   readonly runningTurns: () => Iterable<readonly [agent: string, turns: number]>;
-  readonly openStreams: Tally;
+  readonly openStreams: () => number;
   /** Messages whose turn has not started. `undefined` if the storage does not report them. */
   readonly waiting: () => Promise<number | undefined>;
   readonly cache?: (() => CacheFigures) | undefined;
@@ -50,7 +49,7 @@ export class LoadMetrics {
       for (const [agent, turns] of runningTurns()) observation.observe(turns, { agent });
     });
     this.#gauge(meter, ['a2a.server.streams.open', '{stream}', 'Event streams that are open now'], (observation) =>
-      observation.observe(openStreams.count),
+      observation.observe(openStreams()),
     );
     const queue = ['a2a.server.messages.waiting', '{message}', 'Messages whose turn nobody runs yet'] as const;
     this.#gauge(meter, queue, async (observation) => {

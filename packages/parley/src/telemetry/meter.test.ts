@@ -10,7 +10,7 @@ it('a meter of OpenTelemetry is one: by its types, and by what is done with it',
   const requests = new RequestMetrics([meter]);
   const load = new LoadMetrics([meter], {
     runningTurns: () => [],
-    openStreams: { count: 0 },
+    openStreams: () => 0,
     waiting: async () => 0,
     cache: () => ({ hits: 0, misses: 0, operations: 0 }),
   });

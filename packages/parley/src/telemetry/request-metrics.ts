@@ -42,6 +42,7 @@ export class RequestMetrics implements RequestFigures {
   };
   readonly #counters: readonly Counter[];
   readonly #errorCounters: readonly Counter[];
+  readonly #limitCounters: readonly Counter[];
   readonly #durations: readonly Histogram[];
   /** One per combination, created once, because most requests repeat one. */
   readonly #series = new Map<string, Series>();
@@ -58,6 +59,12 @@ export class RequestMetrics implements RequestFigures {
       meter.createCounter('a2a.server.errors', {
         description: 'Errors that callers were told: HTTP statuses, JSON-RPC errors, and errors that ended a stream',
         unit: '{error}',
+      }),
+    );
+    this.#limitCounters = meters.map((meter) =>
+      meter.createCounter('a2a.server.limits.reached', {
+        description: 'Requests that a limit of rate or load refused',
+        unit: '{request}',
       }),
     );
     this.#durations = meters.map((meter) =>
@@ -86,6 +93,11 @@ export class RequestMetrics implements RequestFigures {
     const counts = this.errorsByCode[kind];
     counts[code] = (counts[code] ?? 0) + 1;
     for (const counter of this.#errorCounters) counter.add(1, { kind, code, reason });
+  }
+
+  /** Counts a request that a limit refused. */
+  limited(limit: string): void {
+    for (const counter of this.#limitCounters) counter.add(1, { limit });
   }
 
   /** Counts a failure that the server caused. */

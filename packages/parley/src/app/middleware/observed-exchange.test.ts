@@ -109,6 +109,7 @@ describe('the figures of requests', () => {
         ],
       },
       { name: 'a2a.server.errors', points: [] },
+      { name: 'a2a.server.limits.reached', points: [] },
       { name: 'a2a.server.request.duration', unit: 's', points: [{ attributes: series, count: 2, sum: 0.024 }] },
     ]);
     expect(metrics).toMatchObject({ requests: 2, errors: 1 });
@@ -120,6 +121,7 @@ describe('the figures of requests', () => {
     expect(await registry.collect()).toMatchObject([
       { points: [{ attributes: { operation: 'none', binding: 'none', version: 'none', code: '503' }, value: 1 }] },
       { points: [{ attributes: { kind: 'http', code: '503', reason: 'none' }, value: 1 }] },
+      { name: 'a2a.server.limits.reached', points: [] },
       {},
     ]);
     expect(metrics).toMatchObject({ requests: 1, errors: 1 });

@@ -6,6 +6,7 @@ import type { TaskStorage } from '../../store/task-storage.js';
 import type { TaskStore } from '../../store/task-store.js';
 import type { AuditLog } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { type ConcurrencyLimits, concurrencySchema } from '../limits/concurrency.js';
 import {
   type Compression,
   type CompressionOptions,
@@ -67,6 +68,8 @@ export interface HostOptions {
   readonly streamHeartbeatMs?: number;
   /** Bytes of all large request bodies in progress; beyond them large requests wait, then 429. Default: 32 MiB. */
   readonly bodyMemory?: number;
+  /** Open streams and running turns at the same time, of one caller and of all callers. */
+  readonly concurrency?: Partial<ConcurrencyLimits>;
   /** Pages of which other origins may call from a browser; default: none. */
   readonly cors?: CorsOrigins | CorsOptions;
   /** True if answers forbid browsers to guess their type (`X-Content-Type-Options`); default false. */
@@ -129,6 +132,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bodyMemory: Type.Optional(positive),
+  concurrency: Type.Optional(concurrencySchema),
   cors: Type.Optional(corsSchema),
   nosniff: Type.Optional(flag),
   compression: Type.Optional(compressionSchema),

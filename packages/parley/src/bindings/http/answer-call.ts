@@ -1,7 +1,8 @@
 import { challengeHeaders } from '../../auth/challenge.js';
 import { requireSkill } from '../../auth/requirements.js';
+import { callerKeyOf } from '../../auth/user.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
-import type { A2AError } from '../../errors/a2a-error.js';
+import { A2AError } from '../../errors/a2a-error.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
 import { requireContentTypes } from '../../operations/content-types.js';
 import {
@@ -12,6 +13,8 @@ import {
   type UnaryOperationName,
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
+import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
+
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { BindingContext } from './binding-context.js';
@@ -68,6 +71,7 @@ export function prepareCall(received: ReceivedCall): PreparedCall {
     address: addressOf(request),
     version: codec.version,
     offer,
+    caller: callerOf(received),
     bodies: endpoint.bodies,
   });
   requireCapabilities(operation, request, offer.capabilities);
@@ -75,6 +79,12 @@ export function prepareCall(received: ReceivedCall): PreparedCall {
     requireSkill(received.request.user, endpoint.skillRequirements);
   if (endpoint.modes !== undefined && 'message' in request) requireContentTypes(request, endpoint.modes);
   return { received, request, context };
+}
+
+/** The operations whose callers have limits: those that run turns or streams. */
+function callerOf({ operation, endpoint, request }: ReceivedCall): string | undefined {
+  if (operation !== 'sendMessage' && !isStreaming(operation)) return undefined;
+  return callerKeyOf(request.user?.id) ?? endpoint.addressOf?.(request);
 }
 
 type UnaryMethod = (
@@ -112,9 +122,19 @@ function openStream(
   form: AnswerForm,
 ): Promise<SseStream> {
   const { endpoint, codec, record } = received;
-  const { handler, logger, clock, heartbeatMs, openStreams } = endpoint;
+  const { handler, logger, clock, heartbeatMs, streamPlaces } = endpoint;
+  const full = streamPlaces?.take(context.caller);
+  if (streamPlaces !== undefined && full !== undefined) throw tooManyStreams(full, streamPlaces.limits);
+  const closed = () => streamPlaces?.give(context.caller);
+  let items: AsyncIterable<StreamItem>;
+  try {
+    items = (handler[operation] as StreamingMethod).call(handler, request, context);
+  } catch (error) {
+    closed();
+    throw error;
+  }
   return SseStream.open({
-    items: (handler[operation] as StreamingMethod).call(handler, request, context),
+    items,
     frames: {
       event: (item) => eventFrame(form.envelope(codec.encodeEvent(item)), item.seq),
       failure: (thrown) => {
@@ -125,8 +145,21 @@ function openStream(
     },
     clock,
     heartbeatMs,
-    openStreams,
+    closed,
     record,
+  });
+}
+
+const STREAMS_RETRY_MS = 5_000;
+
+function tooManyStreams(full: FullPlaces, { perKey, total }: KeyedPlacesOptions): A2AError {
+  const message =
+    full === 'key'
+      ? `Too many streams: ${perKey} of this caller are open. Close one of them first`
+      : `Too many streams: ${total} are open on this server. Try again later`;
+  return new A2AError('RESOURCE_EXHAUSTED', message, {
+    metadata: { limit: 'streams' },
+    retryAfterMs: STREAMS_RETRY_MS,
   });
 }
 
@@ -144,8 +177,18 @@ export function failureOf(thrown: unknown, { endpoint, request, record, operatio
   const error = toA2AError(thrown, endpoint.logger, { operation, requestId: request.requestId });
   record.agent = endpoint.agent;
   record.code = error.code;
+  if (error.code === 'RESOURCE_EXHAUSTED') tellLimit(error, endpoint, request);
   endpoint.bodies?.release(request);
   return error;
+}
+
+/** Limits by the names in their errors. Any other error comes from the agent. */
+const LIMITS: ReadonlySet<string> = new Set(['streams', 'turns', 'waitingMessages', 'bodyMemory']);
+
+function tellLimit({ details }: A2AError, { limitReached, addressOf }: BindingContext, request: ExchangeRequest): void {
+  const { limit = '' } = details.metadata ?? {};
+  const caller = callerKeyOf(request.user?.id) ?? addressOf?.(request);
+  limitReached?.({ limit: LIMITS.has(limit) ? limit : 'agent', caller, requestId: request.requestId });
 }
 
 /** The headers of an error answer: when to retry, how to authenticate, and the allowed methods if there are any. */

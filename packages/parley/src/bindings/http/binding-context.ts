@@ -3,10 +3,12 @@ import type { AgentCard } from '../../model/agent-card.js';
 import type { SecurityRequirement } from '../../model/security-scheme.js';
 import type { ContentModes } from '../../operations/content-types.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { KeyedPlaces } from '../../runtime/keyed-places.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Tally } from '../../telemetry/tally.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import type { BodyBudget } from './body-budget.js';
+import type { ExchangeRequest } from './exchange.js';
 
 /** The limits of one request. */
 export interface RequestLimits {
@@ -56,8 +58,12 @@ export interface BindingContext {
   readonly heartbeatMs: number;
   /** The version of a call that names none. The specification says `0.3` (Spec §3.6.2). */
   readonly versionWhenAbsent: string;
-  /** Counts the open streams. */
-  readonly openStreams?: Tally;
+  /** The places of open streams, by caller. Absent: no limit. */
+  readonly streamPlaces?: KeyedPlaces;
+  /** Names the address of an anonymous caller in limits; `undefined` if no limit counts for it. */
+  readonly addressOf?: (request: ExchangeRequest) => string | undefined;
+  /** Called for each request that a limit refuses. */
+  readonly limitReached?: (limit: ReachedLimit) => void;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke?: (code: ErrorCode) => void;
 }

@@ -80,7 +80,7 @@ export class BodyBudget {
   #wait(share: Share, bytes: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(PATIENCE_MS, () => {
-        const details = { retryAfterMs: RETRY_MS };
+        const details = { metadata: { limit: 'bodyMemory' }, retryAfterMs: RETRY_MS };
         reject(new A2AError('RESOURCE_EXHAUSTED', 'Too many large requests at the same time', details));
         this.#resume(share);
       });

@@ -28,6 +28,8 @@ export interface CallContextOptions {
   readonly address: RequestAddress;
   readonly version: string;
   readonly offer: Offer;
+  /** Names the caller in limits. */
+  readonly caller?: string | undefined;
   readonly bodies?: BodyBudget | undefined;
 }
 
@@ -41,6 +43,7 @@ export function httpCallContext({
   address,
   version,
   offer,
+  caller,
   bodies,
 }: CallContextOptions): ServerCallContext {
   let extensions = NONE;
@@ -51,6 +54,7 @@ export function httpCallContext({
   }
   const context = new HttpCallContext({ request, version, extensions });
   if (request.user !== undefined) context.user = request.user;
+  if (caller !== undefined) context.caller = caller;
   if (address.taskId !== undefined) context.taskId = address.taskId;
   if (address.contextId !== undefined) context.contextId = address.contextId;
   const traceparent = request.header('traceparent');
@@ -73,6 +77,7 @@ class HttpCallContext implements ServerCallContext {
   readonly extensions: readonly string[];
   declare readonly signal: AbortSignal;
   declare user?: User;
+  declare caller?: string;
   declare taskId?: string;
   declare contextId?: string;
   declare traceparent?: string;

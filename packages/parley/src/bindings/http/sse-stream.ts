@@ -1,6 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
-import type { Tally } from '../../telemetry/tally.js';
 import type { CallRecord } from './call-record.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
@@ -35,8 +34,8 @@ export interface SseStreamOptions {
   readonly frames: EventFrames;
   readonly clock: Clock;
   readonly heartbeatMs: number;
-  /** Counts the stream while it is open. */
-  readonly openStreams?: Tally | undefined;
+  /** Called once, when the stream is over or could not be opened. */
+  readonly closed?: (() => void) | undefined;
   /** Records the task of the first event. */
   readonly record?: CallRecord | undefined;
 }
@@ -61,7 +60,6 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#options = options;
     this.#source = options.items[Symbol.asyncIterator]();
     this.#spoke = options.clock.monotonic();
-    if (options.openStreams !== undefined) options.openStreams.count++;
   }
 
   /**
@@ -69,13 +67,22 @@ export class SseStream implements AsyncIterableIterator<string> {
    * error of the source before its first item.
    */
   static async open(options: SseStreamOptions): Promise<SseStream> {
-    const stream = new SseStream(options);
+    const stream = SseStream.#made(options);
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;
     stream.#watch();
     stream.#pull();
     await opening.promise;
     return stream;
+  }
+
+  static #made(options: SseStreamOptions): SseStream {
+    try {
+      return new SseStream(options);
+    } catch (error) {
+      options.closed?.();
+      throw error;
+    }
   }
 
   [Symbol.asyncIterator](): this {
@@ -198,8 +205,7 @@ export class SseStream implements AsyncIterableIterator<string> {
   }
 
   #close(): void {
-    const { openStreams } = this.#options;
-    if (openStreams !== undefined && this.#source !== undefined) openStreams.count--;
+    if (this.#source !== undefined) this.#options.closed?.();
     this.#source = undefined;
     this.#stopTimer?.();
     this.#stopTimer = undefined;

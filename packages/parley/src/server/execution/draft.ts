@@ -10,6 +10,8 @@ export interface Draft {
   /** As sent. */
   readonly message: Message;
   readonly caller: CallerContext;
+  /** Names the caller in limits. */
+  readonly callerKey: string | undefined;
   /** The task that it may become: SUBMITTED, with the message in its history. */
   readonly task: Task & { readonly contextId: string };
   readonly pushConfig?: TaskPushNotificationConfig;

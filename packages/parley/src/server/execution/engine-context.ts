@@ -3,6 +3,7 @@ import { cloneJson } from '../../model/clone-json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers } from '../../runtime/equal-timers.js';
 import type { IdSource } from '../../runtime/id-source.js';
+import type { KeyedPlaces } from '../../runtime/keyed-places.js';
 import type { UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { CallerContext, Lease, Scope, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -32,6 +33,8 @@ export interface EngineContext {
   readonly logger: Logger;
   readonly limits: EngineLimits;
   readonly lease: Lease;
+  /** The places of turns, by caller, for all agents of the process. */
+  readonly turnPlaces: KeyedPlaces;
   /** The queue of turns in their last attempt, for the whole process. */
   readonly lastAttempts: OneAtATime;
 }

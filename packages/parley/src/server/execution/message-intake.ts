@@ -10,6 +10,7 @@ import { cloneJson } from '../../model/clone-json.js';
 import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
+import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -42,6 +43,8 @@ export interface Envelope {
   /** The task to create. Absent for a message to an existing task. */
   readonly task: (Task & { readonly contextId: string }) | undefined;
   readonly key: IdempotencyKey | undefined;
+  /** Names the caller in limits. */
+  readonly callerKey: string | undefined;
   /** Called when the message is stored, or when its agent decides about it. */
   readonly takenIn: (() => void) | undefined;
 }
@@ -83,8 +86,9 @@ export class MessageIntake {
     const caller = callerContext(request, context, limits.listItems);
     const key = this.#idempotency.keyOf(scope, request.message);
     const message = withShortLists(request.message, limits.listItems);
-    const { takenIn } = context;
-    if (message.taskId) return { scope, message, caller, taskId: message.taskId, task: undefined, key, takenIn };
+    const { takenIn, caller: callerKey } = context;
+    const envelope = { scope, message, caller, key, callerKey, takenIn };
+    if (message.taskId) return { ...envelope, taskId: message.taskId, task: undefined };
     const taskId = ids.ordered();
     // Ordered ids, like those of tasks: stores keep indexes by them.
     const contextId = message.contextId || ids.ordered();
@@ -94,20 +98,23 @@ export class MessageIntake {
       status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
     };
-    return { scope, message, caller, taskId, task, key, takenIn };
+    return { ...envelope, taskId, task };
   }
 
   /**
    * Stores the message, or runs an agent that decides about storing first. The turn starts when the caller calls
    * `start`. If the sender of a message hears UNAVAILABLE before it is stored, it is processed all the same.
+   * `startsNone`: the message starts no turn, so that it needs no free place.
    */
-  submit(envelope: Envelope): Promise<Submission> {
-    const { task, key } = envelope;
-    const { executor, patience, storage } = this.#context;
+  submit(envelope: Envelope, startsNone = false): Promise<Submission> {
+    const { task, key, callerKey } = envelope;
+    const { executor, patience, storage, turnPlaces } = this.#context;
     if (task && executor.replies === 'either') {
       envelope.takenIn?.();
       return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
     }
+    const full = startsNone ? turnPlaces.add(callerKey) : turnPlaces.take(callerKey);
+    if (full !== undefined) return this.#submitBeyond(envelope, full);
     const { promise, resolve, reject } = Promise.withResolvers<Submission>();
     let late = false;
     const timer = patience.start(() => {
@@ -118,6 +125,8 @@ export class MessageIntake {
     const answered = () => {
       patience.stop(timer);
       arrival.end();
+      // The turn has a place of its own.
+      turnPlaces.give(callerKey);
     };
     storage.accept(this.#acceptance(envelope)).then(
       (outcome) => {
@@ -139,6 +148,16 @@ export class MessageIntake {
     return promise;
   }
 
+  /** Takes in a message for which there is no place, if it starts no turn: a repeat, or a message that waits. */
+  async #submitBeyond(envelope: Envelope, full: FullPlaces): Promise<Submission> {
+    const { storage, turnPlaces } = this.#context;
+    const { scope, key, taskId, task } = envelope;
+    const waits = task === undefined && this.#turns.runs({ scope, id: taskId });
+    const isRepeat = key !== undefined && (await storage.recall(scope, key.key)) !== undefined;
+    if (waits || isRepeat) return this.submit(envelope, true);
+    throw tooManyTurns(full, turnPlaces.limits);
+  }
+
   #acceptance({ scope, message, caller, taskId, task, key }: Envelope): Acceptance {
     const { lease, limits } = this.#context;
     return {
@@ -157,7 +176,7 @@ export class MessageIntake {
     switch (outcome.kind) {
       case 'accepted': {
         const { turn, claim } = outcome;
-        const admitted = claim && this.#turns.admit(claim, sentAt);
+        const admitted = claim && this.#turns.admit(claim, sentAt, envelope.callerKey);
         return { kind: 'turn', turn, claim, start: () => admitted && this.#turns.start(admitted) };
       }
       case 'repeated':
@@ -175,7 +194,7 @@ export class MessageIntake {
         ]);
       case 'full':
         throw new A2AError('RESOURCE_EXHAUSTED', 'Too many messages wait for this task', {
-          metadata: { taskId },
+          metadata: { taskId, limit: 'waitingMessages' },
           retryAfterMs: BUSY_RETRY_MS,
         });
     }
@@ -264,13 +283,24 @@ export class MessageIntake {
   }
 
   async #decide(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
-    const { scope, message, caller, key } = envelope;
-    const turn = this.#turns.draft({ scope, message, caller, task, ...(key && { idempotency: key }) });
+    const { turnPlaces } = this.#context;
+    const { scope, message, caller, callerKey, key } = envelope;
+    const full = turnPlaces.full(callerKey);
+    if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
+    const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...(key && { idempotency: key }) });
     const opening = await turn.opening;
     if (opening === undefined) throw new TypeError('A draft has an opening');
     if ('reply' in opening) return { kind: 'reply', message: opening.reply };
     return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, start: () => {} };
   }
+}
+
+function tooManyTurns(full: FullPlaces, { perKey, total }: KeyedPlacesOptions): A2AError {
+  const message =
+    full === 'key'
+      ? `Too many turns: ${perKey} of this caller run. Wait until one of them ends`
+      : `Too many turns: ${total} run on this server. Try again later`;
+  return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit: 'turns' }, retryAfterMs: BUSY_RETRY_MS });
 }
 
 function callerContext(

@@ -1,3 +1,4 @@
+import { callerKeyOf } from '../../auth/user.js';
 import { failureLevel } from '../../errors/storage-error.js';
 import { LinkedList } from '../../runtime/linked-list.js';
 import { TransientMap } from '../../runtime/transient-map.js';
@@ -89,13 +90,15 @@ export class RunningTurns implements TurnOwner, NodeMember {
   /**
    * Registers a turn that this process has claimed by a call that was sent at a time. From here on a cancel finds the
    * turn. It does not run yet. While the server closes, the turn goes back to the storage for the next process.
+   * `caller` names the caller in limits; default: the owner of the task.
    */
-  admit(claim: Claim, sentAt: number): Turn {
+  admit(claim: Claim, sentAt: number, caller = callerKeyOf(claim.scope.owner ?? undefined)): Turn {
     const turn = new Turn(this.#context, this, { claim });
     const key = keyOf(turn);
     // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
     this.#turns.get(key)?.advance('give up');
     this.#turns.set(key, turn);
+    this.#enter(turn, caller);
     this.#leased(turn, sentAt);
     if (this.#closing) void turn.handOver();
     return turn;
@@ -114,6 +117,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   draft(draft: Draft): Turn {
     if (this.#closing) throw closingError();
     const turn = new Turn(this.#context, this, { draft });
+    this.#enter(turn, draft.callerKey);
     turn.place = this.#drafts.add(turn);
     turn.advance('run');
     return turn;
@@ -129,10 +133,13 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   left(turn: Turn, waiting: number): void {
     this.#dropDraft(turn);
+    const { callerPlace } = turn;
+    turn.callerPlace = undefined;
+    if (callerPlace !== undefined) this.#context.turnPlaces.give(callerPlace.key);
     const key = keyOf(turn);
     if (this.#turns.get(key) === turn) this.#turns.delete(key);
     if (this.#leaseEnds.delete(turn)) this.#node.look({ scope: turn.scope, id: turn.taskId });
-    if (waiting > 0 && !this.#closing) void this.#claimNext(turn);
+    if (waiting > 0 && !this.#closing) void this.#claimNext(turn, callerPlace?.key);
     if (this.running === 0) this.#idle?.();
   }
 
@@ -244,6 +251,12 @@ export class RunningTurns implements TurnOwner, NodeMember {
     }
   }
 
+  /** Counts a turn for its caller. A turn that is claimed runs whatever the limits say. */
+  #enter(turn: Turn, caller: string | undefined): void {
+    turn.callerPlace = { key: caller };
+    this.#context.turnPlaces.add(caller);
+  }
+
   #dropDraft(turn: Turn): void {
     if (turn.place !== undefined) this.#drafts.remove(turn.place);
     turn.place = undefined;
@@ -272,19 +285,19 @@ export class RunningTurns implements TurnOwner, NodeMember {
     if (renewal.cancel) turn.cancel(renewal.cancel);
   }
 
-  /** Claims the next turn of a task. */
-  async #claimNext(turn: Turn): Promise<void> {
+  /** Claims the next turn of a task. It counts for the caller of the turn before. */
+  async #claimNext(turn: Turn, caller: string | undefined): Promise<void> {
     const { storage, lease, agent, logger, clock } = this.#context;
     const task = { scope: turn.scope, id: turn.taskId };
     const arrival = this.#arrivals.begin(task);
     try {
       const { claims } = await storage.claim({ ...lease, agents: [agent], limit: 1, task });
-      for (const claim of claims) void this.#takeOver(claim, { sentAt: arrival.sentAt, atOnce: true });
+      for (const claim of claims) void this.#takeOver(claim, { sentAt: arrival.sentAt, atOnce: true, caller });
     } catch (error) {
       const level = failureLevel(error);
       logger[level]('claiming the next turn failed, trying again', { taskId: turn.taskId, error });
       clock.after(CLAIM_RETRY_MS, () => {
-        if (!this.#closing) void this.#claimNext(turn);
+        if (!this.#closing) void this.#claimNext(turn, caller);
       });
     } finally {
       arrival.end();
@@ -294,10 +307,14 @@ export class RunningTurns implements TurnOwner, NodeMember {
   /** Decides about a claimed turn and acts on it. */
   #takeOver(
     claim: Claim,
-    { sentAt, atOnce }: { readonly sentAt: number; readonly atOnce: boolean },
+    {
+      sentAt,
+      atOnce,
+      caller,
+    }: { readonly sentAt: number; readonly atOnce: boolean; readonly caller?: string | undefined },
   ): Promise<void> | undefined {
     try {
-      const turn = this.admit(claim, sentAt);
+      const turn = this.admit(claim, sentAt, caller);
       const { executor, limits } = this.#context;
       const fate = turnFate(claim, { resumable: executor.resumable === true, maxAttempts: limits.maxAttempts });
       switch (fate) {

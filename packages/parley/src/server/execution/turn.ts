@@ -63,6 +63,8 @@ export class Turn implements EventSink, LoggedTurn {
   readonly message: AddressedMessage;
   /** The place of the turn in the list of drafts, set by the owner of that list. */
   place: Place<Turn> | undefined;
+  /** The place of the turn among the running turns of its caller, set by the owner of that list. */
+  callerPlace: { readonly key: string | undefined } | undefined;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #caller: CallerContext;

@@ -1,0 +1,91 @@
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
+import type { Rate, RateDecision, RateLimiter } from '../limits/rate-limiter.js';
+
+/** The options of `withRate`. */
+export interface RateRule {
+  /** Names the limit in keys, headers and metrics. */
+  readonly limit: 'address' | 'principal';
+  readonly limiter: RateLimiter;
+  /** The key of a request, and its rate; `undefined` if the request is not limited. */
+  readonly ruleOf: (request: ExchangeRequest) => { readonly key: string; readonly rate: Rate } | undefined;
+  /** The answer that refuses a request in the form of its binding. */
+  readonly refuse: (request: ExchangeRequest, error: A2AError) => ExchangeResponse;
+  readonly reached: (limit: ReachedLimit) => void;
+  readonly logger: Logger;
+}
+
+/**
+ * The exchange with a rate. Its answers have the fields `RateLimit` and `RateLimit-Policy` of
+ * draft-ietf-httpapi-ratelimit-headers-10. A limiter that fails limits nothing: callers notice nothing of its failure.
+ */
+export function withRate(next: Exchange, rule: RateRule): Exchange {
+  const { limit, limiter, ruleOf, logger } = rule;
+  let isFailing = false;
+  const told = (error: unknown) => {
+    if (!isFailing) logger.error('the rate limiter failed, requests are not limited', { limit, error });
+    isFailing = true;
+  };
+  return (request) => {
+    const found = ruleOf(request);
+    if (found === undefined) return next(request);
+    const { key, rate } = found;
+    try {
+      const decision = limiter.take(`${limit}|${key}`, rate);
+      if (!(decision instanceof Promise)) return answer({ next, rule, request, key, rate, decision });
+      return decision.then(
+        (later) => {
+          isFailing = false;
+          return answer({ next, rule, request, key, rate, decision: later });
+        },
+        (error: unknown) => {
+          told(error);
+          return next(request);
+        },
+      );
+    } catch (error) {
+      told(error);
+      return next(request);
+    }
+  };
+}
+
+interface Decided {
+  readonly next: Exchange;
+  readonly rule: RateRule;
+  readonly request: ExchangeRequest;
+  readonly key: string;
+  readonly rate: Rate;
+  readonly decision: RateDecision;
+}
+
+function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
+  const { limit, refuse, reached } = rule;
+  if (decision.allowed) return next(request).then((allowed) => withFields(allowed, { limit, rate, decision }));
+  reached({ limit, caller: key, requestId: request.requestId });
+  const retryAfterMs = Math.max(1, decision.resetMs);
+  const message = `Too many requests: ${rate.requests} in ${rate.windowMs / 1000} s are allowed`;
+  const error = new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit }, retryAfterMs });
+  return Promise.resolve(withFields(refuse(request, error), { limit, rate, decision }));
+}
+
+/** Structured fields are lists, so that an outer limit stands beside an inner one. */
+function withFields(
+  answer: ExchangeResponse,
+  { limit, rate, decision }: Pick<Decided, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
+): ExchangeResponse {
+  const { ratelimit, 'ratelimit-policy': policy, ...headers } = answer.headers;
+  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+  const state = `"${limit}";r=${Math.max(0, decision.remaining)};t=${seconds(decision.resetMs)}`;
+  const quota = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;
+  return {
+    ...answer,
+    headers: {
+      ...headers,
+      ratelimit: ratelimit === undefined ? state : `${state}, ${ratelimit}`,
+      'ratelimit-policy': policy === undefined ? quota : `${quota}, ${policy}`,
+    },
+  };
+}
