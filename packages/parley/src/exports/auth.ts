@@ -4,6 +4,13 @@ import type { ApiKey } from '../auth/schemes/api-key.js';
 import type { ApiKeySource, ApiKeysOptions } from '../auth/schemes/api-keys.js';
 import { ApiKeys as ApiKeysScheme } from '../auth/schemes/api-keys.js';
 import {
+  type BasicUser,
+  type BasicUserSource,
+  type BasicUsersOptions,
+  BasicUsers as BasicUsersScheme,
+  newPasswordHash,
+} from '../auth/schemes/basic-users.js';
+import {
   type BearerToken,
   type BearerTokensOptions,
   BearerTokens as BearerTokensScheme,
@@ -17,6 +24,7 @@ export type { ApiKeyPlace } from '../auth/credentials/api-key.js';
 export { mayUseSkill, optional, requireScopes } from '../auth/requirements.js';
 export type { ApiKey, CredentialOwner } from '../auth/schemes/api-key.js';
 export type { ApiKeySource, ApiKeysOptions } from '../auth/schemes/api-keys.js';
+export type { BasicUser, BasicUserSource, BasicUsersOptions } from '../auth/schemes/basic-users.js';
 export type { BearerToken, BearerTokensOptions } from '../auth/schemes/bearer-tokens.js';
 export type { KeyPlace } from '../auth/schemes/key-places.js';
 export { type User, userId } from '../auth/user.js';
@@ -43,3 +51,23 @@ export class BearerTokens extends BearerTokensScheme {
   }
 }
 export * from './token-schemes.js';
+
+const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
+
+/**
+ * Names and passwords as HTTP Basic (RFC 7617). The id of a user is `basic|<subject>`. A wrong password is refused, as
+ * slowly as an unknown name. `replace` changes the users while the server runs.
+ */
+export class BasicUsers extends BasicUsersScheme {
+  constructor(users: readonly BasicUser[] | BasicUserSource, options: BasicUsersOptions = {}) {
+    super({ ...options, users, clock: systemClock, random });
+  }
+}
+
+/**
+ * The hash of a password for `passwordHash` of a user: PBKDF2 with HMAC-SHA-256. Default: 600,000 iterations. Cloudflare
+ * Workers allow 100,000.
+ */
+export function hashPassword(password: string, { iterations }: { readonly iterations?: number } = {}): Promise<string> {
+  return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });
+}

@@ -1,0 +1,247 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { OptionsError } from '../../errors/options-error.js';
+import type { SecurityScheme } from '../../model/security-scheme.js';
+import type { Clock } from '../../runtime/clock.js';
+import { sha256Hex } from '../../runtime/sha256.js';
+import { type Logger, silentLogger } from '../../telemetry/logger.js';
+import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
+import { type CredentialOwner, ownerProblems } from './api-key.js';
+import { type BasicCredentials, readBasicCredentials } from './basic-credentials.js';
+import { ownerAsUser } from './credential-users.js';
+import type { KnownUser } from './key-table.js';
+import {
+  DEFAULT_ITERATIONS,
+  derivedHash,
+  hasHash,
+  type PasswordHash,
+  readPasswordHash,
+  writePasswordHash,
+} from './password-hash.js';
+import { ReloadedList } from './reloaded-list.js';
+
+/** A user with a password. The subject is the name to sign in with. `passwordHash` is a text of `hashPassword`. */
+export type BasicUser = ({ readonly password: string } | { readonly passwordHash: string }) & CredentialOwner;
+
+/** Returns the current users. Called again for changes; the same array stands for the same users. */
+export type BasicUserSource = () => readonly BasicUser[] | Promise<readonly BasicUser[]>;
+
+/** Options of `BasicUsers`. */
+export interface BasicUsersOptions {
+  /** The realm that clients show to people. Default `agent`. */
+  readonly realm?: string;
+  /** The name of the scheme in the card. Default `basic`. */
+  readonly schemeName?: string;
+  /** The time after which a source of users is read again. Default 5 s. */
+  readonly reloadMs?: number;
+  /** The time for which a verified password is not hashed again. Default 5 min; 0 for every time. */
+  readonly verifiedMs?: number;
+  /** Gets failures to read the source. */
+  readonly logger?: Logger;
+}
+
+/** All that makes a `BasicUsers`. */
+export interface BasicUsersSetup extends BasicUsersOptions {
+  readonly users: readonly BasicUser[] | BasicUserSource;
+  readonly clock: Clock;
+  /** Random bytes. */
+  readonly random: (length: number) => Uint8Array<ArrayBuffer>;
+}
+
+interface Entry {
+  readonly hash: PasswordHash;
+  readonly answer: KnownUser;
+  readonly revocation: AbortController;
+  /** The owner and the secret as a text, to see that a new list has the same. */
+  readonly identity: string;
+}
+
+interface Users {
+  readonly byName: ReadonlyMap<string, Entry>;
+  /** Checked for unknown names, so that they take as long as wrong passwords. */
+  readonly unknown: PasswordHash;
+  /** Answers by the keyed hash of name and password. */
+  readonly verified: Map<string, { readonly answer: KnownUser; readonly until: number }>;
+}
+
+/** Hashes that run at once. They share four threads of Node.js with files and name look-ups. */
+const RUNNING = 2;
+/** Requests that wait for a hash. At 0.2 s for a hash the last one waits 6 s. */
+const WAITING = 64;
+const VERIFIED = 10_000;
+const BUSY_RETRY_MS = 2_000;
+
+/**
+ * Names and passwords as HTTP Basic (RFC 7617). Keeps slow hashes, and a fast keyed hash of each password that was right
+ * lately. A wrong password is refused, as slowly as an unknown name.
+ */
+export class BasicUsers implements Authenticator {
+  readonly challenges: readonly string[];
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
+  readonly #setup: BasicUsersSetup;
+  readonly #schemeName: string;
+  readonly #users: ReloadedList<BasicUser, Users>;
+  /** Of this process, so that the keys of verified passwords tell nothing. */
+  readonly #pepper: string;
+  /** Checks that run or wait, by the same keyed hash. */
+  readonly #checks = new Map<string, Promise<Authentication>>();
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** @throws OptionsError naming the subjects with an invalid name or hash. */
+  constructor(setup: BasicUsersSetup) {
+    const { realm = 'agent', schemeName = 'basic' } = setup;
+    if (!/^[ !#-[\]-~]*$/.test(realm))
+      throw new OptionsError('BasicUsers', ['realm: must be plain text without quotes']);
+    this.#setup = setup;
+    this.#schemeName = schemeName;
+    this.#pepper = Array.from(setup.random(16)).join(' ');
+    this.challenges = [`Basic realm="${realm}", charset="UTF-8"`];
+    this.securitySchemes = { [schemeName]: { httpAuthSecurityScheme: { scheme: 'Basic' } } };
+    this.#users = new ReloadedList({
+      list: setup.users,
+      reloadMs: setup.reloadMs ?? 5_000,
+      clock: setup.clock,
+      logger: setup.logger ?? silentLogger,
+      title: 'BasicUsers',
+      read: (list, previous) => this.#read(list, previous),
+    });
+  }
+
+  /** Replaces all users. Running streams of removed and changed users end. Rejects for invalid users. */
+  replace(users: readonly BasicUser[]): Promise<void> {
+    return this.#users.replace(users);
+  }
+
+  /** @throws A2AError RESOURCE_EXHAUSTED if too many passwords wait for their hash. */
+  authenticate(credentials: Credentials): Authentication | Promise<Authentication> {
+    const header = credentials.header('authorization');
+    if (header === undefined) return ANONYMOUS;
+    const presented = readBasicCredentials(header);
+    if (typeof presented === 'string') return { kind: 'refused', reason: presented };
+    const key = sha256Hex(JSON.stringify([this.#pepper, presented.name, presented.password]));
+    const users = this.#users.current;
+    if (users === undefined || typeof key !== 'string') return this.#authenticateLater(presented, key);
+    return this.#answer(presented, { users, key });
+  }
+
+  async #authenticateLater(presented: BasicCredentials, key: string | Promise<string>): Promise<Authentication> {
+    return this.#answer(presented, { users: await this.#users.loaded(), key: await key });
+  }
+
+  #answer(
+    presented: BasicCredentials,
+    { users, key }: { readonly users: Users; readonly key: string },
+  ): Authentication | Promise<Authentication> {
+    const now = this.#setup.clock.now();
+    const verified = users.verified.get(key);
+    if (verified !== undefined && verified.until > now) return unlessExpired(verified.answer, now);
+    const running = this.#checks.get(key);
+    if (running !== undefined) return running;
+    const check = this.#check(presented, { users, key }).finally(() => this.#checks.delete(key));
+    this.#checks.set(key, check);
+    return check;
+  }
+
+  async #check(
+    { name, password }: BasicCredentials,
+    { users, key }: { readonly users: Users; readonly key: string },
+  ): Promise<Authentication> {
+    const entry = users.byName.get(name);
+    await this.#turn();
+    try {
+      const isRight = await hasHash(password, entry?.hash ?? users.unknown);
+      if (!isRight || entry === undefined) return { kind: 'refused', reason: 'unknown name or wrong password' };
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+    const now = this.#setup.clock.now();
+    remember(users.verified, key, { answer: entry.answer, until: now + (this.#setup.verifiedMs ?? 300_000) });
+    return unlessExpired(entry.answer, now);
+  }
+
+  /** Resolves when a hash may run. */
+  async #turn(): Promise<void> {
+    if (this.#running >= RUNNING) {
+      if (this.#waiting.length >= WAITING) {
+        const message = 'Too many passwords wait for their check';
+        throw new A2AError('RESOURCE_EXHAUSTED', message, { retryAfterMs: BUSY_RETRY_MS });
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#running += 1;
+  }
+
+  async #read(list: readonly BasicUser[], previous: Users | undefined): Promise<Users> {
+    const problems = list.flatMap(userProblems);
+    const names = list.map(({ subject }) => subject.normalize('NFC'));
+    const twice = names.filter((name, at) => names.indexOf(name) !== at);
+    if (twice.length > 0) problems.push(`the subject ${twice[0]} comes twice`);
+    if (problems.length > 0) throw new OptionsError('BasicUsers', problems);
+    const before = new Map(previous?.byName);
+    const byName = new Map<string, Entry>();
+    for (const [at, user] of list.entries()) {
+      const name = names[at] ?? '';
+      const entry = await this.#entryOf(user, before.get(name));
+      byName.set(name, entry);
+      if (before.get(name) === entry) before.delete(name);
+    }
+    for (const { revocation } of before.values()) revocation.abort(new Error('The credential was revoked'));
+    const iterations = Math.max(...[...byName.values()].map(({ hash }) => hash.iterations), 0) || DEFAULT_ITERATIONS;
+    const unknown = { iterations, salt: this.#setup.random(16), hash: this.#setup.random(32) };
+    return { byName, unknown, verified: new Map() };
+  }
+
+  async #entryOf(user: BasicUser, before: Entry | undefined): Promise<Entry> {
+    const identity = await sha256Hex(JSON.stringify([this.#pepper, user]));
+    if (before?.identity === identity) return before;
+    const salt = this.#setup.random(16);
+    const given = 'passwordHash' in user ? readPasswordHash(user.passwordHash) : undefined;
+    const hash =
+      given ?? (await derivedHash('password' in user ? user.password : '', { salt, iterations: DEFAULT_ITERATIONS }));
+    const revocation = new AbortController();
+    const known = ownerAsUser(user, { issuer: 'basic', schemeName: this.#schemeName });
+    return {
+      hash,
+      identity,
+      revocation,
+      answer: Object.freeze({ kind: 'user', user: known, revoked: revocation.signal }),
+    };
+  }
+}
+
+/** The hash of a password for `passwordHash`. */
+export async function newPasswordHash(
+  password: string,
+  { salt, iterations = DEFAULT_ITERATIONS }: { readonly salt: Uint8Array<ArrayBuffer>; readonly iterations?: number },
+): Promise<string> {
+  return writePasswordHash(await derivedHash(password, { salt, iterations }));
+}
+
+/** Keeps the newest entries. */
+function remember<Value>(entries: Map<string, Value>, key: string, value: Value): void {
+  entries.delete(key);
+  entries.set(key, value);
+  const [oldest] = entries.keys();
+  if (entries.size > VERIFIED && oldest !== undefined) entries.delete(oldest);
+}
+
+function unlessExpired(answer: KnownUser, now: number): Authentication {
+  const { expiresAt } = answer.user;
+  return expiresAt !== undefined && expiresAt <= now ? { kind: 'refused', reason: 'expired' } : answer;
+}
+
+/** The problems of a user, without its password. */
+function userProblems(user: BasicUser): string[] {
+  const problems = ownerProblems(user);
+  const { subject } = user;
+  if (typeof subject !== 'string') return problems;
+  if (/[:\p{Cc}]/u.test(subject)) problems.push(`the subject ${JSON.stringify(subject)} must not have a colon`);
+  if ('passwordHash' in user) {
+    if (readPasswordHash(String(user.passwordHash)) === undefined)
+      problems.push(`the passwordHash of ${subject} must be a text of hashPassword`);
+  } else if (typeof user.password !== 'string' || user.password === '' || /\p{Cc}/u.test(user.password)) {
+    problems.push(`the password of ${subject} must be a text without control characters`);
+  }
+  return problems;
+}
