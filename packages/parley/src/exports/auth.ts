@@ -65,8 +65,8 @@ export class BasicUsers extends BasicUsersScheme {
 }
 
 /**
- * The hash of a password for `passwordHash` of a user: PBKDF2 with HMAC-SHA-256. Default: 600,000 iterations. Cloudflare
- * Workers allow 100,000.
+ * The hash of a password for `passwordHash` of a user: PBKDF2 with HMAC-SHA-256. Default: 600,000 iterations.
+ * Cloudflare Workers allow 100,000.
  */
 export function hashPassword(password: string, { iterations }: { readonly iterations?: number } = {}): Promise<string> {
   return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });

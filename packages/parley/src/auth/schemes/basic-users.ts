@@ -71,8 +71,8 @@ const VERIFIED = 10_000;
 const BUSY_RETRY_MS = 2_000;
 
 /**
- * Names and passwords as HTTP Basic (RFC 7617). Keeps slow hashes, and a fast keyed hash of each password that was right
- * lately. A wrong password is refused, as slowly as an unknown name.
+ * Names and passwords as HTTP Basic (RFC 7617). Keeps slow hashes, and a fast keyed hash of each password that was
+ * right lately. A wrong password is refused, as slowly as an unknown name.
  */
 export class BasicUsers implements Authenticator {
   readonly challenges: readonly string[];

@@ -42,7 +42,7 @@ export async function hasHash(password: string, expected: PasswordHash): Promise
 }
 
 function textOf(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/=+$/, '');
+  return btoa(String.fromCharCode(...bytes)).replaceAll('=', '');
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
