@@ -100,7 +100,8 @@ export class AgentHost {
       const protectedOptions = authenticator === undefined ? agentOptions : { ...agentOptions, authenticator };
       const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: protectedOptions, ports });
       agents.set(agentOptions, agent);
-      return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds: options.cardMaxAgeSeconds });
+      const { cardMaxAgeSeconds, baseUrl } = options;
+      return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds, baseUrl });
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;

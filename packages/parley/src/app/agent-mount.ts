@@ -1,3 +1,4 @@
+import type { Authenticator } from '../auth/authenticator.js';
 import type { BindingContext } from '../bindings/http/binding-context.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { httpJsonBinding, refusedHttpJson } from '../bindings/http-json/http-json-binding.js';
@@ -10,6 +11,7 @@ import { keptByBase } from './base-url.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import type { Access } from './middleware/gate.js';
 import { otherMethod } from './middleware/method-filter.js';
+import { refusalsNaming } from './protected-resource.js';
 import type { ServedAgent } from './served-agent.js';
 
 const CARD = '/.well-known/agent-card.json';
@@ -27,6 +29,8 @@ export interface AgentMountOptions {
   /** When the cards became what they are, ms since the epoch. */
   readonly modifiedAt: number;
   readonly cardMaxAgeSeconds: number;
+  /** The base url to tell a client, or "" while there is none. */
+  readonly baseUrl: (request: ExchangeRequest) => string;
 }
 
 /** The paths of one agent below the origin. */
@@ -64,10 +68,16 @@ export class AgentMount {
     this.#versions = known.filter((name) => options.versions.includes(name));
     this.#paths = pathsOf(options.path);
     const { authenticator } = options.agent;
+    const isResource = authenticator?.protectedResource !== undefined;
+    const naming = { mountPath: options.path, baseUrl: options.baseUrl };
+    const accessWith = (authenticator: Authenticator, refuse: Access['refuse']): Access => ({
+      authenticator,
+      refuse: isResource ? refusalsNaming(refuse, naming) : refuse,
+    });
     this.#access = authenticator && {
-      jsonRpc: { authenticator, refuse: refusedJsonRpc },
-      httpJson: { authenticator, refuse: refusedHttpJson },
-      plain: { authenticator, refuse: refusedPlain },
+      jsonRpc: accessWith(authenticator, refusedJsonRpc),
+      httpJson: accessWith(authenticator, refusedHttpJson),
+      plain: accessWith(authenticator, refusedPlain),
     };
   }
 

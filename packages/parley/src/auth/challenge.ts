@@ -16,6 +16,23 @@ export function challengeHeaders(error: A2AError, usual: readonly string[] = [])
   return challenges.length > 0 ? { 'www-authenticate': challenges.join(', ') } : NO_HEADERS;
 }
 
+/** The same challenges, with the place of the metadata of the resource in each Bearer challenge (RFC 9728 §5.1). */
+export function challengesWithMetadata(challenges: readonly string[], url: string): readonly string[] {
+  return challenges.map((challenge) => {
+    if (!/^Bearer(?: |$)/i.test(challenge) || challenge.includes('resource_metadata=')) return challenge;
+    return `${challenge}${challenge.includes(' ') ? ', ' : ' '}resource_metadata="${url}"`;
+  });
+}
+
+/** The same error, with the place of the metadata of the resource in its Bearer challenges. */
+export function refusalWithMetadata(error: A2AError, url: string): A2AError {
+  if (error instanceof UnauthenticatedError)
+    return new UnauthenticatedError(challengesWithMetadata(error.challenges, url));
+  return error instanceof PermissionDeniedError
+    ? new PermissionDeniedError(error.message, challengesWithMetadata(error.challenges, url))
+    : error;
+}
+
 /** The challenges of an answer that a client received, one text for each header line. */
 export function receivedChallenges(headers: { get(name: string): string | null }): readonly string[] {
   const challenge = headers.get('www-authenticate');

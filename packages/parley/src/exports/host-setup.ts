@@ -4,6 +4,7 @@ import type { Compressor } from '../app/middleware/compression.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
 import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
 import { compressionOf, type HostOptions, metricsOf } from '../app/options/host-options.js';
+import { protectedResourceExtension } from '../app/protected-resource.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/binding-context.js';
 import { OptionsError } from '../errors/options-error.js';
 import { clientAddress } from '../net/client-address.js';
@@ -66,7 +67,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       metrics: metricsOf(options.metrics, operates),
       logRequests: options.logRequests ?? operates,
       audit: options.audit && { log: options.audit, addressOf: (request) => clientAddress(request, isTrustedProxy) },
-      extensions: (options.health ?? operates) ? [healthExtension] : [],
+      extensions: [...((options.health ?? operates) ? [healthExtension] : []), protectedResourceExtension],
     },
     rule: {
       publicUrl: options.url,

@@ -35,7 +35,7 @@ const LEAST_SECRET = 32;
 export class JwtBearer extends TokenAuthenticator {
   /** @throws OptionsError naming every wrong option. */
   constructor(options: JwtBearerOptions, runtime: TokenRuntime) {
-    const { secret, scheme = 'jwt' } = options;
+    const { secret, schemeName = 'jwt' } = options;
     const known = secret === undefined ? ASYMMETRIC_ALGORITHMS : SECRET_ALGORITHMS;
     refuseProblems('JwtBearer', [
       ...tokenProblems(options),
@@ -47,7 +47,7 @@ export class JwtBearer extends TokenAuthenticator {
       options,
       runtime,
       toleranceSeconds: toleranceOf(options),
-      securitySchemes: { [scheme]: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } } },
+      securitySchemes: { [schemeName]: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } } },
       check: jwtCheck({
         options,
         runtime,

@@ -97,11 +97,11 @@ function introspectionParts(options: OAuth2IntrospectionOptions, sources: PartsS
   };
 }
 
-function schemesOf({ flows, metadataUrl, scheme = 'oauth2' }: OAuth2Options): Record<string, SecurityScheme> {
+function schemesOf({ flows, metadataUrl, schemeName = 'oauth2' }: OAuth2Options): Record<string, SecurityScheme> {
   const entries = Object.entries(flows ?? {});
   return Object.fromEntries(
     entries.map(([flow, value]) => [
-      entries.length === 1 ? scheme : `${scheme}-${flow}`,
+      entries.length === 1 ? schemeName : `${schemeName}-${flow}`,
       {
         oauth2SecurityScheme: {
           flows: { [flow]: value } as unknown as OAuthFlows,

@@ -22,13 +22,13 @@ export class OpenIdConnect extends TokenAuthenticator {
   /** @throws OptionsError naming every wrong option. */
   constructor(options: OpenIdConnectOptions, runtime: TokenRuntime) {
     refuseProblems('OpenIdConnect', [...tokenProblems(options), ...jwtProblems(options, ASYMMETRIC_ALGORITHMS)]);
-    const { issuer, scheme = 'openIdConnect' } = options;
+    const { issuer, schemeName = 'openIdConnect' } = options;
     const openIdConnectUrl = openIdMetadataUrl(issuer);
     super({
       options,
       runtime,
       toleranceSeconds: toleranceOf(options),
-      securitySchemes: { [scheme]: { openIdConnectSecurityScheme: { openIdConnectUrl } } },
+      securitySchemes: { [schemeName]: { openIdConnectSecurityScheme: { openIdConnectUrl } } },
       check: jwtCheck({
         options,
         runtime,

@@ -17,8 +17,8 @@ export interface TokenOptions {
   readonly claims?: ClaimMapping;
   /** True if callers without a token are anonymous. Default: they are refused. */
   readonly optional?: boolean;
-  /** Name of the scheme in the card. */
-  readonly scheme?: string;
+  /** The name of the scheme in the card. Default: `jwt`, `oauth2` or `openIdConnect`. */
+  readonly schemeName?: string;
   /** Longest token in bytes. A longer one is refused unread. Default 8,192. */
   readonly maxTokenBytes?: number;
   /** Limits of the cache of verified tokens. */
