@@ -1,6 +1,6 @@
 import type { ListTasksRequest, ListTasksResponse } from '../model/task-requests.js';
 import type { Scope, TaskStorage } from '../store/task-storage.js';
-import { trimTask } from '../task/trim-task.js';
+import { TaskList } from '../task/task-list.js';
 import { decodePageToken, encodePageToken } from './page-token.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -32,10 +32,6 @@ export async function listTasks(
     artifacts: includeArtifacts,
     history: historyLength > 0,
   });
-  return {
-    tasks: page.tasks.map(({ task }) => trimTask(task, { historyLength, includeArtifacts })),
-    nextPageToken: page.next ? encodePageToken(page.next, options) : '',
-    pageSize,
-    totalSize: page.total,
-  };
+  const nextPageToken = page.next ? encodePageToken(page.next, options) : '';
+  return new TaskList(page, { historyLength, includeArtifacts }, { nextPageToken, pageSize, totalSize: page.total });
 }

@@ -4,6 +4,7 @@ import type { TaskPushNotificationConfig } from '../model/push-notification-conf
 import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { TaskTexts } from '../task/shaped-task.js';
 import type { PushDeliveries } from './push-deliveries.js';
 import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
@@ -328,6 +329,8 @@ export interface ListCursor {
 /** A stretch of a list. */
 export interface TaskPage {
   readonly tasks: readonly StoredTask[];
+  /** The same tasks as JSON, if the storage keeps them so. Not enumerable. Then reading `tasks` parses them. */
+  readonly texts?: readonly TaskTexts[];
   /**
    * Tasks that match, before paging. A storage may estimate it for a query by state and time of creation, unless the
    * query asks for `exactTotal`.

@@ -18,6 +18,9 @@ export interface MemberTexts {
   readonly metadata: string | undefined;
 }
 
+/** A task as the JSON of its members. */
+export interface TaskTexts extends MemberTexts, Pick<TaskMembers, 'id' | 'contextId'> {}
+
 /**
  * A task with its members in the order of the specification. It is never changed, so its JSON is created at most once
  * and shared by stores and answers.
@@ -44,11 +47,12 @@ export class ShapedTask implements Task {
   }
 
   /** Parses the texts of a task. */
-  static parse(ids: Pick<TaskMembers, 'id' | 'contextId'>, texts: MemberTexts): ShapedTask {
+  static parse(texts: TaskTexts): ShapedTask {
+    const { id, contextId } = texts;
     const status = JSON.parse(texts.status) as Task['status'];
     const artifacts = parsed<Task['artifacts']>(texts.artifacts);
     const history = parsed<Task['history']>(texts.history);
-    return new ShapedTask({ ...ids, status, artifacts, history, metadata: parsed(texts.metadata) }, texts);
+    return new ShapedTask({ id, contextId, status, artifacts, history, metadata: parsed(texts.metadata) }, texts);
   }
 
   /** The JSON of a task's members. */
@@ -61,11 +65,17 @@ export class ShapedTask implements Task {
   /** A task as JSON of 1.0. */
   static textOf(task: Task): string {
     if (!(#texts in task)) return JSON.stringify(task);
+    const { id, contextId } = task;
     const { status, artifacts, history, metadata } = ShapedTask.textsOf(task);
-    const context = task.contextId === undefined ? '' : `,"contextId":${JSON.stringify(task.contextId)}`;
-    const head = `{"id":${JSON.stringify(task.id)}${context},"status":${status}`;
-    return `${head}${member('artifacts', artifacts)}${member('history', history)}${member('metadata', metadata)}}`;
+    return taskText({ id, contextId, status, artifacts, history, metadata });
   }
+}
+
+/** A task as JSON of 1.0. */
+export function taskText({ id, contextId, status, artifacts, history, metadata }: TaskTexts): string {
+  const context = contextId === undefined ? '' : `,"contextId":${JSON.stringify(contextId)}`;
+  const head = `{"id":${JSON.stringify(id)}${context},"status":${status}`;
+  return `${head}${member('artifacts', artifacts)}${member('history', history)}${member('metadata', metadata)}}`;
 }
 
 function textsOf({ status, artifacts, history, metadata }: Task): MemberTexts {

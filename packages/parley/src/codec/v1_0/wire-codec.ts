@@ -3,6 +3,7 @@ import type { ModelTypes } from '../../model/validation.js';
 import type { OPERATIONS, UnaryOperationName } from '../../operations/operations.js';
 import { isLater, majorMinor } from '../../operations/versions.js';
 import { HandedTask } from '../../task/handed-task.js';
+import { TaskList } from '../../task/task-list.js';
 import { methodsOf, routesOf } from '../operation-names.js';
 import type { WireCodec } from '../wire-codec.js';
 import { decodeRequest } from './decode-type.js';
@@ -38,8 +39,10 @@ const ENCODERS: { readonly [Type in ResponseType]: (response: ModelTypes[Type]) 
   SendMessageResponse: (answer) =>
     'task' in answer ? `{"task":${HandedTask.textOf(answer.task)}}` : JSON.stringify(answer),
   Task: HandedTask.textOf,
-  ListTasksResponse: ({ tasks, ...page }) =>
-    `{"tasks":[${tasks.map(HandedTask.textOf).join()}],${JSON.stringify(page).slice(1)}`,
+  ListTasksResponse: (list) => {
+    const { nextPageToken, pageSize, totalSize } = list;
+    return `{"tasks":[${TaskList.textsOf(list).join()}],${JSON.stringify({ nextPageToken, pageSize, totalSize }).slice(1)}`;
+  },
   TaskPushNotificationConfig: (config) => JSON.stringify(config),
   ListTaskPushNotificationConfigsResponse: (page) => JSON.stringify(page),
   AgentCard: (card) => JSON.stringify(card),

@@ -185,6 +185,6 @@ export class PackedTask {
       history: wanted.history ? history : undefined,
       metadata,
     };
-    return ShapedTask.parse({ id: this.#id, contextId: this.#contextId }, texts);
+    return ShapedTask.parse({ id: this.#id, contextId: this.#contextId, ...texts });
   }
 }

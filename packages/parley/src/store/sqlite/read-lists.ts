@@ -1,17 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { PageBudget } from '../page-budget.js';
-import type { ListCursor, TaskPage, TaskQuery } from '../task-storage.js';
+import type { ListCursor, TaskQuery } from '../task-storage.js';
 import { isDamage } from './file-fault.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
 import { stateNumber } from './state-numbers.js';
-import { TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
+import { type RowPage, TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
 import type { ScopeFields } from './write-requests.js';
-
-/** A page of a list, as rows. */
-export interface RowPage extends Omit<TaskPage, 'tasks'> {
-  readonly tasks: readonly TaskRow[];
-}
 
 /** A row of an abandoned task and its scope. */
 export type AbandonedRow = readonly [scope: ScopeFields, task: TaskRow];
@@ -179,7 +174,7 @@ function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]):
   const small = readSmall(tables, query, found);
   const read = (pk: number, id: string): Read => {
     const row = small.get(pk);
-    if (row === undefined) return tables.apart(id, () => readAlone(tables, pk, { wanted: query, budget }));
+    if (row === undefined) return tables.apart(id, () => checked(readAlone(tables, pk, { wanted: query, budget })));
     return budget.takes(bytesOf(row)) ? row : 'no-room';
   };
   const tasks: TaskRow[] = [];
@@ -196,32 +191,44 @@ function pageOf(tables: ReadTables, query: TaskQuery, found: readonly Listed[]):
 /** A row; `undefined` if its task is gone or damaged; `no-room` if the page ends before it. */
 type Read = TaskRow | 'no-room' | undefined;
 
+/** The row, if it can be parsed. */
+function checked(read: Read): Read {
+  if (typeof read === 'object') taskOf(read);
+  return read;
+}
+
 /**
  * Tasks by their row ids, in one statement, because a statement per task costs three times as much. Leaves out open
- * tasks, and tasks so large that a page of them would exceed its bound. Leaves out all if one is damaged.
+ * tasks, tasks whose texts are no JSON, and tasks so large that a page of them would exceed its bound. Leaves out all if
+ * one is damaged.
  */
 function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): ReadonlyMap<number, TaskRow> {
   const pks = found.slice(0, query.limit).map(([pk]) => pk);
   const most = Math.floor((query.maxBytes ?? Number.MAX_SAFE_INTEGER) / Math.max(1, pks.length));
   try {
-    return new Map(readRows(tables, pks, { wanted: query, most }).map((row) => [row[0], row]));
+    const rows = readRows(tables, pks, { wanted: query, most, valid: true });
+    return new Map(rows.map((row) => [row[0], row]));
   } catch (error) {
     if (!isDamage(error)) throw error;
     return new Map();
   }
 }
 
-/** The rows of ended tasks, each with at most so many bytes of large members. */
+/** The rows of ended tasks, each with at most so many bytes of large members. `valid`: only those whose texts are JSON. */
 function readRows(
   tables: ReadTables,
   pks: readonly number[],
-  { wanted, most }: { readonly wanted: Wanted; readonly most: number },
+  { wanted, most, valid = false }: { readonly wanted: Wanted; readonly most: number; readonly valid?: boolean },
 ): readonly TaskRow[] {
-  const history = wanted.history ? 'n.history' : 'NULL AS history';
-  const artifacts = wanted.artifacts ? 'n.artifacts' : 'NULL AS artifacts';
+  const history = wanted.history ? 'n.history' : 'NULL';
+  const artifacts = wanted.artifacts ? 'n.artifacts' : 'NULL';
+  const texts = ['t.status', 't.metadata', history, artifacts].filter((column) => column !== 'NULL');
+  const areValid = texts.map((column) => `AND coalesce(json_valid(${column}), 1)`).join(' ');
   return tables.rows(
-    `SELECT ${TASK_COLUMNS}, ${history}, ${artifacts} FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value
-      JOIN snapshot n ON n.task = t.pk WHERE t.ended IS NOT NULL AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?`,
+    `SELECT ${TASK_COLUMNS}, ${history} AS history, ${artifacts} AS artifacts
+      FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value JOIN snapshot n ON n.task = t.pk
+      WHERE t.ended IS NOT NULL AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?
+      ${valid ? areValid : ''}`,
     JSON.stringify(pks),
     most,
   );

@@ -7,7 +7,7 @@ import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-stor
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
 import { stateOfNumber } from './state-numbers.js';
-import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TaskTexts, taskOf } from './task-texts.js';
+import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, taskOf } from './task-texts.js';
 
 interface RecordRow {
   readonly seq: number;
@@ -96,7 +96,7 @@ function snapshotOf(
   tables: ReadTables,
   [pk, , , id, contextId]: TaskRow,
 ): { readonly seq: number; readonly task: Task } | undefined {
-  const found = tables.get<Omit<TaskTexts, 'id' | 'contextId'> & { readonly seq: number }>(
+  const found = tables.get<Omit<TextColumns, 'id' | 'contextId'> & { readonly seq: number }>(
     'SELECT seq, status, metadata, history, artifacts FROM snapshot WHERE task = ?',
     pk,
   );

@@ -48,7 +48,7 @@ import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from '.
 import { readProgress, readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { stateOfNumber } from './state-numbers.js';
-import { storedOf, type TaskRow, taskOf } from './task-texts.js';
+import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, queueFields, scopeFields } from './to-write-requests.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
 import type { ClaimedTurn, HeldResult, RecordFields } from './write-requests.js';
@@ -204,8 +204,7 @@ export class SqliteStorage implements TaskStorage {
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#open();
-    const { tasks, ...page } = await this.#ask('page', { read: 'page', query });
-    return { ...page, tasks: tasks.flatMap((row) => this.#storedFrom(row, { scope: query.scope, now })) };
+    return new TextPage(await this.#ask('page', { read: 'page', query }), { scope: query.scope, now });
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -223,8 +222,8 @@ export class SqliteStorage implements TaskStorage {
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     const now = this.#open();
     const found = await this.#ask('abandoned', { read: 'abandoned', agents, before: now - waitedMs, limit });
-    return found.flatMap(([[agent, tenant, owner], row]) =>
-      this.#storedFrom(row, { scope: { agent, tenant, owner }, now }),
+    return found.map(([[agent, tenant, owner], row]) =>
+      storedOf(row, taskOf(row), { scope: { agent, tenant, owner }, now }),
     );
   }
 
@@ -404,13 +403,6 @@ export class SqliteStorage implements TaskStorage {
   #stored(scope: Scope, taskId: string): StoredTask | undefined {
     const now = this.#clock.now();
     return this.#read(() => readTask(this.#file.tables, { scope, id: taskId }, now));
-  }
-
-  /** The task of a row; nothing if it cannot be read. */
-  #storedFrom(row: TaskRow, at: { readonly scope: Scope; readonly now: number }): readonly StoredTask[] {
-    const [, , , id] = row;
-    const stored = this.#file.tables.apart(id, () => storedOf(row, taskOf(row), at));
-    return stored === undefined ? [] : [stored];
   }
 
   /** False for a turn that a claim of the same time has brought already: a repeated claim brings it again. */

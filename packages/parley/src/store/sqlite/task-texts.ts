@@ -1,6 +1,6 @@
 import type { Task } from '../../model/task.js';
-import { ShapedTask } from '../../task/shaped-task.js';
-import type { Scope, StoredTask } from '../task-storage.js';
+import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
+import type { ListCursor, Scope, StoredTask, TaskPage } from '../task-storage.js';
 
 /** The columns of a task `t`, in the order of `TaskRow`. The large members of the task follow. */
 export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.held, t.lease_end,
@@ -27,8 +27,13 @@ export type TaskRow = readonly [
   artifacts: string | null,
 ];
 
-/** The members of a task that are kept as text. */
-export interface TaskTexts {
+/** A page of a list, as rows. */
+export interface RowPage extends Omit<TaskPage, 'tasks' | 'texts'> {
+  readonly tasks: readonly TaskRow[];
+}
+
+/** The texts of a task as columns. */
+export interface TextColumns {
   readonly id: string;
   readonly contextId: string | null;
   readonly status: string;
@@ -37,23 +42,31 @@ export interface TaskTexts {
   readonly artifacts: string | null;
 }
 
-/** The task of these texts. */
-export function parseTask({ id, contextId, status, metadata, history, artifacts }: TaskTexts): Task {
-  return ShapedTask.parse(
-    { id, contextId: contextId ?? undefined },
-    {
-      status,
-      artifacts: artifacts ?? undefined,
-      history: history ?? undefined,
-      metadata: metadata ?? undefined,
-    },
-  );
+/** The task of these columns. */
+export function parseTask(columns: TextColumns): Task {
+  return ShapedTask.parse(textsFrom(columns));
+}
+
+/** The texts of a row that holds all wanted members. */
+export function textsOf(row: TaskRow): TaskTexts {
+  const [, , , id, contextId, , , , , , status, metadata, history, artifacts] = row;
+  return textsFrom({ id, contextId, status, metadata, history, artifacts });
+}
+
+function textsFrom({ id, contextId, status, metadata, history, artifacts }: TextColumns): TaskTexts {
+  return {
+    id,
+    contextId: contextId ?? undefined,
+    status,
+    artifacts: artifacts ?? undefined,
+    history: history ?? undefined,
+    metadata: metadata ?? undefined,
+  };
 }
 
 /** The task of a row that holds all wanted members. */
 export function taskOf(row: TaskRow): Task {
-  const [, , , id, contextId, , , , , , status, metadata, history, artifacts] = row;
-  return parseTask({ id, contextId, status, metadata, history, artifacts });
+  return ShapedTask.parse(textsOf(row));
 }
 
 /** The stored task of a row. `running` holds if its lease ends after `now`. */
@@ -61,6 +74,43 @@ export function storedOf(row: TaskRow, task: Task, at: { readonly scope: Scope; 
   const [, , , , , seq, epoch, createdAt, held, leaseEnd] = row;
   const running = leaseEnd !== null && leaseEnd > at.now;
   return { scope: at.scope, task, seq, epoch, running, heldTurn: held ?? 0, createdAt };
+}
+
+/** The scope of rows, and the time at which they were read. */
+interface ReadAt {
+  readonly scope: Scope;
+  readonly now: number;
+}
+
+/** A page of rows that can be parsed. They are parsed when code reads the tasks. */
+export class TextPage implements TaskPage {
+  static readonly #tasks: PropertyDescriptor & ThisType<TextPage> = {
+    get() {
+      this.#parsed ??= this.#rows.map((row) => storedOf(row, taskOf(row), this.#at));
+      return this.#parsed;
+    },
+    enumerable: true,
+    configurable: true,
+  };
+  declare readonly tasks: readonly StoredTask[];
+  readonly total: number;
+  declare readonly next?: ListCursor;
+  readonly #rows: readonly TaskRow[];
+  readonly #at: ReadAt;
+  #parsed: readonly StoredTask[] | undefined;
+
+  constructor({ tasks, total, next }: RowPage, at: ReadAt) {
+    this.#rows = tasks;
+    this.#at = at;
+    // An own accessor, shared by all pages, as in `TaskList`.
+    Object.defineProperty(this, 'tasks', TextPage.#tasks);
+    this.total = total;
+    if (next !== undefined) this.next = next;
+  }
+
+  get texts(): readonly TaskTexts[] {
+    return this.#rows.map(textsOf);
+  }
 }
 
 /** A value as JSON text; `null` for one that is absent. */

@@ -1,7 +1,8 @@
 import type { DeliveryPage, DeliveryQuery } from '../push-deliveries.js';
 import type { RecordPage, TaskKey, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
-import type { AbandonedRow, RowPage } from './read-lists.js';
+import type { AbandonedRow } from './read-lists.js';
+import type { RowPage } from './task-texts.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 import type { LogLimits } from './write-tables.js';
 

@@ -1,0 +1,71 @@
+import type { Task } from '../model/task.js';
+import type { ListTasksResponse } from '../model/task-requests.js';
+import { HandedTask } from './handed-task.js';
+import { type TaskTexts, taskText } from './shaped-task.js';
+import { trimTask } from './trim-task.js';
+
+/** A page of tasks. `texts`: the JSON of the same tasks, if the storage has it. */
+export interface ListedPage {
+  readonly tasks: readonly { readonly task: Task }[];
+  readonly texts?: readonly TaskTexts[];
+}
+
+/** The parts of a task that a list shows. */
+export interface ListExtent {
+  readonly historyLength: number;
+  readonly includeArtifacts: boolean;
+}
+
+/** A list as an answer. Tasks that the storage has as text are parsed only if code reads them. */
+export class TaskList implements ListTasksResponse {
+  static readonly #tasks: PropertyDescriptor & ThisType<TaskList> = {
+    get() {
+      this.#trimmed ??= this.#page.tasks.map(({ task }) => trimTask(task, this.#extent));
+      return this.#trimmed;
+    },
+    enumerable: true,
+    configurable: true,
+  };
+  declare readonly tasks: readonly Task[];
+  readonly nextPageToken: string;
+  readonly pageSize: number;
+  readonly totalSize: number;
+  readonly #page: ListedPage;
+  readonly #extent: ListExtent;
+  #trimmed: readonly Task[] | undefined;
+
+  constructor(page: ListedPage, extent: ListExtent, cursor: Omit<ListTasksResponse, 'tasks'>) {
+    this.#page = page;
+    this.#extent = extent;
+    // An own accessor, so that `{ ...list }` has the tasks. All lists share one function: V8 keeps a getter made for one
+    // object, and with it the page, until a full garbage collection.
+    Object.defineProperty(this, 'tasks', TaskList.#tasks);
+    this.nextPageToken = cursor.nextPageToken;
+    this.pageSize = cursor.pageSize;
+    this.totalSize = cursor.totalSize;
+  }
+
+  /** The tasks of a list as JSON of 1.0. */
+  static textsOf(list: ListTasksResponse): readonly string[] {
+    return (#page in list && list.#texts()) || list.tasks.map(HandedTask.textOf);
+  }
+
+  /** Undefined if a history may be longer than the list shows. */
+  #texts(): readonly string[] | undefined {
+    const { texts } = this.#page;
+    const { historyLength } = this.#extent;
+    return texts?.every(({ history }) => holdsAtMost(history, historyLength)) ? texts.map(taskText) : undefined;
+  }
+}
+
+/** Each message has its id, so a text with few ids has few messages. Free members may hold the name as well. */
+function holdsAtMost(history: string | undefined, messages: number): boolean {
+  let left = messages;
+  for (let at = history?.indexOf(ID) ?? -1; at !== -1; at = history?.indexOf(ID, at + 1) ?? -1) {
+    left -= 1;
+    if (left < 0) return false;
+  }
+  return true;
+}
+
+const ID = '"messageId":';
