@@ -47,7 +47,8 @@ export class TaskList implements ListTasksResponse {
 
   /** The tasks of a list as JSON of 1.0. */
   static textsOf(list: ListTasksResponse): readonly string[] {
-    return (#page in list && list.#texts()) || list.tasks.map(HandedTask.textOf);
+    const texts = #page in list ? list.#texts() : undefined;
+    return texts ?? list.tasks.map(HandedTask.textOf);
   }
 
   /** Undefined if a history may be longer than the list shows. */

@@ -214,7 +214,7 @@ function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[
   }
 }
 
-/** The rows of ended tasks, each with at most so many bytes of large members. `valid`: only those whose texts are JSON. */
+/** Rows of ended tasks with at most `most` bytes of large members each. `valid`: only those whose texts are JSON. */
 function readRows(
   tables: ReadTables,
   pks: readonly number[],
@@ -227,7 +227,8 @@ function readRows(
   return tables.rows(
     `SELECT ${TASK_COLUMNS}, ${history} AS history, ${artifacts} AS artifacts
       FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value JOIN snapshot n ON n.task = t.pk
-      WHERE t.ended IS NOT NULL AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?
+      WHERE t.ended IS NOT NULL
+      AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?
       ${valid ? areValid : ''}`,
     JSON.stringify(pks),
     most,
