@@ -37,8 +37,8 @@ export class TaskList implements ListTasksResponse {
   constructor(page: ListedPage, extent: ListExtent, cursor: Omit<ListTasksResponse, 'tasks'>) {
     this.#page = page;
     this.#extent = extent;
-    // An own accessor, so that `{ ...list }` has the tasks. All lists share one function: V8 keeps a getter made for one
-    // object, and with it the page, until a full garbage collection.
+    // An own accessor, so that `{ ...list }` has the tasks. All lists share one function: V8 keeps a getter made for
+    // one object, and with it the page, until a full garbage collection.
     Object.defineProperty(this, 'tasks', TaskList.#tasks);
     this.nextPageToken = cursor.nextPageToken;
     this.pageSize = cursor.pageSize;

@@ -199,8 +199,8 @@ function checked(read: Read): Read {
 
 /**
  * Tasks by their row ids, in one statement, because a statement per task costs three times as much. Leaves out open
- * tasks, tasks whose texts are no JSON, and tasks so large that a page of them would exceed its bound. Leaves out all if
- * one is damaged.
+ * tasks, tasks whose texts are no JSON, and tasks too large for their share of the page. Leaves out all if one is
+ * damaged.
  */
 function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): ReadonlyMap<number, TaskRow> {
   const pks = found.slice(0, query.limit).map(([pk]) => pk);
