@@ -53,7 +53,16 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
   push: {
-    rooms: [...VALUES, 'task', 'net', 'codec/wire-codec', 'store/task-storage', 'server/push-notification-sender'],
+    rooms: [
+      ...VALUES,
+      'task',
+      'net',
+      'codec/wire-codec',
+      'store/task-storage',
+      'store/push-deliveries',
+      'auth/webhook-credentials',
+      'server/push-registration',
+    ],
   },
   bindings: {
     rooms: [
@@ -87,6 +96,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'auth',
       'agent-card',
       'server',
+      'push',
       'bindings',
     ],
     // Options use `options/option-types.ts`, with the same functions as TypeBox.

@@ -23,6 +23,7 @@ interface Event {
   readonly artifactUpdate?: { readonly artifact: { readonly parts: readonly { readonly text?: string }[] } };
 }
 
+const HOOK = 'https://hook.example/hook';
 const linesOf = (text: string) =>
   text
     .trim()
@@ -254,23 +255,12 @@ describe.each(agentKinds())('against $name', ({ start }) => {
   it('PUSH_001: webhooks are registered, shown, listed and removed, where the agent has them', async () => {
     const { capabilities } = await json<{ capabilities: { pushNotifications?: boolean } }>('card', 'get');
     const { id } = await sent('slow 600', '--async');
-    const hook = [
-      'task',
-      'push-config',
-      'create',
-      id,
-      '--url',
-      'http://127.0.0.1:9/hook',
-      '--id',
-      'h-1',
-      '--token',
-      'tok',
-    ];
+    const hook = ['task', 'push-config', 'create', id, '--url', HOOK, '--id', 'h-1', '--token', 'tok'];
     if (capabilities.pushNotifications !== true) {
       expect((await run(hook)).stderr).toMatch(/the card of the agent offers no push notifications/);
       return;
     }
-    expect(await json(...hook)).toMatchObject({ id: 'h-1', url: 'http://127.0.0.1:9/hook' });
+    expect(await json(...hook)).toMatchObject({ id: 'h-1', url: HOOK });
     expect(await json('task', 'push-config', 'get', id, 'h-1')).toMatchObject({ id: 'h-1' });
     expect(await json('task', 'push-config', 'list', id)).toMatchObject({ configs: [{ id: 'h-1' }] });
     expect((await run(['task', 'push-config', 'list', id])).stdout).toMatch(

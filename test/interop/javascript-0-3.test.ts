@@ -116,7 +116,7 @@ describe.each(EVERYWHERE)('official JavaScript client of 0.3 at $mount over $bin
     const pushNotificationConfig = { id: 'c', url: 'https://x.example' };
     await expect(
       client.transport.setTaskPushNotificationConfig({ taskId: id, pushNotificationConfig }),
-    ).rejects.toThrow(PushNotificationNotSupportedError);
+    ).rejects.toThrow(mount === '/' ? TaskNotFoundError : PushNotificationNotSupportedError);
     const { task } = await peer.send({ message: { messageId: `tck-complete-task-${id}`, parts: [{ text: 'x' }] } });
     await expect(peer.send({ message: { taskId: idOf(task), parts: [{ text: 'x' }] } })).rejects.toThrow(
       UnsupportedOperationError,

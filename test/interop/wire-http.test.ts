@@ -36,7 +36,11 @@ describe('cards', () => {
             ]
           : []),
       ],
-      capabilities: { streaming: mount !== '/echo', pushNotifications: false, extendedAgentCard: mount === '/spec' },
+      capabilities: {
+        streaming: mount !== '/echo',
+        pushNotifications: ['/', '/tck', '/hello'].includes(mount),
+        extendedAgentCard: mount === '/spec',
+      },
     });
     for (const skill of card.skills as Body[]) {
       expect(skill).toMatchObject({

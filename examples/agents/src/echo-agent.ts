@@ -20,6 +20,7 @@ export function echoAgent() {
     name: 'Echo Agent',
     description: 'Answers every message with its own text.',
     streaming: false,
+    pushNotifications: false,
     skills: [
       {
         id: 'echo',

@@ -1,5 +1,5 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
-import { createA2AHost, openAuditFile } from 'parley-a2a/node';
+import { createA2AHost, isLocalHost, openAuditFile } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
 import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
@@ -9,6 +9,9 @@ import { echoAgent } from './echo-agent.js';
 import { readExampleConfig } from './example-config.js';
 import { helloAgent } from './hello-agent.js';
 import { spec03Agent, specAgent } from './spec-agent.js';
+
+/** Webhooks of this machine. */
+const LOOPBACK = ['localhost', '*.localhost', '127.0.0.0/8', '::1'];
 
 try {
   await serve();
@@ -28,6 +31,9 @@ async function serve(): Promise<void> {
   const cache = config.redisUrl === undefined ? undefined : await openCache(config.redisUrl, logger);
   const { auditFile } = config;
   const audit = auditFile === undefined ? undefined : await openAuditFile({ path: auditFile, reopenAtSighup: true });
+  const isTestBed = isLocalHost(config.host);
+  if (isTestBed)
+    logger.warn('webhooks on loopback addresses are allowed, because this server listens on loopback only');
   const host = createA2AHost({
     agents: {
       '/': compliance,
@@ -51,6 +57,7 @@ async function serve(): Promise<void> {
     ...(audit && { audit }),
     ...(config.publicHosts !== undefined && { publicHosts: config.publicHosts }),
     allowAnonymous: config.allowAnonymous,
+    push: { allow: [...config.pushAllow, ...(isTestBed ? LOOPBACK : [])] },
     openapi: true,
     ...(config.publicUrl !== undefined && { url: config.publicUrl }),
     ...(config.corsOrigins !== undefined && { cors: config.corsOrigins }),

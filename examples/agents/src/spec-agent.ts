@@ -40,6 +40,7 @@ export function specAgent(tools: BehaviourTools) {
     id: 'spec',
     versions: ['1.0'],
     agent: executor,
+    pushNotifications: false,
     name: 'Spec Agent',
     description: 'Shows what the protocol can do: the keyword that a message begins with chooses what happens.',
     defaultOutputModes: ['text/plain', 'application/json', 'image/svg+xml'],

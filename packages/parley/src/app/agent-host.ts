@@ -9,6 +9,9 @@ import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type ClientGroups, clientGroups, isLoopbackGroup } from '../net/client-address.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
+import type { DeliverySender } from '../push/delivery-sender.js';
+import type { ServedDeliveries } from '../push/served-deliveries.js';
+import type { Clock } from '../runtime/clock.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
@@ -32,12 +35,16 @@ import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js'
 import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
+import { type PushPorts, registrationOf, senderOf } from './push-delivery.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
 
 const NOTHING_HERE = errorAnswer({
   status: 404,
   message: 'No agent is served here. GET / lists the agents of this server',
 });
+
+/** The time of requests to webhooks, if the turns have used up the grace. */
+const LAST_DELIVERIES_MS = 1_000;
 
 /** The agents of a host, their ports, and the settings of the host. */
 export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
@@ -58,6 +65,8 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly extensions: readonly HostExtension[];
   /** Absent: the host measures nothing. */
   readonly metrics?: MetricsOptions | undefined;
+  /** The ports of push notifications. Absent: the agents send none. */
+  readonly push?: PushPorts | undefined;
   /** The figures of the process, if the host knows them. */
   readonly process?: ProcessFigures | undefined;
 }
@@ -73,6 +82,8 @@ export class AgentHost {
   readonly #readiness: Readiness;
   readonly #endpoints = new Map<string, Exchange>();
   readonly #metrics: HostMetrics | undefined;
+  readonly #sender: DeliverySender | undefined;
+  readonly #clock: Clock;
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -90,6 +101,7 @@ export class AgentHost {
       node,
       streamBroke,
       streamPlaces,
+      registration: options.push && registrationOf(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
       addressOf: limitedAddresses(clientGroups(options.isTrustedProxy)),
       limitReached: ({ limit }: ReachedLimit) => this.#metrics?.requests.limited(limit),
@@ -105,6 +117,8 @@ export class AgentHost {
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
+    this.#sender = this.#makeSender(options);
+    this.#clock = options.clock;
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     this.#route = prefixRouter(this.#mounts);
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
@@ -183,9 +197,21 @@ export class AgentHost {
    * @throws OptionsError if no agent is there, or it has a handler of its own.
    */
   tasks(path: string, owner: TaskOwner = {}): ServedTasks {
+    return this.#mountAt('tasks', path).agent.tasks(owner);
+  }
+
+  /**
+   * The push deliveries of the agent under a path, for the application's own code.
+   * @throws OptionsError if no agent is there, or it has a handler of its own.
+   */
+  deliveries(path: string): ServedDeliveries {
+    return this.#mountAt('deliveries', path).agent.deliveries;
+  }
+
+  #mountAt(subject: string, path: string): AgentMount {
     const mount = this.#mounts.find((one) => one.path === path);
-    if (mount === undefined) throw new OptionsError('tasks', [`no agent is served at "${path}"`]);
-    return mount.agent.tasks(owner);
+    if (mount === undefined) throw new OptionsError(subject, [`no agent is served at "${path}"`]);
+    return mount;
   }
 
   /** Takes over the turns of an earlier process. The first request waits for it. After a failure it may run again. */
@@ -194,6 +220,7 @@ export class AgentHost {
       () => {
         this.#started = true;
         this.#sweeper.start();
+        this.#sender?.start();
       },
       (error: unknown) => {
         this.#starting = undefined;
@@ -211,8 +238,17 @@ export class AgentHost {
   /** Lets running turns end for a grace; the storage stays open. */
   async close(graceMs: number): Promise<void> {
     await this.#sweeper.stop();
+    const since = this.#clock.monotonic();
     await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));
+    // The last events of the turns are on their way only now.
+    const left = graceMs - (this.#clock.monotonic() - since);
+    await this.#sender?.close(Math.max(left, Math.min(graceMs, LAST_DELIVERIES_MS)));
     this.#metrics?.close();
+  }
+
+  #makeSender(options: AgentHostOptions): DeliverySender | undefined {
+    const pushing = this.#agents.filter(({ isPushing }) => isPushing).map(({ id }) => id);
+    return options.push && pushing.length > 0 ? senderOf(options.push, pushing, options) : undefined;
   }
 
   #measure(
@@ -220,12 +256,14 @@ export class AgentHost {
     streamPlaces: KeyedPlaces,
   ): HostMetrics | undefined {
     if (metrics === undefined) return undefined;
+    const sender = this.#sender;
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams: () => streamPlaces.total,
       waiting: () => this.#readiness.waiting(),
       cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,
+      push: sender && (() => sender.figures),
     };
     return new HostMetrics({ options: metrics, sources, storage, clock });
   }

@@ -11,6 +11,7 @@ import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
+import { ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { KeyedPlaces } from '../runtime/keyed-places.js';
@@ -21,6 +22,7 @@ import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
+import type { PushRegistration } from '../server/push-registration.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
@@ -55,6 +57,8 @@ export interface SharedPorts extends AgentPorts {
   readonly limitReached: (limit: ReachedLimit) => void;
   /** The process on the storage: it keeps the leases of all agents. */
   readonly node: EngineNode;
+  /** The rules for webhooks. Absent: the host sends no push notifications. */
+  readonly registration?: PushRegistration | undefined;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke: (code: ErrorCode) => void;
 }
@@ -88,7 +92,7 @@ export class ServedAgent {
   constructor({ path, options, ports }: ServedAgentSetup) {
     this.#options = enforced(options);
     this.#ports = ports;
-    this.#capabilities = capabilitiesOf(this.#options);
+    this.#capabilities = capabilitiesOf(this.#options, ports);
     this.#modes = declaredModes(options);
     this.id = options.id ?? path;
     if (options.handler !== undefined) {
@@ -108,6 +112,21 @@ export class ServedAgent {
   /** Finds the users of the agent. Absent: every caller is anonymous. */
   get authenticator(): Authenticator | undefined {
     return this.#options.authenticator;
+  }
+
+  /** True if the host sends the push notifications of the agent. */
+  get isPushing(): boolean {
+    return this.#engine !== undefined && this.#capabilities.pushNotifications;
+  }
+
+  /**
+   * The push deliveries of the agent, for the application's own code.
+   * @throws OptionsError if a handler of the application has them.
+   */
+  get deliveries(): ServedDeliveries {
+    if (this.#engine === undefined)
+      throw new OptionsError(this.id, ['has a handler of its own, which sends its push notifications']);
+    return new ServedDeliveries({ agent: this.id, storage: this.#ports.storage });
   }
 
   /** Turns that run now. */
@@ -205,7 +224,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, uncaughtErrors, logger, node, turnPlaces } = this.#ports;
+    const { storage, clock, ids, uncaughtErrors, logger, node, turnPlaces, registration } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const card = this.card([]);
     return new DefaultRequestHandler({
@@ -221,6 +240,7 @@ export class ServedAgent {
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),
       ...(limits && { limits }),
+      ...(registration && this.#capabilities.pushNotifications && { push: registration }),
       ...(idempotency && { idempotency }),
     });
   }
@@ -237,13 +257,18 @@ function enforced(options: AgentOptions): AgentOptions {
   return { ...options, authenticator: requiring(authenticator, securityRequirements) };
 }
 
-function capabilitiesOf(options: AgentOptions): ServedCapabilities {
+function capabilitiesOf(
+  options: AgentOptions,
+  { registration }: Pick<SharedPorts, 'registration'>,
+): ServedCapabilities {
   const streaming = options.streaming ?? true;
   const { authenticator, idempotency } = options;
   const ownEngine = options.handler === undefined;
   return {
     streaming,
-    pushNotifications: false,
+    pushNotifications: ownEngine
+      ? registration !== undefined && options.pushNotifications !== false
+      : options.pushNotifications === true,
     extendedAgentCard: options.extendedAgentCard !== undefined,
     streamResume: ownEngine && streaming,
     idempotentSend: ownEngine && (authenticator !== undefined || idempotency?.anonymous === true),

@@ -1,4 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
+import { Destinations } from '../net/destinations.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
@@ -19,6 +20,8 @@ export interface ServerConfig {
   readonly trustProxy: readonly string[];
   /** For `publicHosts` of a server; absent: not listed. */
   readonly publicHosts?: readonly string[];
+  /** For `push.allow` of a server. */
+  readonly pushAllow: readonly string[];
   /** True if the server may listen beyond loopback without authentication. */
   readonly allowAnonymous: boolean;
   /** For `cors` of a server; absent: no pages of other origins. */
@@ -47,6 +50,7 @@ const NAMES = [
   'A2A_PUBLIC_URL',
   'A2A_TRUST_PROXY',
   'A2A_PUBLIC_HOSTS',
+  'A2A_PUSH_ALLOW',
   'A2A_ALLOW_ANONYMOUS',
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
@@ -88,6 +92,11 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
   );
   const hosts = read('A2A_PUBLIC_HOSTS', hostsOf, 'hosts such as agents.example.com, separated by commas');
+  const pushAllow = read(
+    'A2A_PUSH_ALLOW',
+    destinationsOf,
+    'hosts, addresses or ranges such as 10.0.0.0/8, separated by commas',
+  );
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
   const corsOrigins = read(
     'A2A_CORS_ORIGINS',
@@ -108,6 +117,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(publicUrl !== undefined && { publicUrl }),
     trustProxy: trustProxy ?? [],
     ...(hosts !== undefined && { publicHosts: hosts }),
+    pushAllow: pushAllow ?? [],
     allowAnonymous: allowAnonymous ?? false,
     ...(corsOrigins !== undefined && { corsOrigins }),
     ...(secretKeys !== undefined && { secretKeys }),
@@ -152,6 +162,16 @@ function proxiesOf(text: string): readonly string[] | undefined {
   try {
     trustedProxies(entries);
     return entries;
+  } catch {
+    return undefined;
+  }
+}
+
+function destinationsOf(text: string): readonly string[] | undefined {
+  const allow = text.split(',').map((entry) => entry.trim());
+  try {
+    new Destinations({ allow });
+    return allow;
   } catch {
     return undefined;
   }

@@ -30,6 +30,12 @@ export interface ErrorWords {
   readonly message: string;
 }
 
+/** The body of push notifications: each event as in a stream (Spec §4.3.3), or the task as it stands after it. */
+export interface NotificationForm {
+  readonly mediaType: string;
+  readonly shows: 'event' | 'task';
+}
+
 /**
  * The model on the wire of one version: names and shapes. Pure: same input, same output. Bindings know versions only
  * through this interface.
@@ -49,6 +55,8 @@ export interface WireCodec {
   encode<Name extends UnaryOperationName>(operation: Name, response: OperationTypes[Name]['response']): string;
   /** One event of a stream as JSON. */
   encodeEvent(item: StreamItem): string;
+  /** The body of a push notification. */
+  readonly notification: NotificationForm;
   /** An agent card as JSON. */
   encodeCard(card: AgentCard): string;
   /**

@@ -15,6 +15,7 @@ import { sealedStorage } from '../store/sealed-storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import { pushPorts } from './push-setup.js';
 import { systemClock, systemIds } from './runtime.js';
 
 /** The options of a host, and the function that was called with them. */
@@ -67,6 +68,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       metrics: metricsOf(options.metrics, operates),
       logRequests: options.logRequests ?? operates,
       audit: options.audit && { log: options.audit, addressOf: (request) => clientAddress(request, isTrustedProxy) },
+      push: pushPorts(subject, options.push ?? operates),
       extensions: [...((options.health ?? operates) ? [healthExtension] : []), protectedResourceExtension],
     },
     rule: {

@@ -18,6 +18,7 @@ import type { TaskOwner } from '../app/served-agent.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { hostSetup } from './host-setup.js';
@@ -31,10 +32,12 @@ export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions } from '../app/options/agent-options.js';
 export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';
+export type { PushOptions } from '../app/options/push-options.js';
 export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { OptionsError } from '../errors/options-error.js';
 export { isLocalHost } from '../net/public-hosts.js';
+export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
@@ -72,6 +75,11 @@ export interface A2AHost {
    * @throws OptionsError if no agent is under the path, or it has a handler of its own.
    */
   tasksOf(path: string, owner?: TaskOwner): ServedTasks;
+  /**
+   * The push deliveries of an agent, for the application's own code: listed, replayed, purged.
+   * @throws OptionsError if no agent is under the path, or it has a handler of its own.
+   */
+  deliveriesOf(path: string): ServedDeliveries;
   /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   /**
@@ -84,10 +92,12 @@ export interface A2AHost {
 }
 
 /** A server of one agent. */
-export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf'> {
+export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'tasksOf' | 'deliveriesOf'> {
   readonly agentCard: AgentCard;
   /** The tasks of anonymous callers, for the application's own code. */
   readonly tasks: ServedTasks;
+  /** The push deliveries of all tasks: listed, replayed, purged. */
+  readonly deliveries: ServedDeliveries;
   /** The tasks of one owner. */
   tasksOf(owner: TaskOwner): ServedTasks;
 }
@@ -130,6 +140,9 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
     get tasks() {
       return server.tasks(path);
     },
+    get deliveries() {
+      return server.deliveries(path);
+    },
     tasksOf: (owner) => server.tasks(path, owner),
     ...callsOf(server),
   };
@@ -154,6 +167,7 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
       return server.url;
     },
     tasksOf: (path, owner) => server.tasks(path, owner),
+    deliveriesOf: (path) => server.deliveries(path),
     ...callsOf(server),
   };
 }

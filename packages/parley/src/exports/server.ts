@@ -9,6 +9,7 @@ import type { TaskOwner } from '../app/served-agent.js';
 import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { hostSetup } from './host-setup.js';
@@ -22,6 +23,7 @@ export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 export type { HostOptions, MountOptions } from '../app/options/host-options.js';
+export type { PushOptions } from '../app/options/push-options.js';
 export type { TaskOwner } from '../app/served-agent.js';
 export type { Authentication, Authenticator, Credentials } from '../auth/authenticator.js';
 export type { User } from '../auth/user.js';
@@ -32,6 +34,7 @@ export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cac
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
 export type { AgentCard } from '../model/agent-card.js';
 export type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
+export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { Clock } from '../runtime/clock.js';
 export type { IdSource } from '../runtime/id-source.js';
 export type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
@@ -93,6 +96,8 @@ export interface AgentHandler {
   readonly logger: Logger;
   /** The tasks of anonymous callers, or of the owner given. */
   tasks(owner?: TaskOwner): ServedTasks;
+  /** The push deliveries of all tasks: listed, replayed, purged. */
+  deliveries(): ServedDeliveries;
   /** Lets running turns end for a grace (default 5 s), then ends the streams. The storage stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -128,6 +133,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     exchange,
     logger,
     tasks: (owner: TaskOwner = {}) => host.tasks(path, owner),
+    deliveries: () => host.deliveries(path),
     close: async ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => {
       host.drain();
       await host.close(graceMs);

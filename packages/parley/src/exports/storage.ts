@@ -55,6 +55,7 @@ export type {
   Scope,
   StorageLoad,
   StorageNode,
+  StoredPushConfig,
   StoredTask,
   Swept,
   TaskKey,

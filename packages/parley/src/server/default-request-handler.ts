@@ -1,12 +1,20 @@
 import type { User } from '../auth/user.js';
 import {
   ExtendedAgentCardNotConfiguredError,
+  PushNotificationNotSupportedError,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '../errors/spec-errors.js';
 import { UnauthenticatedError } from '../errors/standard-errors.js';
 import type { AgentCard } from '../model/agent-card.js';
+import type {
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from '../model/push-notification-config.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { SendMessageResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
@@ -43,6 +51,8 @@ import { TaskStreams } from './execution/task-streams.js';
 import { TurnWaiter } from './execution/turn-waiter.js';
 import { WaitingExpiry } from './execution/waiting-expiry.js';
 import { Idempotency, type IdempotencyOptions } from './idempotency.js';
+import { PushConfigurations } from './push-configurations.js';
+import type { PushRegistration } from './push-registration.js';
 import type { ServerCallContext } from './server-call-context.js';
 import { listTasks } from './task-listing.js';
 
@@ -66,6 +76,8 @@ export interface DefaultRequestHandlerOptions {
   /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
+  /** The rules for push configurations. Absent: the agent sends no push notifications. */
+  readonly push?: PushRegistration;
   readonly idempotency?: IdempotencyOptions;
   /** The places of turns by caller, shared by the engines of a process. Default: no limit. */
   readonly turnPlaces?: KeyedPlaces;
@@ -87,6 +99,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #expiry: WaitingExpiry;
   readonly #extendedAgentCard: ExtendedAgentCards | undefined;
   readonly #challenges: readonly string[];
+  readonly #push: PushConfigurations | undefined;
 
   constructor(options: DefaultRequestHandlerOptions) {
     super();
@@ -120,7 +133,10 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     };
     this.#node = node;
     this.#turns = new RunningTurns(this.#context, node);
-    this.#intake = new MessageIntake(this.#context, this.#turns, new Idempotency(options.idempotency ?? {}));
+    const { storage: bounded } = this.#context;
+    this.#push = options.push && new PushConfigurations({ storage: bounded, ids, registration: options.push });
+    const idempotency = new Idempotency(options.idempotency ?? {});
+    this.#intake = new MessageIntake(this.#context, { turns: this.#turns, idempotency, push: this.#push });
     this.#streams = new TaskStreams(this.#context, node);
     this.#cancellation = new Cancellation(this.#context, this.#turns);
     this.#expiry = new WaitingExpiry(this.#context);
@@ -211,6 +227,35 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     return new DeferredStream(() => this.#streams.ofTask(scope, request.id, context.lastEventId));
   }
 
+  override createTaskPushNotificationConfig(
+    request: TaskPushNotificationConfig,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
+    const { version } = context;
+    return this.#pushing().create({ scope: this.#scope(request.tenant, context), request, version });
+  }
+
+  override getTaskPushNotificationConfig(
+    request: GetTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<TaskPushNotificationConfig> {
+    return this.#pushing().get({ scope: this.#scope(request.tenant, context), request });
+  }
+
+  override listTaskPushNotificationConfigs(
+    request: ListTaskPushNotificationConfigsRequest,
+    context: ServerCallContext,
+  ): Promise<ListTaskPushNotificationConfigsResponse> {
+    return this.#pushing().list({ scope: this.#scope(request.tenant, context), request });
+  }
+
+  override deleteTaskPushNotificationConfig(
+    request: DeleteTaskPushNotificationConfigRequest,
+    context: ServerCallContext,
+  ): Promise<undefined> {
+    return this.#pushing().delete({ scope: this.#scope(request.tenant, context), request });
+  }
+
   override async getExtendedAgentCard(
     _request: GetExtendedAgentCardRequest,
     context: ServerCallContext,
@@ -219,6 +264,11 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const card = context.user && this.#extendedAgentCard(context.user);
     if (!card) throw new UnauthenticatedError(this.#challenges);
     return card;
+  }
+
+  #pushing(): PushConfigurations {
+    if (this.#push === undefined) throw new PushNotificationNotSupportedError();
+    return this.#push;
   }
 
   #scope(tenant: string | undefined, context: ServerCallContext): Scope {

@@ -1,6 +1,5 @@
-import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import type { LogRecord } from '../task/log-record.js';
-import type { Lease, Scope, TaskKey } from './task-storage.js';
+import type { Lease, Scope, StoredPushConfig, TaskKey } from './task-storage.js';
 
 /** The key of a queue of deliveries: each push configuration of a task has one queue. */
 export interface DeliveryKey {
@@ -41,7 +40,7 @@ export interface DeliveryClaimRequest extends Lease {
 
 /** A queue for a node, held until its lease ends. */
 export interface DeliveryClaim extends HeldDelivery {
-  readonly config: TaskPushNotificationConfig;
+  readonly config: StoredPushConfig;
   readonly position: number;
   readonly last: number;
   readonly attempts: number;
@@ -68,6 +67,8 @@ export type DeliveryOutcome =
   | { readonly kind: 'delivered'; readonly through: number; readonly status?: number; readonly leaseMs?: number }
   /** The attempt failed. A node can claim the queue again after `inMs`. */
   | { readonly kind: 'retry'; readonly inMs: number; readonly status?: number }
+  /** No attempt was made. A node can claim the queue again after `inMs`. */
+  | { readonly kind: 'defer'; readonly inMs: number; readonly status?: never }
   /** No node claims the queue until a replay. */
   | { readonly kind: 'park'; readonly reason: string; readonly status?: number };
 

@@ -166,6 +166,12 @@ export interface Claims {
   readonly more: boolean;
 }
 
+/** A push configuration as it is kept. */
+export interface StoredPushConfig extends TaskPushNotificationConfig {
+  /** The protocol version of its registration, `Major.Minor`. It decides what its webhook gets. */
+  readonly registeredIn?: string;
+}
+
 /** One message with its task, if that is new, its turn, and its push configuration and idempotency key, if any. */
 export interface Acceptance {
   readonly scope: Scope;
@@ -179,7 +185,7 @@ export interface Acceptance {
    */
   readonly claim?: Lease;
   /** Kept under its id, or that of the task if it has none. */
-  readonly pushConfig?: TaskPushNotificationConfig;
+  readonly pushConfig?: StoredPushConfig;
   readonly idempotency?: IdempotencyKey;
   /**
    * True if the node has asked the same before and missed the answer. If the message waits or runs, the storage answers
@@ -456,15 +462,15 @@ export interface TaskStorage extends PushDeliveries {
   /** Adds or replaces by `config.id`; false if the scope has no such task. */
   putPushConfig(
     scope: Scope,
-    config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
+    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean>;
-  pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined>;
+  pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined>;
   /** All of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
   pushConfigs(
     scope: Scope,
     taskId: string,
     page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly TaskPushNotificationConfig[] | undefined>;
+  ): Promise<readonly StoredPushConfig[] | undefined>;
   /** False if the scope has no such task; a missing configuration is no error (Spec §3.1.10). */
   deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
 

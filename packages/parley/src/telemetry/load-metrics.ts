@@ -1,5 +1,5 @@
 import type { Histogram, Meter, Observe } from './meter.js';
-import type { CacheFigures, ProcessFigures } from './server-figures.js';
+import type { CacheFigures, ProcessFigures, PushFigures } from './server-figures.js';
 
 /** Sources of the figures of a server, other than its requests. */
 export interface LoadSources {
@@ -10,6 +10,7 @@ export interface LoadSources {
   readonly waiting: () => Promise<number | undefined>;
   readonly cache?: (() => CacheFigures) | undefined;
   readonly process?: ProcessFigures | undefined;
+  readonly push?: (() => PushFigures) | undefined;
 }
 
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -31,6 +32,7 @@ export class LoadMetrics {
       this.#work(meter, sources);
       if (sources.cache !== undefined) this.#cache(meter, sources.cache);
       if (sources.process !== undefined) this.#process(meter, sources.process);
+      if (sources.push !== undefined) this.#push(meter, sources.push);
     }
   }
 
@@ -65,6 +67,26 @@ export class LoadMetrics {
       observation.observe(hits, { result: 'hit' });
       observation.observe(misses, { result: 'miss' });
     });
+  }
+
+  #push(meter: Meter, push: () => PushFigures): void {
+    const attempts = { description: 'Attempts to deliver push notifications, by result', unit: '{attempt}' };
+    this.#observe(meter.createObservableCounter('a2a.push.attempts', attempts), (observation) => {
+      const { delivered, failed } = push();
+      observation.observe(delivered, { result: 'delivered' });
+      observation.observe(failed, { result: 'failed' });
+    });
+    const parked = { description: 'Push configurations that were parked after failed attempts', unit: '{queue}' };
+    this.#observe(meter.createObservableCounter('a2a.push.parked', parked), (observation) =>
+      observation.observe(push().parked),
+    );
+    this.#gauge(meter, ['a2a.push.in_flight', '{request}', 'Requests to webhooks under way'], (observation) =>
+      observation.observe(push().inFlight),
+    );
+    const oldest = 'Time for which the oldest failing push configuration has waited';
+    this.#gauge(meter, ['a2a.push.oldest_wait', 's', oldest], (observation) =>
+      observation.observe(push().oldestWaitMs / 1_000),
+    );
   }
 
   #process(meter: Meter, process: ProcessFigures): void {

@@ -46,3 +46,17 @@ export interface ProcessFigures {
   /** Delay of the event loop over about a minute. */
   eventLoopDelay(): DelayFigures;
 }
+
+/** The figures of the deliveries of one process. */
+export interface PushFigures {
+  /** Acknowledged notifications. */
+  readonly delivered: number;
+  /** Failed attempts. */
+  readonly failed: number;
+  /** Queues that were parked. */
+  readonly parked: number;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /** Age of the oldest queue that waits for another attempt, in ms; 0 if none does. */
+  readonly oldestWaitMs: number;
+}

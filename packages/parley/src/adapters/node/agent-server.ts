@@ -62,6 +62,11 @@ export class AgentServer {
     return this.#host.tasks(...args);
   }
 
+  /** The push deliveries of the agent under a path, for the application's own code. */
+  deliveries(path: string): ReturnType<AgentHost['deliveries']> {
+    return this.#host.deliveries(path);
+  }
+
   /** The exchange without a socket. */
   get exchange(): Exchange {
     return this.#host.exchange;

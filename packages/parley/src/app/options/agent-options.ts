@@ -35,6 +35,11 @@ export interface ServedAgentOptions extends AgentCardOptions {
   /** True if the agent offers streaming calls; default true. */
   readonly streaming?: boolean;
   /**
+   * True if the agent sends push notifications. Default: if the host does. An agent with a `handler` sends them itself:
+   * there the default is false.
+   */
+  readonly pushNotifications?: boolean;
+  /**
    * Authenticates callers. Callers without a valid credential are refused, unless it is `optional`. Default: the
    * authenticator of the host; without one every caller is anonymous.
    */
@@ -90,6 +95,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   handler: Type.Optional(withMethod('sendMessage')),
   id: Type.Optional(nonEmpty),
   streaming: Type.Optional(flag),
+  pushNotifications: Type.Optional(flag),
   authenticator: Type.Optional(withMethod('authenticate')),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),

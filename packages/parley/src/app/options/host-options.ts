@@ -31,6 +31,7 @@ import {
   withMethod,
 } from './option-schemas.js';
 import * as Type from './option-types.js';
+import { type PushOptions, pushSchema } from './push-options.js';
 
 /** The options of a server or handler for all of its agents. */
 export interface HostOptions {
@@ -95,6 +96,11 @@ export interface HostOptions {
   readonly logRequests?: boolean;
   /** Gets a record of each call and each refusal. The application closes a log that it opens. Default: none. */
   readonly audit?: AuditLog;
+  /**
+   * Push notifications of the agents, and the private webhooks that may be called. Default: true for a server with a
+   * socket of its own, false where an agent is put behind another host.
+   */
+  readonly push?: boolean | PushOptions;
 }
 
 /** The place of a single agent. */
@@ -140,6 +146,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   metrics: Type.Optional(metricsSchema),
   logRequests: Type.Optional(flag),
   audit: Type.Optional(withMethod('write')),
+  push: Type.Optional(pushSchema),
 };
 
 /** Compression by the option, with the compressor of the host. */

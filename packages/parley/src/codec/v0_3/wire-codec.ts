@@ -42,6 +42,7 @@ export function oldCodec({ protocolVersion, version, dialect, operations }: OldV
     decode,
     encode: (operation, response) => JSON.stringify(encode(operation, response)),
     encodeEvent: (item) => JSON.stringify(writeStreamResponse(dialect, item)),
+    notification: { mediaType: 'application/json', shows: 'task' },
     encodeCard: (card) => JSON.stringify(writeAgentCard(protocolVersion, card)),
     framesErrors: true,
     wordsOf,

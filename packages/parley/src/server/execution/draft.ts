@@ -1,7 +1,6 @@
 import type { Message } from '../../model/message.js';
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
-import type { CallerContext, Claim, IdempotencyKey, Scope } from '../../store/task-storage.js';
+import type { CallerContext, Claim, IdempotencyKey, Scope, StoredPushConfig } from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
 
 /** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
@@ -14,7 +13,7 @@ export interface Draft {
   readonly callerKey: string | undefined;
   /** The task that it may become: SUBMITTED, with the message in its history. */
   readonly task: Task & { readonly contextId: string };
-  readonly pushConfig?: TaskPushNotificationConfig;
+  readonly pushConfig?: StoredPushConfig;
   readonly idempotency?: IdempotencyKey;
 }
 

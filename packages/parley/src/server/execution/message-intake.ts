@@ -20,8 +20,10 @@ import type {
   IdempotencyKey,
   Remembered,
   Scope,
+  StoredPushConfig,
 } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
+import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
@@ -45,6 +47,10 @@ export interface Envelope {
   readonly key: IdempotencyKey | undefined;
   /** Names the caller in limits. */
   readonly callerKey: string | undefined;
+  /** The webhook that comes with the message. */
+  readonly pushConfig: StoredPushConfig | undefined;
+  /** True once the task is known to have room for the webhook. */
+  readonly hasRoom?: true;
   /** Called when the message is stored, or when its agent decides about it. */
   readonly takenIn: (() => void) | undefined;
 }
@@ -56,18 +62,28 @@ export type Submission =
   | { readonly kind: 'turn'; readonly turn: number; readonly claim: Claim | undefined; readonly start: () => void }
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
+/** Other parts of the engine that take messages in. */
+export interface IntakeParts {
+  readonly turns: RunningTurns;
+  readonly idempotency: Idempotency;
+  /** Absent: the agent sends no push notifications. */
+  readonly push: PushConfigurations | undefined;
+}
+
 /** Takes messages in. Refuses a wrong message before anything is stored. */
 export class MessageIntake {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
   readonly #idempotency: Idempotency;
+  readonly #push: PushConfigurations | undefined;
   /** Running replies, for repeats that arrive before the first is answered. */
   readonly #pending = new Map<string, { digest: string; result: Promise<Submission> }>();
 
-  constructor(context: EngineContext, turns: RunningTurns, idempotency: Idempotency) {
+  constructor(context: EngineContext, { turns, idempotency, push }: IntakeParts) {
     this.#context = context;
     this.#turns = turns;
     this.#idempotency = idempotency;
+    this.#push = push;
   }
 
   /**
@@ -81,13 +97,15 @@ export class MessageIntake {
     if (request.message.role !== 'ROLE_USER') {
       throw new InvalidParamsError([{ field: 'message.role', description: 'must be ROLE_USER' }]);
     }
-    if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
+    const webhook = configuration?.taskPushNotificationConfig;
+    if (webhook && !this.#push) throw new PushNotificationNotSupportedError();
+    const pushConfig = webhook && this.#push?.ofMessage(webhook, context.version);
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context, limits.listItems);
     const key = this.#idempotency.keyOf(scope, request.message);
     const message = withShortLists(request.message, limits.listItems);
     const { takenIn, caller: callerKey } = context;
-    const envelope = { scope, message, caller, key, callerKey, takenIn };
+    const envelope = { scope, message, caller, key, callerKey, takenIn, pushConfig };
     if (message.taskId) return { ...envelope, taskId: message.taskId, task: undefined };
     const taskId = ids.ordered();
     // Ordered ids, like those of tasks: stores keep indexes by them.
@@ -113,6 +131,7 @@ export class MessageIntake {
       envelope.takenIn?.();
       return key ? this.#decideOnce(envelope, task, key) : this.#decide(envelope, task);
     }
+    if (!task && envelope.pushConfig && !envelope.hasRoom) return this.#submitIfRoom(envelope, startsNone);
     const full = startsNone ? turnPlaces.add(callerKey) : turnPlaces.take(callerKey);
     if (full !== undefined) return this.#submitBeyond(envelope, full);
     const { promise, resolve, reject } = Promise.withResolvers<Submission>();
@@ -158,7 +177,15 @@ export class MessageIntake {
     throw tooManyTurns(full, turnPlaces.limits);
   }
 
-  #acceptance({ scope, message, caller, taskId, task, key }: Envelope): Acceptance {
+  /** Submits a message with a webhook to an existing task, if that has room for the webhook. */
+  #submitIfRoom(envelope: Envelope, startsNone: boolean): Promise<Submission> {
+    const { scope, taskId, pushConfig } = envelope;
+    if (!this.#push) throw new PushNotificationNotSupportedError();
+    const place = { scope, taskId, configId: pushConfig?.id ?? taskId };
+    return this.#push.withRoom(place, () => this.submit({ ...envelope, hasRoom: true }, startsNone));
+  }
+
+  #acceptance({ scope, message, caller, taskId, task, key, pushConfig }: Envelope): Acceptance {
     const { lease, limits } = this.#context;
     return {
       scope,
@@ -166,6 +193,7 @@ export class MessageIntake {
       caller,
       task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
       claim: lease,
+      ...(pushConfig && { pushConfig }),
       ...(key && { idempotency: key }),
       waitingLimit: limits.waitingMessages,
     };
@@ -284,10 +312,11 @@ export class MessageIntake {
 
   async #decide(envelope: Envelope, task: Task & { readonly contextId: string }): Promise<Submission> {
     const { turnPlaces } = this.#context;
-    const { scope, message, caller, callerKey, key } = envelope;
+    const { scope, message, caller, callerKey, key, pushConfig } = envelope;
     const full = turnPlaces.full(callerKey);
     if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
-    const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...(key && { idempotency: key }) });
+    const kept = { ...(pushConfig && { pushConfig }), ...(key && { idempotency: key }) };
+    const turn = this.#turns.draft({ scope, message, caller, callerKey, task, ...kept });
     const opening = await turn.opening;
     if (opening === undefined) throw new TypeError('A draft has an opening');
     if ('reply' in opening) return { kind: 'reply', message: opening.reply };

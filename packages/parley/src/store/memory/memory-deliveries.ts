@@ -1,4 +1,3 @@
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type {
   DeliveryClaim,
   DeliveryClaimRequest,
@@ -20,7 +19,7 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import { isSameScope } from '../task-storage.js';
+import { isSameScope, type StoredPushConfig } from '../task-storage.js';
 import type { WakeupListener } from '../wakeups.js';
 import { SortedList } from './sorted-list.js';
 import { firstBytes, type TaskEntry } from './task-entry.js';
@@ -28,7 +27,7 @@ import { firstBytes, type TaskEntry } from './task-entry.js';
 /** A push configuration of a task with its queue of deliveries. */
 export interface ConfigEntry {
   readonly task: TaskEntry;
-  readonly config: TaskPushNotificationConfig & { readonly id: string };
+  readonly config: StoredPushConfig & { readonly id: string };
   /** Grows from one configuration of the storage to the next. */
   readonly order: number;
   head: DeliveryHead;
@@ -48,7 +47,7 @@ export class MemoryDeliveries {
   /** Adds or replaces a configuration. A new queue begins behind `position`. */
   put(
     task: TaskEntry,
-    config: TaskPushNotificationConfig & { readonly id: string },
+    config: StoredPushConfig & { readonly id: string },
     { position, now }: { readonly position: number; readonly now: number },
   ): void {
     const earlier = task.pushConfigs?.get(config.id);
@@ -174,7 +173,7 @@ export class MemoryDeliveries {
 export function pushConfigsOf(
   { pushConfigs }: TaskEntry,
   { cursor, limit }: { readonly cursor?: string; readonly limit: number },
-): readonly TaskPushNotificationConfig[] {
+): readonly StoredPushConfig[] {
   return [...(pushConfigs?.values() ?? [])]
     .map(({ config }) => config)
     .filter(({ id }) => cursor === undefined || id > cursor)

@@ -1,7 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -42,6 +41,7 @@ import type {
   Scope,
   StorageLoad,
   StorageNode,
+  StoredPushConfig,
   StoredTask,
   Swept,
   TaskKey,
@@ -338,7 +338,7 @@ export class MemoryStorage implements TaskStorage {
 
   async putPushConfig(
     scope: Scope,
-    config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
+    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean> {
     const now = this.#open();
     const entry = this.#tasks.find(scope, config.taskId);
@@ -346,7 +346,7 @@ export class MemoryStorage implements TaskStorage {
     return entry !== undefined;
   }
 
-  async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
+  async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
     this.#open();
     return this.#tasks.find(scope, taskId)?.pushConfigs?.get(id)?.config;
   }
@@ -355,7 +355,7 @@ export class MemoryStorage implements TaskStorage {
     scope: Scope,
     taskId: string,
     page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly TaskPushNotificationConfig[] | undefined> {
+  ): Promise<readonly StoredPushConfig[] | undefined> {
     this.#open();
     const entry = this.#tasks.find(scope, taskId);
     return entry && pushConfigsOf(entry, page);

@@ -68,6 +68,7 @@ const outcome = fc.oneof<fc.Arbitrary<DeliveryOutcome>[]>(
   fc.nat(5).map((through) => ({ kind: 'delivered', through })),
   fc.nat(5).map((through) => ({ kind: 'delivered', through, leaseMs: 5 })),
   fc.nat(5).map((inMs) => ({ kind: 'retry', inMs })),
+  fc.nat(5).map((inMs) => ({ kind: 'defer', inMs })),
   fc.constant({ kind: 'park', reason: 'no' }),
 );
 

@@ -59,6 +59,8 @@ export function settledDelivery(
       const holder = isKept ? { node: head.holder.node, leaseEnd: now + leaseMs } : undefined;
       return { ...free, position, attempts: 0, dueAt: isPending ? now : undefined, holder };
     }
+    case 'defer':
+      return { ...head, holder: undefined, dueAt: now + outcome.inMs };
     case 'retry':
       return { ...free, attempts: head.attempts + 1, dueAt: now + outcome.inMs };
     case 'park':

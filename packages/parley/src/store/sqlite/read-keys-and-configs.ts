@@ -1,6 +1,5 @@
 import type { Message } from '../../model/message.js';
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
-import type { Remembered, Scope } from '../task-storage.js';
+import type { Remembered, Scope, StoredPushConfig } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 
 interface KeyRow {
@@ -49,7 +48,7 @@ export function readPushConfigs(
     readonly cursor: string | undefined;
     readonly limit: number;
   },
-): readonly TaskPushNotificationConfig[] | undefined {
+): readonly StoredPushConfig[] | undefined {
   const { cursor, limit } = options;
   return tables.together(() => {
     const task = taskOf(tables, options);
@@ -67,7 +66,7 @@ export function readPushConfigs(
             cursor,
             limit,
           );
-    return rows.map(({ config }) => JSON.parse(config) as TaskPushNotificationConfig);
+    return rows.map(({ config }) => JSON.parse(config) as StoredPushConfig);
   });
 }
 
@@ -75,7 +74,7 @@ export function readPushConfigs(
 export function readPushConfig(
   tables: ReadTables,
   options: { readonly scope: Scope; readonly taskId: string; readonly id: string },
-): TaskPushNotificationConfig | undefined {
+): StoredPushConfig | undefined {
   return tables.together(() => {
     const task = taskOf(tables, options);
     if (task === undefined) return undefined;
@@ -84,7 +83,7 @@ export function readPushConfig(
       task,
       options.id,
     );
-    return row && (JSON.parse(row.config) as TaskPushNotificationConfig);
+    return row && (JSON.parse(row.config) as StoredPushConfig);
   });
 }
 

@@ -1,7 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
-import type { TaskPushNotificationConfig } from '../../model/push-notification-config.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -33,6 +32,7 @@ import type {
   Scope,
   StorageLoad,
   StorageNode,
+  StoredPushConfig,
   StoredTask,
   Swept,
   TaskKey,
@@ -267,7 +267,7 @@ export class SqliteStorage implements TaskStorage {
 
   async putPushConfig(
     scope: Scope,
-    config: TaskPushNotificationConfig & { readonly id: string; readonly taskId: string },
+    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean> {
     const now = this.#open();
     const { taskId, id } = config;
@@ -277,7 +277,7 @@ export class SqliteStorage implements TaskStorage {
     return isPut;
   }
 
-  async pushConfig(scope: Scope, taskId: string, id: string): Promise<TaskPushNotificationConfig | undefined> {
+  async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
     this.#open();
     return this.#read(() => readPushConfig(this.#file.tables, { scope, taskId, id }));
   }
@@ -286,7 +286,7 @@ export class SqliteStorage implements TaskStorage {
     scope: Scope,
     taskId: string,
     page: { readonly cursor?: string; readonly limit: number },
-  ): Promise<readonly TaskPushNotificationConfig[] | undefined> {
+  ): Promise<readonly StoredPushConfig[] | undefined> {
     this.#open();
     const { cursor, limit } = page;
     return this.#read(() => readPushConfigs(this.#file.tables, { scope, taskId, cursor, limit }));
@@ -304,7 +304,7 @@ export class SqliteStorage implements TaskStorage {
     const found = claims.map(({ scope: [agent, tenant, owner], taskId, config, records, ...claim }) => ({
       key: { scope: { agent, tenant, owner }, id: taskId },
       ...claim,
-      config: JSON.parse(config) as TaskPushNotificationConfig,
+      config: JSON.parse(config) as StoredPushConfig,
       records: records.map(recordOf),
     }));
     return { claims: found, more };

@@ -1,0 +1,59 @@
+import type { DestinationOptions } from '../../net/destinations.js';
+import { anyOf, closed, flag, func, mapOf, matching, nonEmpty, texts } from './option-schemas.js';
+import * as Type from './option-types.js';
+
+/** Delivery of push notifications. Times are in ms. */
+export interface PushOptions extends DestinationOptions {
+  /** Configurations of one task; default 16. */
+  readonly maxConfigs?: number;
+  /** Longest time for an answer of a webhook; default 15 s. */
+  readonly timeoutMs?: number;
+  /** Attempts for one event before its configuration is parked; default 10. */
+  readonly attempts?: number;
+  /** Delay after the first failure, doubled with each further one; default 1 s. */
+  readonly firstDelayMs?: number;
+  /** Longest delay; default 5 min. */
+  readonly maxDelayMs?: number;
+  /** Requests under way in all; default 512. */
+  readonly inFlight?: number;
+  /** Requests under way to one host; default 16. */
+  readonly inFlightPerHost?: number;
+  /** Headers of all notifications, such as a key of a gateway. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sends the requests instead of the guarded `fetch` of the library. It has to check addresses by itself. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Headers that a notification sets by itself, and those of the connection. */
+const OWN_HEADERS =
+  /^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|proxy-.*|x-a2a-notification-.*)$/i;
+
+const headers = Type.Refine(
+  mapOf(matching(/^[\x20-\x7e]*$/, 'must be printable ASCII')),
+  (value) => Object.keys(value as object).every((name) => TOKEN.test(name) && !OWN_HEADERS.test(name)),
+  () => 'must not have headers of the connection, the content or the notification itself',
+);
+
+const number = Type.Optional(Type.Integer({ minimum: 1 }));
+
+/** The schema of the option `push`. */
+export const pushSchema = anyOf(
+  [
+    flag,
+    closed({
+      allow: Type.Optional(texts),
+      only: Type.Optional(Type.Array(nonEmpty)),
+      maxConfigs: number,
+      timeoutMs: number,
+      attempts: number,
+      firstDelayMs: number,
+      maxDelayMs: number,
+      inFlight: number,
+      inFlightPerHost: number,
+      headers: Type.Optional(headers),
+      fetch: Type.Optional(func),
+    }),
+  ],
+  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, fetch',
+);

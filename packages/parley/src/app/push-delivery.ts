@@ -1,0 +1,55 @@
+import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
+import type { WireCodec } from '../codec/wire-codec.js';
+import type { DocumentFetch } from '../net/bounded-fetch.js';
+import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
+import { DeliverySender } from '../push/delivery-sender.js';
+import { pushRules } from '../push/push-rules.js';
+import type { PushRegistration } from '../server/push-registration.js';
+import type { PushOptions } from './options/push-options.js';
+import type { AgentPorts } from './served-agent.js';
+
+/** The ports of push notifications that depend on the host. */
+export interface PushPorts {
+  readonly options: PushOptions;
+  readonly fetch: DocumentFetch;
+  /** The reason for which a url is not called; undefined if it may be. */
+  readonly refusal: (url: URL) => string | undefined;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+}
+
+const MAX_CONFIGS = 16;
+const IN_FLIGHT = 512;
+const IN_FLIGHT_PER_HOST = 16;
+
+/** The rules by which agents take webhooks. */
+export function registrationOf({ options: { maxConfigs = MAX_CONFIGS }, refusal }: PushPorts): PushRegistration {
+  return pushRules({ maxConfigs, refusal });
+}
+
+/** The sender for the agents of a process. */
+export function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): DeliverySender {
+  const { options, fetch, random } = push;
+  const { storage, clock, ids, logger } = ports;
+  const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
+  const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
+  return new DeliverySender({
+    storage,
+    agents,
+    clock,
+    ids,
+    logger,
+    random,
+    fetch,
+    codecOf,
+    policy: { ...DEFAULT_DELIVERY_POLICY, timeoutMs, attempts, firstDelayMs, maxDelayMs },
+    limits: { inFlight, inFlightPerHost },
+    headers,
+  });
+}
+
+/** The codec of the version in which a configuration was registered. */
+function codecOf(version: string | undefined): WireCodec {
+  const known = Object.values(PROTOCOL_VERSIONS).find(({ jsonRpc }) => jsonRpc.version === version);
+  return (known ?? PROTOCOL_VERSIONS['1.0']).jsonRpc;
+}

@@ -1,0 +1,98 @@
+import type { DeliveryOutcome } from '../store/push-deliveries.js';
+
+/** The policy of attempts. Times are in ms. */
+export interface DeliveryPolicy {
+  /** Longest time from the request to the status of its answer. */
+  readonly timeoutMs: number;
+  /** Attempts for one event. Then its queue is parked. */
+  readonly attempts: number;
+  /** Attempts for one event that its receiver refuses for a reason that usually stays: most statuses of 3xx and 4xx. */
+  readonly refusedAttempts: number;
+  /** The delay after the first failure. It doubles with each further one. */
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
+  /** Longest delay that a receiver may ask for by `Retry-After`. */
+  readonly maxRetryAfterMs: number;
+}
+
+/** The default policy. */
+export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = {
+  timeoutMs: 15_000,
+  attempts: 10,
+  refusedAttempts: 3,
+  firstDelayMs: 1_000,
+  maxDelayMs: 300_000,
+  maxRetryAfterMs: 3_600_000,
+};
+
+/** The result of one attempt. */
+export type AttemptResult =
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter?: string | undefined }
+  /** `forbidden`: the address guard refused the destination. */
+  | { readonly kind: 'failure'; readonly reason: 'timeout' | 'connection' | 'forbidden' };
+
+/** The decision after a failed attempt. */
+export type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>;
+
+/** The facts of a failed attempt. `failed`: failed attempts for this event before this one. */
+export interface AttemptFacts {
+  readonly failed: number;
+  /** Between 0 and 1. */
+  readonly random: number;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
+/** True if the receiver has acknowledged the event. */
+export function isAcknowledged(result: AttemptResult): boolean {
+  return result.kind === 'answer' && result.status >= 200 && result.status < 300;
+}
+
+/** Decides what follows from a failed attempt: another one after a delay, or none until a replay. */
+export function afterFailure(result: AttemptResult, policy: DeliveryPolicy, facts: AttemptFacts): FailureOutcome {
+  const status = result.kind === 'answer' ? { status: result.status } : {};
+  const attempts = facts.failed + 1;
+  const cause = causeOf(result);
+  if (result.kind === 'answer' && result.status === 410) return { kind: 'park', reason: cause, ...status };
+  const most = isRefusal(result) ? Math.min(policy.refusedAttempts, policy.attempts) : policy.attempts;
+  if (attempts >= most) {
+    return { kind: 'park', reason: `${cause}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, ...status };
+  }
+  const asked = result.kind === 'answer' ? retryAfterMs(result.retryAfter, facts.now) : undefined;
+  const inMs = asked === undefined ? backoffMs(facts, policy) : Math.min(asked, policy.maxRetryAfterMs);
+  return { kind: 'retry', inMs: Math.max(inMs, Math.min(policy.firstDelayMs, 1_000)), ...status };
+}
+
+/** The delay before the next attempt: doubled with each failure, with a jitter of a fifth. */
+function backoffMs({ failed, random }: AttemptFacts, { firstDelayMs, maxDelayMs }: DeliveryPolicy): number {
+  const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failed, 40));
+  return Math.round(delay * (0.8 + 0.4 * random));
+}
+
+/** True if another attempt has little hope: the receiver refuses the request, or the guard its address. */
+function isRefusal(result: AttemptResult): boolean {
+  if (result.kind === 'failure') return result.reason === 'forbidden';
+  const { status } = result;
+  return status < 500 && status !== 408 && status !== 425 && status !== 429;
+}
+
+function causeOf(result: AttemptResult): string {
+  if (result.kind === 'answer') return `HTTP status ${result.status}`;
+  switch (result.reason) {
+    case 'timeout':
+      return 'no answer in time';
+    case 'connection':
+      return 'no connection';
+    case 'forbidden':
+      return 'the address is not allowed';
+  }
+}
+
+/** The delay that `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3). */
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
+  const date = /^[A-Za-z]{3},/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

@@ -1,0 +1,307 @@
+import type { WireCodec } from '../codec/wire-codec.js';
+import { failureLevel } from '../errors/storage-error.js';
+import type { DocumentFetch } from '../net/bounded-fetch.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+import type { DeliveryClaim } from '../store/push-deliveries.js';
+import { type TaskStorage, taskKeyText } from '../store/task-storage.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { PushFigures } from '../telemetry/server-figures.js';
+import type { AttemptResult, DeliveryPolicy } from './delivery-policy.js';
+import { DueTimes } from './due-times.js';
+import { HostLanes, type HostWork, type LaneLimits } from './host-lanes.js';
+import { notificationHeaders, notificationId } from './notification-headers.js';
+import type { Notification } from './notifications.js';
+import { PushTally } from './push-tally.js';
+import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
+import { callWebhook } from './webhook-call.js';
+
+/** Makes the signature of a notification. */
+export type NotificationSigner = (notification: {
+  readonly id: string;
+  readonly url: string;
+  readonly body: string;
+  /** ms since the epoch. */
+  readonly now: number;
+}) => Promise<string>;
+
+/** Ports and limits of a sender. */
+export interface DeliverySenderOptions {
+  readonly storage: TaskStorage;
+  /** The agents whose notifications it sends. */
+  readonly agents: readonly string[];
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  /** Sends to the webhooks that the operator allows, and follows no redirect. */
+  readonly fetch: DocumentFetch;
+  /** The codec of a protocol version, `Major.Minor`. */
+  readonly codecOf: (version: string | undefined) => WireCodec;
+  readonly policy: DeliveryPolicy;
+  readonly limits: LaneLimits;
+  /** Headers of the operator, for all webhooks. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly sign?: NotificationSigner | undefined;
+}
+
+const CLAIM_BYTES = 4_194_304;
+const CLAIM_QUEUES = 128;
+/** Time of a waiting queue within its lease, in which its request may begin. */
+const FRESH_MS = 20_000;
+/** Beyond the time of a request: writing the body, and settling. */
+const LEASE_SPARE_MS = 25_000;
+const RETRY_MS = 1_000;
+/** Interval in which a sender looks for queues of other processes. */
+const LOOK_MS = 5_000;
+const LISTED = 1_000;
+
+interface Delivery extends HostWork {
+  readonly claim: DeliveryClaim;
+  readonly claimedAt: number;
+}
+
+/**
+ * Sends the notifications of a process: claims queues that are due, sends their records in order, and settles them. A
+ * host that does not answer holds up no other. Without push configurations it does nothing.
+ */
+export class DeliverySender {
+  readonly #options: DeliverySenderOptions;
+  readonly #node: string;
+  readonly #leaseMs: number;
+  readonly #lanes: HostLanes;
+  readonly #tally = new PushTally();
+  readonly #due: DueTimes;
+  readonly #stop = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #unsubscribe: (() => void) | undefined;
+  #stopLooking: (() => void) | undefined;
+  #stopEvicting: (() => void) | undefined;
+  #isAsked = false;
+  #isWanted = false;
+  #claiming: Promise<void> | undefined;
+  #isClosing = false;
+
+  constructor(options: DeliverySenderOptions) {
+    const { clock, ids, limits, policy } = options;
+    this.#options = options;
+    this.#node = ids.random();
+    this.#leaseMs = policy.timeoutMs + FRESH_MS + LEASE_SPARE_MS;
+    this.#lanes = new HostLanes(limits);
+    this.#due = new DueTimes(clock, () => this.#ask());
+  }
+
+  /** The figures of this process. */
+  get figures(): PushFigures {
+    return this.#tally.figures(this.#lanes.running, this.#options.clock.monotonic());
+  }
+
+  /** Sends what is due, and from now on what becomes due. */
+  start(): void {
+    const { storage, agents } = this.#options;
+    if (agents.length === 0 || this.#unsubscribe !== undefined) return;
+    const mine = new Set(agents);
+    this.#unsubscribe = storage.wakeups.subscribe({
+      deliveryReady: (agent) => {
+        if (mine.has(agent)) this.#ask();
+      },
+    });
+    this.#ask();
+    void this.#noteRetries();
+    if (storage.shared) this.#keepLooking();
+  }
+
+  /** Begins no more attempts. Those under way may end within the grace. Then they are cut off, and made again later. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#unsubscribe?.();
+    this.#stopLooking?.();
+    this.#stopEvicting?.();
+    this.#due.clear();
+    const stopTimer = this.#options.clock.after(graceMs, () => this.#stop.abort());
+    if (graceMs <= 0) this.#stop.abort();
+    await this.#claiming;
+    await Promise.all(this.#lanes.clear().map((work) => this.#giveBack(work as Delivery, 0)));
+    while (this.#running.size > 0) await Promise.all(this.#running);
+    stopTimer();
+  }
+
+  /** Claims soon. Several requests before that are one. */
+  #ask(): void {
+    this.#isWanted = true;
+    if (this.#isAsked || this.#isClosing) return;
+    this.#isAsked = true;
+    this.#options.clock.soon(() => {
+      this.#isAsked = false;
+      this.#claiming ??= this.#claimAll().finally(() => {
+        this.#claiming = undefined;
+        if (this.#isWanted && this.#lanes.room > 0) this.#ask();
+      });
+    });
+  }
+
+  async #claimAll(): Promise<void> {
+    const { storage, agents, clock, logger } = this.#options;
+    while (this.#isWanted && !this.#isClosing) {
+      const limit = Math.min(CLAIM_QUEUES, this.#lanes.room);
+      if (limit <= 0) return this.#evictSoon();
+      this.#isWanted = false;
+      const claimedAt = clock.monotonic();
+      try {
+        const lease = { node: this.#node, leaseMs: this.#leaseMs };
+        const { claims, more } = await storage.claimDeliveries({ ...lease, agents, limit, maxBytes: CLAIM_BYTES });
+        if (more) this.#isWanted = true;
+        for (const claim of claims) this.#take(claim, claimedAt);
+      } catch (error) {
+        logger[failureLevel(error)]('claiming push deliveries failed, trying again', { error });
+        this.#due.add(RETRY_MS);
+      }
+    }
+  }
+
+  #take(claim: DeliveryClaim, claimedAt: number): void {
+    const { clock } = this.#options;
+    const host = hostOf(claim.config.url);
+    const delivery: Delivery = { host, claim, claimedAt, begin: () => this.#begin(delivery) };
+    if (this.#isClosing) return this.#track(this.#giveBack(delivery, 0));
+    const isTaken = this.#lanes.add(delivery, clock.monotonic());
+    if (!isTaken) this.#track(this.#giveBack(delivery, this.#lanes.refusedMs(host)));
+  }
+
+  #begin(delivery: Delivery): void {
+    this.#track(this.#deliver(delivery));
+  }
+
+  #track(work: Promise<void>): void {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  }
+
+  async #deliver(delivery: Delivery): Promise<void> {
+    const { storage, clock, policy, random, codecOf, logger } = this.#options;
+    const { claim, claimedAt, host } = delivery;
+    const codec = codecOf(claim.config.registeredIn);
+    let isAnswered = false;
+    try {
+      if (clock.monotonic() - claimedAt > FRESH_MS) return await this.#giveBack(delivery, 0);
+      const end = await deliverQueue(claim, {
+        storage,
+        codec,
+        policy,
+        leaseMs: this.#leaseMs,
+        random,
+        now: () => clock.now(),
+        isStopping: () => this.#stop.signal.aborted,
+        send: async (_, notification) => {
+          const result = await this.#send(claim, codec, notification);
+          isAnswered = result.kind === 'answer';
+          return result;
+        },
+      });
+      this.#note(claim, end);
+    } catch (error) {
+      logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
+      this.#due.add(this.#leaseMs);
+    } finally {
+      this.#lanes.end(host, isAnswered, clock.monotonic());
+      if (this.#isWanted) this.#ask();
+    }
+  }
+
+  async #send(claim: DeliveryClaim, codec: WireCodec, { seq, body }: Notification): Promise<AttemptResult> {
+    const { clock, fetch, policy, headers: more, sign } = this.#options;
+    const { config } = claim;
+    const id = notificationId(claim, seq);
+    const now = clock.now();
+    const signature = await sign?.({ id, url: config.url, body, now });
+    const { mediaType } = codec.notification;
+    const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
+    const request = { url: config.url, headers, body, signal: this.#stop.signal };
+    return callWebhook(request, { fetch, clock, timeoutMs: policy.timeoutMs });
+  }
+
+  /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */
+  #note(claim: DeliveryClaim, { delivered, failure, lost, held }: DeliveryEnd): void {
+    const { logger, clock } = this.#options;
+    const queue = `${taskKeyText(claim.key)} ${claim.configId}`;
+    this.#tally.delivered += delivered;
+    if (lost > 0)
+      logger.warn('push notifications are lost: the log no longer has their events', { ...named(claim), lost });
+    if (failure === undefined || !held) return this.#tally.goesOn(queue);
+    const { outcome, attempts, result } = failure;
+    this.#tally.failed += 1;
+    const status = result.kind === 'answer' ? { status: result.status } : { reason: result.reason };
+    if (outcome.kind === 'park') {
+      this.#tally.goesOn(queue);
+      this.#tally.parked += 1;
+      const { reason } = outcome;
+      logger.warn('push notifications are parked until a replay', { ...named(claim), attempts, reason });
+    } else if (outcome.kind === 'retry') {
+      this.#tally.waits(queue, clock.monotonic());
+      this.#due.add(outcome.inMs);
+      logger.info('push notification failed, trying again', {
+        ...named(claim),
+        attempts,
+        ...status,
+        inMs: outcome.inMs,
+      });
+    }
+  }
+
+  /** Gives a queue back without an attempt. */
+  async #giveBack({ claim }: Delivery, inMs: number): Promise<void> {
+    const { storage, logger } = this.#options;
+    try {
+      await storage.settleDelivery(claim, { kind: 'defer', inMs });
+      this.#due.add(inMs);
+    } catch (error) {
+      logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
+      this.#due.add(this.#leaseMs);
+    }
+  }
+
+  /** Makes room, if hosts that answer nothing have taken it. */
+  #evictSoon(): void {
+    const { clock } = this.#options;
+    this.#stopEvicting ??= clock.after(RETRY_MS, () => {
+      this.#stopEvicting = undefined;
+      const evicted = this.#lanes.evict(clock.monotonic()) as readonly Delivery[];
+      for (const delivery of evicted) this.#track(this.#giveBack(delivery, this.#lanes.refusedMs(delivery.host)));
+      if (this.#lanes.room > 0) this.#ask();
+      else this.#evictSoon();
+    });
+  }
+
+  /** Retries of earlier processes become due without a wake-up. */
+  async #noteRetries(): Promise<void> {
+    const { storage, agents, logger } = this.#options;
+    try {
+      const [now, { queues, next }] = await Promise.all([
+        storage.now(),
+        storage.deliveries({ agents, standing: 'pending', limit: LISTED }),
+      ]);
+      for (const { dueAt = now } of queues) this.#due.add(dueAt - now);
+      if (next !== undefined && this.#stopLooking === undefined) this.#keepLooking();
+    } catch (error) {
+      logger[failureLevel(error)]('listing push deliveries failed, trying again', { error });
+      this.#keepLooking();
+    }
+  }
+
+  #keepLooking(): void {
+    if (this.#isClosing) return;
+    this.#stopLooking = this.#options.clock.after(LOOK_MS, () => {
+      this.#ask();
+      this.#keepLooking();
+    });
+  }
+}
+
+function named({ key, configId, config }: DeliveryClaim) {
+  return { taskId: key.id, config: configId, host: hostOf(config.url) };
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? '';
+}

@@ -1,0 +1,78 @@
+import type { WireCodec } from '../codec/wire-codec.js';
+import type { DeliveryClaim } from '../store/push-deliveries.js';
+import type { TaskStorage } from '../store/task-storage.js';
+import type { LogRecord } from '../task/log-record.js';
+import { TaskBuilder } from '../task/task-builder.js';
+
+/** The body for one record of a task. */
+export interface Notification {
+  /** Sequence number of the record. */
+  readonly seq: number;
+  readonly body: string;
+}
+
+/** The storage, as far as bodies need it. */
+export type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
+
+/** Bytes of the log in one read. */
+const LOG_BYTES = 4_194_304;
+
+/** The notifications of a claimed queue in order, in the form of the protocol version of its configuration. */
+export function notificationsOf(
+  claim: DeliveryClaim,
+  codec: WireCodec,
+  storage: TaskReads,
+): Iterable<Notification> | AsyncIterable<Notification> {
+  return codec.notification.shows === 'event' ? events(claim, codec) : tasks(claim, codec, storage);
+}
+
+function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification> {
+  for (const record of records) yield { seq: record.seq, body: codec.encodeEvent(record) };
+}
+
+/**
+ * The task as it stood after each record. If the log no longer has all records, the task as it stands now takes the
+ * place of those that it contains.
+ */
+async function* tasks(claim: DeliveryClaim, codec: WireCodec, storage: TaskReads): AsyncIterable<Notification> {
+  const { key, records } = claim;
+  const [first] = records;
+  if (first === undefined) return;
+  // A queue that keeps up asks for the last record only: no log is read for it.
+  const isOne = records.length === 1 && !('task' in first.event);
+  const now = isOne ? await storage.task(key.scope, key.id) : undefined;
+  const builder = now?.seq === first.seq ? undefined : await taskBefore(first, claim, storage);
+  if (builder !== undefined) {
+    for (const record of records) {
+      builder.apply(record);
+      yield { seq: record.seq, body: codec.encode('getTask', builder.view()) };
+    }
+    return;
+  }
+  const stored = now ?? (await storage.task(key.scope, key.id));
+  if (stored === undefined) return;
+  const body = codec.encode('getTask', stored.task);
+  for (const { seq } of records) if (seq <= stored.seq) yield { seq, body };
+}
+
+/** The task before a record; undefined if the log no longer has all records before it. */
+async function taskBefore(
+  first: LogRecord,
+  { key }: DeliveryClaim,
+  storage: TaskReads,
+): Promise<TaskBuilder | undefined> {
+  if ('task' in first.event) return TaskBuilder.from(first.event.task);
+  let builder: TaskBuilder | undefined;
+  let last = 0;
+  while (last < first.seq - 1) {
+    const { records } = await storage.records(key, last, LOG_BYTES);
+    if (records[0]?.seq !== last + 1) return undefined;
+    for (const record of records) {
+      if (record.seq >= first.seq) break;
+      if ('task' in record.event) builder ??= TaskBuilder.from(record.event.task);
+      builder?.apply(record);
+      last = record.seq;
+    }
+  }
+  return builder;
+}

@@ -1,0 +1,155 @@
+import { A2AError } from '../errors/a2a-error.js';
+import { TaskNotFoundError } from '../errors/spec-errors.js';
+import { InvalidParamsError } from '../errors/standard-errors.js';
+import type {
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from '../model/push-notification-config.js';
+import type { IdSource } from '../runtime/id-source.js';
+import { type Scope, type StoredPushConfig, type TaskStorage, taskKeyText } from '../store/task-storage.js';
+import type { PushRegistration } from './push-registration.js';
+
+const DEFAULT_PAGE_SIZE = 50;
+
+/** Ports of the push configurations of an agent. */
+export interface PushConfigurationsOptions {
+  readonly storage: TaskStorage;
+  readonly ids: IdSource;
+  readonly registration: PushRegistration;
+}
+
+/** A request about push configurations in the scope of its caller. */
+export interface ScopedRequest<Request> {
+  readonly scope: Scope;
+  readonly request: Request;
+}
+
+/** The operations on push configurations (Spec §3.1.7 to §3.1.10). */
+export class PushConfigurations {
+  readonly #options: PushConfigurationsOptions;
+  /** The last registration of each task. The next one waits for it, so that the count of configurations is right. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(options: PushConfigurationsOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps a webhook of a task. Replaces one with the same id. `version`: the protocol version of the call. */
+  async create({
+    scope,
+    request,
+    version,
+  }: ScopedRequest<TaskPushNotificationConfig> & { readonly version: string }): Promise<TaskPushNotificationConfig> {
+    const { storage, ids } = this.#options;
+    this.#check(request, '');
+    const { taskId = '', id = ids.random() } = request;
+    const config = { ...request, taskId, id };
+    await this.withRoom({ scope, taskId, configId: id }, async () => {
+      const isPut = await storage.putPushConfig(scope, { ...config, registeredIn: version });
+      if (!isPut) throw new TaskNotFoundError(taskId);
+    });
+    return config;
+  }
+
+  async get({ scope, request }: ScopedRequest<GetTaskPushNotificationConfigRequest>) {
+    const { taskId, id } = request;
+    const config = await this.#options.storage.pushConfig(scope, taskId, id);
+    if (config === undefined) throw new TaskNotFoundError(taskId);
+    return published(config);
+  }
+
+  async list({
+    scope,
+    request,
+  }: ScopedRequest<ListTaskPushNotificationConfigsRequest>): Promise<ListTaskPushNotificationConfigsResponse> {
+    const { taskId, pageSize = DEFAULT_PAGE_SIZE, pageToken } = request;
+    const cursor = pageToken === undefined ? undefined : decodeToken(pageToken);
+    const limit = pageSize + 1;
+    const found = await this.#options.storage.pushConfigs(scope, taskId, { limit, ...(cursor && { cursor }) });
+    if (found === undefined) throw new TaskNotFoundError(taskId);
+    const configs = found.slice(0, pageSize).map(published);
+    const last = found.length > pageSize ? configs.at(-1)?.id : undefined;
+    return { configs, nextPageToken: last === undefined ? '' : encodeToken(last) };
+  }
+
+  /** Removes a webhook. It is no error if the task has no such webhook (Spec §3.1.10). */
+  async delete({ scope, request }: ScopedRequest<DeleteTaskPushNotificationConfigRequest>): Promise<undefined> {
+    const isThere = await this.#options.storage.deletePushConfig(scope, request.taskId, request.id);
+    if (!isThere) throw new TaskNotFoundError(request.taskId);
+  }
+
+  /**
+   * The webhook that comes with a message, as it is kept.
+   * @throws InvalidParamsError
+   */
+  ofMessage(config: TaskPushNotificationConfig, version: string): StoredPushConfig {
+    this.#check(config, 'configuration.taskPushNotificationConfig.');
+    // The task is the one of the message.
+    const { taskId: _, ...webhook } = config;
+    return { ...webhook, registeredIn: version };
+  }
+
+  /**
+   * Runs a write that may add a configuration to an existing task, if the task has room for it.
+   * @throws A2AError RESOURCE_EXHAUSTED if it has not.
+   */
+  async withRoom<Result>(
+    place: { readonly scope: Scope; readonly taskId: string; readonly configId: string },
+    write: () => Promise<Result>,
+  ): Promise<Result> {
+    const { scope, taskId } = place;
+    const key = taskKeyText({ scope, id: taskId });
+    const before = this.#last.get(key);
+    const written = (async () => {
+      await before?.catch(() => undefined);
+      await this.#requireRoom(place);
+      return write();
+    })();
+    this.#last.set(key, written);
+    try {
+      return await written;
+    } finally {
+      if (this.#last.get(key) === written) this.#last.delete(key);
+    }
+  }
+
+  async #requireRoom({ scope, taskId, configId }: { scope: Scope; taskId: string; configId: string }): Promise<void> {
+    const { storage, registration } = this.#options;
+    const { maxConfigs } = registration;
+    const present = (await storage.pushConfigs(scope, taskId, { limit: maxConfigs })) ?? [];
+    if (present.length < maxConfigs || present.some(({ id }) => id === configId)) return;
+    const message = `A task can have ${maxConfigs} push configurations. Delete one of them first`;
+    throw new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: String(maxConfigs) } });
+  }
+
+  #check(config: TaskPushNotificationConfig, prefix: string): void {
+    const violations = this.#options.registration.violations(config);
+    if (violations.length === 0) return;
+    throw new InvalidParamsError(violations.map((one) => ({ ...one, field: `${prefix}${one.field}` })));
+  }
+}
+
+/** The configuration without what only the engine knows of it. */
+function published({ registeredIn: _, ...config }: StoredPushConfig): TaskPushNotificationConfig {
+  return config;
+}
+
+function encodeToken(id: string): string {
+  const bytes = new TextEncoder().encode(id);
+  return btoa(String.fromCharCode(...bytes)).replaceAll('=', '');
+}
+
+/** @throws InvalidParamsError if the server did not make the token. */
+function decodeToken(token: string): string {
+  try {
+    const bytes = Uint8Array.from(atob(token), (char) => char.charCodeAt(0));
+    const id = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (id !== '' && encodeToken(id) === token.replaceAll('=', '')) return id;
+  } catch {
+    // The text is no base64, or no UTF-8.
+  }
+  throw new InvalidParamsError([{ field: 'pageToken', description: 'is not a page token of this agent' }]);
+}

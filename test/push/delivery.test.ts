@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { pushServer, said } from './push-server.js';
+import { Receiver, seqOf } from './receiver.js';
+
+const isDone = (text: string) => /COMPLETED|"completed"/.test(text);
+
+describe('notifications', () => {
+  it('of 1.0 bring each event of the task in order, with both credentials and an id (Spec §4.3.3)', async () => {
+    await using receiver = await Receiver.open();
+    await using agent = await pushServer();
+    const authentication = { scheme: 'Bearer', credentials: 'secret' };
+    const taskPushNotificationConfig = { id: 'c/1', url: receiver.url, token: 'a-token', authentication };
+    const { result } = await agent.call('SendMessage', {
+      ...said('hi'),
+      configuration: { taskPushNotificationConfig },
+    });
+    const { task } = result as never as { task: { id: string } };
+    const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
+    expect(received.map(({ body }) => Object.keys(body)[0])).toEqual([
+      'task',
+      'statusUpdate',
+      'artifactUpdate',
+      'statusUpdate',
+    ]);
+    expect(received.map(seqOf)).toEqual([1, 2, 3, 4]);
+    for (const { headers } of received) {
+      expect(headers).toMatchObject({
+        'content-type': 'application/a2a+json',
+        authorization: 'Bearer secret',
+        'x-a2a-notification-token': 'a-token',
+        'x-a2a-notification-id': expect.stringContaining(`${task.id}/c%2F1/`),
+        'x-a2a-notification-timestamp': expect.stringMatching(/^\d{10}$/),
+      });
+    }
+  });
+
+  it('of 0.3 bring the task as it stood after each event (0.3 §9.5)', async () => {
+    await using receiver = await Receiver.open();
+    await using agent = await pushServer();
+    const message = { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
+    const configuration = { pushNotificationConfig: { url: receiver.url, token: 't' } };
+    await agent.call('message/send', { message, configuration }, '0.3');
+    const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
+    expect(received.map(({ body }) => body)).toMatchObject([
+      { kind: 'task', status: { state: 'submitted' } },
+      { kind: 'task', status: { state: 'working' } },
+      { kind: 'task', status: { state: 'working' }, artifacts: [{ artifactId: 'told' }] },
+      { kind: 'task', status: { state: 'completed' }, artifacts: [{ artifactId: 'told' }] },
+    ]);
+    expect(received[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'x-a2a-notification-token': 't' });
+  });
+
+  it('go to each configuration of a task, those added later from the next event on', async () => {
+    await using first = await Receiver.open();
+    await using second = await Receiver.open();
+    await using agent = await pushServer();
+    const configuration = { taskPushNotificationConfig: { url: first.url } };
+    const { result } = await agent.call('SendMessage', { ...said('wait'), configuration });
+    const { task } = result as never as { task: { id: string } };
+    await agent.call('CreateTaskPushNotificationConfig', { taskId: task.id, url: second.url });
+    await agent.call('SendMessage', said('go', { taskId: task.id }));
+    const late = await second.has((all) => all.some(({ text }) => isDone(text)));
+    const all = await first.has((some) => some.some(({ text }) => isDone(text)));
+    expect(late.map(({ text }) => text)).toEqual(all.slice(-late.length).map(({ text }) => text));
+    expect(all.length).toBeGreaterThan(late.length);
+  });
+
+  it('are tried again until the receiver takes them, in order and with the same id (Spec §13.2)', async () => {
+    await using receiver = await Receiver.open((response, _, count) =>
+      count % 2 === 1 ? response.socket?.destroy() : response.writeHead(count % 4 === 0 ? 200 : 503).end(),
+    );
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 10 } });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const received = await receiver.has((all) => all.length === 16);
+    expect(received.map(seqOf)).toEqual([1, 2, 3, 4].flatMap((seq) => [seq, seq, seq, seq]));
+  });
+
+  it('of a receiver that is gone are parked, listed, replayed and purged by the application', async () => {
+    await using receiver = await Receiver.open((response) => response.writeHead(410).end());
+    await using agent = await pushServer();
+    const { deliveries } = agent.server;
+    const configuration = { taskPushNotificationConfig: { id: 'c', url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const parked = async () => (await deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(parked).toHaveLength(1);
+    const [queue] = await parked();
+    expect(queue).toMatchObject({ configId: 'c', position: 0, last: 4, attempts: 1, lastStatus: 410 });
+    expect(queue?.parked).toContain('410');
+    expect(receiver.received).toHaveLength(1);
+    receiver.answering = (response) => response.writeHead(204).end();
+    if (queue === undefined) throw new Error('no queue');
+    expect(await deliveries.replay(queue, 3)).toBe('replayed');
+    const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
+    expect(received.map(seqOf)).toEqual([1, 3, 4]);
+    expect(await deliveries.replay(queue, 9)).toBe('not-kept');
+    expect(await deliveries.purge(queue)).toBe(true);
+    expect(await parked()).toEqual([]);
+  });
+
+  it('follow no redirect', async () => {
+    await using other = await Receiver.open();
+    await using receiver = await Receiver.open((response) => response.writeHead(307, { location: other.url }).end());
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 10 } });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const parked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(parked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 307, attempts: 3 }]);
+    expect(other.received).toEqual([]);
+  });
+
+  it('to a host that stalls hold up no other host', async () => {
+    const stalled: unknown[] = [];
+    await using slow = await Receiver.open((response) => void stalled.push(response));
+    await using quick = await Receiver.open();
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], inFlight: 8, inFlightPerHost: 4 } });
+    const send = (url: string) =>
+      agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig: { url } } });
+    for (let at = 0; at < 20; at += 1) await send(slow.url);
+    await send(quick.url);
+    await quick.has((all) => all.some(({ text }) => isDone(text)));
+    expect(stalled.length).toBeLessThanOrEqual(4);
+  });
+});
