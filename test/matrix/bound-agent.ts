@@ -1,3 +1,4 @@
+import { CredentialEnds } from '../../packages/parley/src/app/middleware/credential-ends.js';
 import { type Access, gated } from '../../packages/parley/src/app/middleware/gate.js';
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
 import {
@@ -68,10 +69,11 @@ export class BoundAgent {
       ...(authenticator !== undefined && { challenges: authenticator.challenges }),
       ...endpoint,
     };
+    const ends = new CredentialEnds(this.clock);
     const behindGate = (exchange: Exchange, refuse: Access['refuse']) =>
       authenticator === undefined
         ? exchange
-        : gated(exchange, { ...bound, accessOf: () => ({ authenticator, refuse }) });
+        : gated(exchange, { ...bound, ends, accessOf: () => ({ authenticator, refuse }) });
     this.jsonRpc = behindGate(jsonRpcBinding(bound, codecs), refusedJsonRpc);
     this.rest = behindGate(httpJsonBinding(bound, codecs, REST_BASE), refusedHttpJson);
   }

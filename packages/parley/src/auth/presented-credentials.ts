@@ -8,8 +8,10 @@ export interface CredentialSource extends Credentials {
   headerLines?(name: string): number;
 }
 
-/** A second scheme with its value in one line: hosts join two lines of `Authorization` by a comma. */
-const SECOND_SCHEME = /,\s*[A-Za-z][\w-]*\s+[^\s,=]/;
+/** Two lines of `Authorization` that a host has joined by a comma: Basic and Bearer have none, others have parameters. */
+const JOINED = /^(?:basic|bearer)\s[^,]*,|,\s*[A-Za-z][\w-]*\s+[^\s,=]/i;
+
+const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
@@ -48,10 +50,25 @@ export class PresentedCredentials implements Credentials {
     return value;
   }
 
+  /**
+   * True if a page of another site may have made a browser send a cookie that was read, with a request that may change
+   * something. No such page can add another header that was read, unless CORS lets it.
+   */
+  get isCrossSite(): boolean {
+    const { method, read } = this;
+    if (READING.includes(method) || !read.includes('cookie') || this.#source.header('cookie') === undefined)
+      return false;
+    if (read.some((name) => name !== 'cookie' && this.#source.header(name) !== undefined)) return false;
+    const site = this.#source.header('sec-fetch-site');
+    if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+    const origin = this.#source.header('origin');
+    return origin === undefined || origin.replace(/^https?:\/\//, '') !== this.#source.header('host');
+  }
+
   #isRepeated(name: string, value: string): boolean {
     // HTTP/2 may split this header (RFC 9113 §8.2.3). Its reader refuses a name that comes twice.
     if (name === 'cookie') return false;
     const lines = this.#source.headerLines?.(name);
-    return lines === undefined ? name === 'authorization' && SECOND_SCHEME.test(value) : lines > 1;
+    return lines === undefined ? name === 'authorization' && JOINED.test(value) : lines > 1;
   }
 }

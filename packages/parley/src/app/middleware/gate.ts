@@ -4,10 +4,11 @@ import type { User } from '../../auth/user.js';
 import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { toA2AError } from '../../bindings/http/wire-error.js';
-import { UnauthenticatedError } from '../../errors/standard-errors.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { varying } from './answer-headers.js';
+import type { CredentialEnds } from './credential-ends.js';
 import { READING } from './method-filter.js';
 
 /** The rule for the callers of an endpoint, and the form of a refusal. */
@@ -24,6 +25,7 @@ export type AccessOf = (request: ExchangeRequest) => Access | undefined;
 /** The rules of a gate, and its ports. */
 export interface GateOptions {
   readonly accessOf: AccessOf;
+  readonly ends: CredentialEnds;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -39,15 +41,16 @@ interface Arrival {
  * The exchange behind a gate. The gate authenticates a request before any other code sees it, and sets its user. It
  * refuses a request without a valid credential, unless the authenticator is optional and there is no credential.
  */
-export function gated(next: Exchange, { accessOf, clock, logger }: GateOptions): Exchange {
+export function gated(next: Exchange, { accessOf, ends, clock, logger }: GateOptions): Exchange {
   /** Sets the user of a request, or gives the refusal. */
   const admit = (arrival: Arrival, found: Authentication): Promise<ExchangeResponse> | undefined => {
     const { request, credentials } = arrival;
     try {
       request.user = userOf(found, arrival, clock);
+      if (found.kind === 'user') watchEnd(request, found, ends);
       return undefined;
     } catch (thrown) {
-      const reason = credentials.repeated === undefined ? reasonOf(found) : 'repeated';
+      const reason = reasonOf(found, credentials);
       if (reason !== undefined) logger.info('credential refused', { requestId: request.requestId, reason });
       return refuse(arrival, thrown);
     }
@@ -87,14 +90,38 @@ function userOf(found: Authentication, { access, credentials }: Arrival, clock: 
   const { authenticator, required } = access;
   if (credentials.repeated !== undefined) throw new UnauthenticatedError(authenticator.challenges);
   const user = admittedUser(authenticator, found);
-  const isPast = user?.expiresAt !== undefined && user.expiresAt <= clock.now();
-  if (isPast || (user === undefined && required === true)) throw new UnauthenticatedError(authenticator.challenges);
+  if (user === undefined ? required === true : isOver(found, clock)) {
+    throw new UnauthenticatedError(authenticator.challenges);
+  }
+  if (user !== undefined && credentials.isCrossSite) {
+    throw new PermissionDeniedError('A cookie needs the Origin or the Sec-Fetch-Site of a page of this server');
+  }
   return user;
 }
 
-function reasonOf(found: Authentication): string | undefined {
+/** True if an authenticator admits a credential that has ended. */
+function isOver(found: Authentication, clock: Clock): boolean {
+  if (found.kind !== 'user') return false;
+  const { expiresAt } = found.user;
+  return found.revoked?.aborted === true || (expiresAt !== undefined && expiresAt <= clock.now());
+}
+
+/** Lets streams and waiting calls end with the credential, if it has an end. */
+function watchEnd(
+  request: ExchangeRequest,
+  { user: { expiresAt }, revoked }: Extract<Authentication, { kind: 'user' }>,
+  ends: CredentialEnds,
+): void {
+  if (expiresAt === undefined && revoked === undefined) return;
+  request.onCredentialEnd = (ended) => ends.watch({ expiresAt, revoked }, ended);
+}
+
+/** The reason of a refusal for the log; `undefined` if there was no credential. */
+function reasonOf(found: Authentication, { repeated, isCrossSite }: PresentedCredentials): string | undefined {
+  if (repeated !== undefined) return `${repeated} came twice`;
   if (found.kind === 'anonymous') return undefined;
-  return found.kind === 'refused' ? found.reason : 'expired';
+  if (found.kind === 'refused') return found.reason;
+  return isCrossSite ? 'cross-site cookie' : 'expired or revoked';
 }
 
 /** The answer with the headers that keep it out of shared caches, and apart from the answers to other callers. */

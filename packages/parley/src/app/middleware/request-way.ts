@@ -8,6 +8,7 @@ import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
 import { type AuditSetup, audited } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
+import { CredentialEnds } from './credential-ends.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
 import { type AccessOf, gated } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
@@ -90,6 +91,7 @@ export interface WayPlace extends WayOptions {
 export function requestWay(options: RequestWayOptions, { metrics, start }: RequestWayPorts): readonly Middleware[] {
   const { knownHosts, forwarding, streams, audit, logRequests, nosniff, cors, compression, logger, clock, ids } =
     options;
+  const ends = new CredentialEnds(clock);
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
   const observation = (next: Exchange, { headers }: WayPlace) =>
@@ -111,7 +113,10 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     // In the place of CORS, for an endpoint with CORS of its own.
     { name: 'endpoint', around: (next, { around }) => around?.(next) ?? next },
     // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
-    { name: 'gate', around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, clock, logger }) : next) },
+    {
+      name: 'gate',
+      around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, ends, clock, logger }) : next),
+    },
     // Inside of CORS: the headers of CORS do not depend on the body.
     { name: 'compression', around: compression && ((next) => withCompression(next, compression)) },
     // Around all code that may reject.

@@ -20,6 +20,7 @@ import type { StreamItem } from '../../task/stream-item.js';
 import type { BindingContext } from './binding-context.js';
 import { httpCallContext, withExtensions } from './call-context.js';
 import type { CallRecord } from './call-record.js';
+import { untilCredentialEnds } from './ended-credential.js';
 import type { ExchangeRequest, ExchangeResponse } from './exchange.js';
 import { limitRequest } from './limit-request.js';
 import type { Offer } from './offer.js';
@@ -104,7 +105,9 @@ export async function answerCall(call: PreparedCall, form: AnswerForm): Promise<
     return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, context), body, call: record };
   }
   const { handler } = endpoint;
-  const response = await (handler[operation] as UnaryMethod).call(handler, call.request, context);
+  const work = (handler[operation] as UnaryMethod).call(handler, call.request, context);
+  const { onCredentialEnd } = received.request;
+  const response = await (onCredentialEnd === undefined ? work : untilCredentialEnds(work, onCredentialEnd));
   record.answered(response);
   endpoint.bodies?.release(request);
   const body = form.envelope(codec.encode(operation, response));
@@ -146,6 +149,7 @@ function openStream(
     clock,
     heartbeatMs,
     closed,
+    onCredentialEnd: received.request.onCredentialEnd,
     record,
   });
 }

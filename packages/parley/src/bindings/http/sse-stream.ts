@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import type { CallRecord } from './call-record.js';
+import { endedCredentialError } from './ended-credential.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
 
 /** The headers of every event stream. */
@@ -36,6 +37,8 @@ export interface SseStreamOptions {
   readonly heartbeatMs: number;
   /** Called once, when the stream is over or could not be opened. */
   readonly closed?: (() => void) | undefined;
+  /** Calls its argument when the stream must end, because the credential of the client ended. */
+  readonly onCredentialEnd?: ((ended: () => void) => () => void) | undefined;
   /** Records the task of the first event. */
   readonly record?: CallRecord | undefined;
 }
@@ -54,6 +57,7 @@ export class SseStream implements AsyncIterableIterator<string> {
   #waiting: ((result: IteratorResult<string>) => void) | undefined;
   #opening: PromiseWithResolvers<void> | undefined;
   #stopTimer: (() => void) | undefined;
+  #stopWatching: (() => void) | undefined;
   #spoke: number;
 
   private constructor(options: SseStreamOptions) {
@@ -71,6 +75,7 @@ export class SseStream implements AsyncIterableIterator<string> {
     const opening = Promise.withResolvers<void>();
     stream.#opening = opening;
     stream.#watch();
+    stream.#stopWatching = options.onCredentialEnd?.(() => stream.#cut());
     stream.#pull();
     await opening.promise;
     return stream;
@@ -163,6 +168,14 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#settle();
   };
 
+  /** Ends the stream with an error, although its source goes on. */
+  #cut(): void {
+    const source = this.#source;
+    if (source === undefined) return;
+    this.#failed(endedCredentialError());
+    release(source);
+  }
+
   #opened(): boolean {
     const opening = this.#opening;
     this.#opening = undefined;
@@ -209,6 +222,8 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#source = undefined;
     this.#stopTimer?.();
     this.#stopTimer = undefined;
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
   }
 
   /** One timer serves a stream for a whole interval, for any number of events. */

@@ -1,0 +1,112 @@
+import type { Clock } from '../../runtime/clock.js';
+
+/** The ends that a credential can have. */
+export interface CredentialEnd {
+  /** ms since the epoch. */
+  readonly expiresAt?: number | undefined;
+  readonly revoked?: AbortSignal | undefined;
+}
+
+type Listener = () => void;
+
+/** The longest time between two looks at the clock, because an operator may set it. */
+const LOOK_MS = 60_000;
+const SECOND_MS = 1000;
+
+/**
+ * The ends of the credentials of running calls. One timer serves all of them, and each signal has one listener. A
+ * credential ends at most a second after its expiry.
+ */
+export class CredentialEnds {
+  readonly #clock: Clock;
+  /** By the second in which they end. */
+  readonly #expiring = new Map<number, Set<Listener>>();
+  readonly #revocable = new WeakMap<AbortSignal, Set<Listener>>();
+  /** The second of the next look. */
+  #next = Number.POSITIVE_INFINITY;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls `ended` once at the first end. The returned function stops that. */
+  watch({ expiresAt, revoked }: CredentialEnd, ended: Listener): () => void {
+    let isOver = false;
+    const stop = () => {
+      isOver = true;
+      if (expiresAt !== undefined) this.#forgetExpiry(secondOf(expiresAt), first);
+      if (revoked !== undefined) this.#forgetSignal(revoked, first);
+    };
+    const first = () => {
+      if (isOver) return;
+      stop();
+      ended();
+    };
+    if (revoked?.aborted) {
+      first();
+      return stop;
+    }
+    if (revoked !== undefined) this.#addSignal(revoked, first);
+    if (expiresAt !== undefined) this.#addExpiry(secondOf(expiresAt), first);
+    return stop;
+  }
+
+  #addExpiry(second: number, listener: Listener): void {
+    const listeners = this.#expiring.get(second);
+    if (listeners !== undefined) {
+      listeners.add(listener);
+      return;
+    }
+    this.#expiring.set(second, new Set([listener]));
+    if (second < this.#next) this.#arm(second);
+  }
+
+  #forgetExpiry(second: number, listener: Listener): void {
+    const listeners = this.#expiring.get(second);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) this.#expiring.delete(second);
+  }
+
+  #addSignal(signal: AbortSignal, listener: Listener): void {
+    const listeners = this.#revocable.get(signal);
+    if (listeners !== undefined) {
+      listeners.add(listener);
+      return;
+    }
+    const all = new Set([listener]);
+    this.#revocable.set(signal, all);
+    signal.addEventListener('abort', () => runAll(all), { once: true });
+  }
+
+  #forgetSignal(signal: AbortSignal, listener: Listener): void {
+    this.#revocable.get(signal)?.delete(listener);
+  }
+
+  #arm(second: number): void {
+    this.#stopTimer?.();
+    this.#next = second;
+    const ms = Math.min(Math.max(1, second * SECOND_MS - this.#clock.now()), LOOK_MS);
+    this.#stopTimer = this.#clock.after(ms, () => this.#look());
+  }
+
+  #look(): void {
+    this.#stopTimer = undefined;
+    this.#next = Number.POSITIVE_INFINITY;
+    const now = this.#clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const [second, listeners] of this.#expiring) {
+      if (second * SECOND_MS <= now) runAll(listeners);
+      else next = Math.min(next, second);
+    }
+    if (next < this.#next) this.#arm(next);
+  }
+}
+
+function secondOf(ms: number): number {
+  return Math.ceil(ms / SECOND_MS);
+}
+
+function runAll(listeners: Set<Listener>): void {
+  for (const listener of [...listeners]) listener();
+}
