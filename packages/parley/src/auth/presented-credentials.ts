@@ -8,7 +8,7 @@ export interface CredentialSource extends Credentials {
   headerLines?(name: string): number;
 }
 
-/** Two lines of `Authorization` that a host has joined by a comma: Basic and Bearer have none, others have parameters. */
+/** Two lines of `Authorization` that a host has joined by a comma. Basic and Bearer have no commas of their own. */
 const JOINED = /^(?:basic|bearer)\s[^,]*,|,\s*[A-Za-z][\w-]*\s+[^\s,=]/i;
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];

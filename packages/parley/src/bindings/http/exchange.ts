@@ -33,8 +33,8 @@ export interface ExchangeRequest {
   /** The user of the request. Only the gate of the host sets it. Absent: the caller is anonymous. */
   user?: User | undefined;
   /**
-   * Calls `ended` once when the credential of the user expires or is revoked. The returned function stops that. Only the
-   * gate sets it. Absent: the credential has no end.
+   * Calls `ended` once when the credential of the user expires or is revoked. The returned function stops that. Only
+   * the gate sets it. Absent: the credential has no end.
    */
   onCredentialEnd?: ((ended: () => void) => () => void) | undefined;
   /** The id of the request in the log, once it has one. */
