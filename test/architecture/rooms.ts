@@ -64,6 +64,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/push-registration',
     ],
   },
+  'push/receiver': { rooms: [...VALUES, 'net', 'codec', 'auth'] },
   bindings: {
     rooms: [
       ...VALUES,
@@ -104,7 +105,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
-    rooms: [...VALUES, 'net', 'auth/credentials', 'bindings/http', 'app'],
+    rooms: [...VALUES, 'net', 'auth/credentials', 'push/receiver', 'bindings/http', 'app'],
     modules: [
       'node:async_hooks',
       'node:dns',

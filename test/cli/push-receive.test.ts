@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentKinds, type LiveAgent } from './agents/agents.js';
 import { parley, parleyJson, RunningParley } from './parley.js';
@@ -16,7 +18,11 @@ async function receiver(...flags: readonly string[]) {
   const running = new RunningParley(['push', 'receive', '--port', '0', ...flags]);
   const url = await running.told(/^Webhook: (\S+)$/m);
   const post = (body: unknown, headers: Record<string, string> = {}) =>
-    fetch(url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
   return { running, url, post, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
@@ -86,9 +92,9 @@ describe('PUSH_002: a webhook on this machine', () => {
     for (const [body, code, reason] of [
       ['{', 400, 'the body is no JSON'],
       ['null', 400, 'none, or several, of'],
-      [{ kind: 'task', id: 't-1' }, 400, 'none, or several, of'],
+      [{ kind: 'task', id: 't-1' }, 400, 'status'],
       [{ ...status('WORKING'), task: {} }, 400, 'none, or several, of'],
-      [{ statusUpdate: { taskId: 't-1', contextId: 'c-1' } }, 400, 'statusUpdate.status is required'],
+      [{ statusUpdate: { taskId: 't-1', contextId: 'c-1' } }, 400, 'statusUpdate.status is missing'],
       [' '.repeat(17 * 1024 * 1024), 413, 'more than 16777216 bytes'],
     ] as const) {
       const response = await hook.post(body);
@@ -98,6 +104,30 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect((await fetch(hook.url)).status).toBe(405);
     expect((await hook.post({ statusUpdate: { ...status('WORKING').statusUpdate, news: 1 } })).status).toBe(204);
     expect((await hook.running.stop()).stdout.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('shows a repeat of a notification once, in 0.3 as well', async () => {
+    await using hook = await receiver('-o', 'json');
+    const task = { kind: 'task', id: 't-1', contextId: 'c-1', status: { state: 'completed' } };
+    for (const id of ['a', 'a', 'b']) expect((await hook.post(task, { 'X-A2A-Notification-Id': id })).status).toBe(204);
+    const lines = (await hook.running.stop()).stdout.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).task.status.state)).toEqual(Array(2).fill('TASK_STATE_COMPLETED'));
+  });
+
+  it('takes no other type, and without a secret no other host than this machine', async () => {
+    await using hook = await receiver();
+    expect((await hook.post(status('WORKING'), { 'content-type': 'text/plain' })).status).toBe(415);
+    const asked = request(hook.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', host: `evil.example:${new URL(hook.url).port}` },
+    });
+    asked.end(JSON.stringify(status('WORKING')));
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(421);
+    const { stdout, stderr } = await hook.running.stop();
+    expect(stdout).toBe('');
+    expect(stderr).toContain('with --token every host is taken');
   });
 
   it('shows what comes twice twice, and nothing that steers a terminal', async () => {

@@ -1,45 +1,58 @@
+import { createServer } from 'node:http';
 import type { StreamResponse } from 'parley-a2a';
+import { PushReceiver } from 'parley-a2a/push-receiver';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 import { writeParts } from '../output/part-text.js';
 import { writeMessage, writeSummary, writeTask } from '../output/task-text.js';
-import { notificationReceiver } from '../push/notification-receiver.js';
 import { portOf, started } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
+
+/** Names of this machine. Without a secret, a page that rebinds its own name must not reach the webhook. */
+const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Receives push notifications and shows them as they arrive, until a signal stops it. */
 export async function run({ settings, output }: Invocation): Promise<number> {
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const token = settings.text('token');
-  const authorization = authorizationIn(settings.text('auth-scheme'), settings.text('auth-credentials'));
-  const receiver = notificationReceiver({
-    token,
-    authorization,
-    onNotification: (notification) => {
-      if (output.json) output.line(notification);
-      else writeNotification(output, notification);
+  const authentication = authenticationIn(settings.text('auth-scheme'), settings.text('auth-credentials'));
+  const isOpen = token === undefined && authentication === undefined;
+  const receiver = new PushReceiver({
+    ...(token !== undefined && { token }),
+    ...(authentication !== undefined && { authentication }),
+    ...(isOpen && {
+      allowAnonymous: true,
+      hosts: [...LOCAL, place.host.includes(':') ? `[${place.host}]` : place.host],
+    }),
+    onNotification: ({ event }) => {
+      if (output.json) output.line(event);
+      else writeNotification(output, event);
     },
-    onRefusal: (status, reason) => output.warn(`a request was refused: ${status}, ${reason}`),
+    onRefusal: ({ status, reason }) => output.warn(`a request was refused: ${status}, ${reason}${hintFor(status)}`),
   });
-  const { url: origin, stopped } = await started(receiver, place);
+  const { url: origin, stopped } = await started(createServer(receiver.listener), place);
   const url = `${origin}/`;
   output.note(`Webhook: ${url}`);
   const secrets = [
     ...(token === undefined ? [] : ['--token …']),
-    ...(authorization === undefined ? [] : ['--auth-scheme …']),
+    ...(authentication === undefined ? [] : ['--auth-scheme …']),
   ];
   output.note(`To it: ${['parley task push-config create <task> --url', shellWord(url), ...secrets].join(' ')}`);
   await stopped;
   return 0;
 }
 
-function authorizationIn(scheme: string | undefined, credentials: string | undefined): string | undefined {
+function hintFor(status: number): string {
+  return status === 421 ? '; with --token every host is taken' : '';
+}
+
+function authenticationIn(scheme: string | undefined, credentials: string | undefined) {
   if (scheme === undefined && credentials === undefined) return undefined;
   if (scheme === undefined || credentials === undefined)
     throw usageError('--auth-scheme and --auth-credentials go together');
-  return `${scheme} ${credentials}`;
+  return { scheme, credentials };
 }
 
 /** Each notification names its task, because several tasks may be mixed. */

@@ -9,6 +9,7 @@ import * as index from './index.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
+import * as pushReceiver from './push-receiver.js';
 import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
 import * as server from './server.js';
@@ -113,6 +114,7 @@ const NAMES = {
   ],
   node: ['OptionsError', 'createA2AHost', 'createA2AServer', 'isLocalHost', 'openAuditFile', 'readServerConfig'],
   pino: ['pinoLogger'],
+  'push-receiver': ['OptionsError', 'PushReceiver'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
@@ -155,6 +157,7 @@ it.each([
   ['node-credentials', nodeCredentials],
   ['pino', pino],
   ['auth', auth],
+  ['push-receiver', pushReceiver],
   ['redis-cache', redisCache],
   ['schema', schema],
   ['server', server],

@@ -1,0 +1,45 @@
+import type { Clock } from '../../runtime/clock.js';
+
+/** A body that cannot be taken. `status`: that of the answer. */
+export class RefusedBody extends Error {
+  override readonly name = 'RefusedBody';
+  readonly status: 400 | 408 | 413;
+
+  constructor(status: 400 | 408 | 413, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * Reads a body as text in UTF-8.
+ * @throws RefusedBody if it is longer than `bytes`, is not complete after `ms`, or breaks off.
+ */
+export async function boundedText(
+  chunks: AsyncIterator<Uint8Array>,
+  { bytes, ms, clock }: { readonly bytes: number; readonly ms: number; readonly clock: Clock },
+): Promise<string> {
+  let disarm = () => {};
+  const late = new Promise<never>((_, reject) => {
+    disarm = clock.after(ms, () => reject(new RefusedBody(408, `the body did not arrive within ${ms / 1000} s`)));
+  });
+  late.catch(() => {});
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (let read = 0; ; ) {
+      const { done, value } = await Promise.race([chunks.next().catch(brokenOff), late]);
+      if (done === true) return text + decoder.decode();
+      read += value.length;
+      if (read > bytes) throw new RefusedBody(413, `the body has more than ${bytes} bytes`);
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    disarm();
+    chunks.return?.().catch(() => {});
+  }
+}
+
+function brokenOff(): never {
+  throw new RefusedBody(400, 'the body broke off');
+}

@@ -1,0 +1,195 @@
+import { CHALLENGE_HEADER } from '../../auth/challenge.js';
+import type { TokenRuntime } from '../../auth/tokens/token-options.js';
+import { type HeaderReader, WebhookCheck, type WebhookSecrets } from '../../auth/webhook-check.js';
+import { OptionsError } from '../../errors/options-error.js';
+import type { StreamResponse } from '../../model/stream-response.js';
+import { publicHosts } from '../../net/public-hosts.js';
+import type { Clock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../telemetry/logger.js';
+import { NOTIFICATION_ID, NOTIFICATION_TIMESTAMP } from '../notification-headers.js';
+import { boundedText, RefusedBody } from './bounded-text.js';
+import { readNotification, taskIdOf } from './read-notification.js';
+import { SeenInMemory, type SeenNotifications } from './seen-notifications.js';
+
+/** A notification that has passed all checks. */
+export interface ReceivedNotification {
+  /** Equal for all attempts of one event. Undefined if the agent sends no id; then repeats cannot be told apart. */
+  readonly id: string | undefined;
+  readonly taskId: string | undefined;
+  /** The event, in the form of 1.0. An agent of 0.3 sends the whole task. */
+  readonly event: StreamResponse;
+  /** The protocol version of the body. */
+  readonly version: '1.0' | '0.3';
+}
+
+/** Options of a receiver. */
+export interface PushReceiverOptions extends WebhookSecrets {
+  /** Handles a notification. The agent gets its acknowledgement when it resolves, and repeats if it rejects. */
+  readonly onNotification: (notification: ReceivedNotification) => void | Promise<void>;
+  /** Called with each refusal. The reason holds no secret. */
+  readonly onRefusal?: (refusal: { readonly status: number; readonly reason: string }) => void;
+  /** True takes those of every sender. Default: one of `token`, `authentication` and `signature` is required. */
+  readonly allowAnonymous?: boolean;
+  /** The only hosts by which the webhook is called, each with or without a port. Default: any. */
+  readonly hosts?: readonly string[];
+  /** Tells if the application has a task. Default: all tasks. */
+  readonly isExpected?: (taskId: string) => boolean | Promise<boolean>;
+  /** Largest age of a notification with a timestamp, in ms. Default 5 minutes. */
+  readonly maxAgeMs?: number;
+  /** Ids of handled notifications. Default: the last 10,000, in memory. */
+  readonly seen?: SeenNotifications;
+  /** Largest body. Default 16 MiB. */
+  readonly bytes?: number;
+  /** Longest time for the body to arrive, in ms. Default 10 s. */
+  readonly bodyMs?: number;
+  readonly logger?: Logger;
+}
+
+/** A request to a webhook, on any host. */
+export interface PushRequest {
+  readonly method: string;
+  readonly header: HeaderReader;
+  readonly body: AsyncIterator<Uint8Array>;
+}
+
+/** The answer of a webhook. */
+export interface PushAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty, or JSON with the reason of a refusal. */
+  readonly body: string;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const DEFAULTS = { bytes: 16 * 1024 * 1024, bodyMs: 10_000, maxAgeMs: 300_000, remembered: 10_000 };
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const LONGEST_ID = 2048;
+
+/**
+ * Receives push notifications (Spec §4.3.3, §13.2): checks credentials, signature, age and size, drops repeats, and
+ * answers 2xx only after the handler has succeeded.
+ */
+export class PushReceiver {
+  readonly #options: PushReceiverOptions;
+  readonly #check: WebhookCheck;
+  readonly #isHost: ((authority: string) => boolean) | undefined;
+  readonly #seen: SeenNotifications;
+  readonly #clock: Clock;
+  /** Notifications that are being handled, by id. A repeat waits for the first one. */
+  readonly #handling = new Map<string, Promise<Refusal | undefined>>();
+
+  /** @throws OptionsError for wrong options, and if senders need no secret. */
+  constructor(options: PushReceiverOptions, runtime: TokenRuntime) {
+    this.#options = options;
+    this.#check = new WebhookCheck(options, runtime);
+    if (!this.#check.isClosed && options.allowAnonymous !== true)
+      throw new OptionsError('PushReceiver', ['needs token, authentication, signature, or allowAnonymous: true']);
+    this.#isHost = options.hosts && publicHosts(options.hosts);
+    this.#seen = options.seen ?? new SeenInMemory(DEFAULTS.remembered);
+    this.#clock = runtime.clock;
+  }
+
+  /** Answers a request. Never rejects. */
+  async answer(request: PushRequest): Promise<PushAnswer> {
+    const { logger = silentLogger, onRefusal } = this.#options;
+    let refusal: Refusal | undefined;
+    try {
+      refusal = await this.#refusal(request);
+    } catch (error) {
+      if (error instanceof RefusedBody) refusal = { status: error.status, reason: error.message };
+      else {
+        logger.error('a push notification failed', { error });
+        refusal = { status: 503, reason: 'the notification cannot be handled now' };
+      }
+    }
+    if (refusal === undefined) return { status: 204, headers: {}, body: '' };
+    const { status, reason, headers } = refusal;
+    onRefusal?.({ status, reason });
+    return {
+      status,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ error: reason }),
+    };
+  }
+
+  async #refusal(request: PushRequest): Promise<Refusal | undefined> {
+    const { header } = request;
+    const early = this.#formFault(request) ?? (await this.#senderFault(header));
+    if (early !== undefined) return early;
+    const { bytes = DEFAULTS.bytes, bodyMs = DEFAULTS.bodyMs } = this.#options;
+    const body = await boundedText(request.body, { bytes, ms: bodyMs, clock: this.#clock });
+    const id = header(NOTIFICATION_ID);
+    if (id !== undefined && id.length > LONGEST_ID) return { status: 400, reason: `${NOTIFICATION_ID} is too long` };
+    const fault = await this.#check.signatureFault(header, { body, id });
+    if (fault !== undefined) return { status: 401, reason: fault, headers: this.#challenge };
+    const old = this.#ageFault(header(NOTIFICATION_TIMESTAMP));
+    if (old !== undefined) return { status: 400, reason: old };
+    return id === undefined ? this.#handle(body, id) : this.#handleOnce(body, id);
+  }
+
+  /** Faults of requests that are no notifications. */
+  #formFault({ method, header }: PushRequest): Refusal | undefined {
+    if (method !== 'POST') return { status: 405, reason: 'notifications come by POST', headers: { allow: 'POST' } };
+    if (this.#isHost?.(header('host') ?? '') === false) return { status: 421, reason: 'the webhook has another host' };
+    // Pages of other origins cannot send JSON without a permission that a receiver never gives.
+    if (!JSON_TYPE.test(header('content-type') ?? '')) return { status: 415, reason: 'notifications are JSON' };
+    return undefined;
+  }
+
+  async #senderFault(header: HeaderReader): Promise<Refusal | undefined> {
+    const reason = await this.#check.refusal(header);
+    return reason === undefined ? undefined : { status: 401, reason, headers: this.#challenge };
+  }
+
+  get #challenge(): Readonly<Record<string, string>> {
+    return { [CHALLENGE_HEADER]: this.#check.challenge };
+  }
+
+  #ageFault(timestamp: string | undefined): string | undefined {
+    if (timestamp === undefined) return undefined;
+    const { maxAgeMs = DEFAULTS.maxAgeMs } = this.#options;
+    const age = Math.abs(this.#clock.now() - Number(timestamp) * 1000);
+    return age <= maxAgeMs ? undefined : `${NOTIFICATION_TIMESTAMP} is not within ${maxAgeMs / 1000} s of now`;
+  }
+
+  /** Repeats are acknowledged without the handler. One that arrives too early shares the outcome of the first. */
+  async #handleOnce(body: string, id: string): Promise<Refusal | undefined> {
+    const running = this.#handling.get(id);
+    if (running !== undefined) return running;
+    const handled = (async () => {
+      if (await this.#seen.has(id)) return undefined;
+      const refusal = await this.#handle(body, id);
+      if (refusal === undefined) await this.#seen.add(id);
+      return refusal;
+    })();
+    this.#handling.set(id, handled);
+    try {
+      return await handled;
+    } finally {
+      this.#handling.delete(id);
+    }
+  }
+
+  async #handle(body: string, id: string | undefined): Promise<Refusal | undefined> {
+    const { onNotification, isExpected, logger = silentLogger } = this.#options;
+    const read = await readNotification(body).catch((error: unknown) => error as Error);
+    // The text of the specification is about answers of agents.
+    if (read instanceof Error)
+      return { status: 400, reason: read.message.replace(/^Invalid agent response type: /, '') };
+    const taskId = taskIdOf(read.event);
+    if (isExpected !== undefined && !(taskId !== undefined && (await isExpected(taskId))))
+      return { status: 404, reason: 'the task is not expected here' };
+    try {
+      await onNotification({ id, taskId, ...read });
+      return undefined;
+    } catch (error) {
+      logger.error('the handler of a push notification failed', { id, taskId, error });
+      return { status: 500, reason: 'the notification was not handled' };
+    }
+  }
+}
