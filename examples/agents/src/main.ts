@@ -1,4 +1,5 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
+import { tokenAuthenticator } from 'parley-a2a/auth';
 import { createA2AHost, isLocalHost, openAuditFile } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
 import type { AnswerCache } from 'parley-a2a/server';
@@ -34,6 +35,7 @@ async function serve(): Promise<void> {
   const isTestBed = isLocalHost(config.host);
   if (isTestBed)
     logger.warn('webhooks on loopback addresses are allowed, because this server listens on loopback only');
+  const authenticator = config.tokens && tokenAuthenticator(config.tokens, { logger });
   const host = createA2AHost({
     agents: {
       '/': compliance,
@@ -55,6 +57,7 @@ async function serve(): Promise<void> {
     logger,
     trustProxy: config.trustProxy,
     ...(audit && { audit }),
+    ...(authenticator && { authenticator }),
     ...(config.publicHosts !== undefined && { publicHosts: config.publicHosts }),
     allowAnonymous: config.allowAnonymous,
     push: { allow: [...config.pushAllow, ...(isTestBed ? LOOPBACK : [])] },

@@ -136,6 +136,21 @@ export const FLAGS = {
   description: text('text', 'description of the agent'),
   'public-url': text('url', 'base URL in the card', { aliases: ['advertise-address'] }),
   'allow-anonymous': onOff('listen beyond this machine without authentication'),
+  'oidc-issuer': text('url', 'take tokens of this OpenID Connect provider', { commonVariable: 'A2A_OIDC_ISSUER' }),
+  'jwt-issuer': text('url', 'take JWTs of this issuer; needs --jwks-url', { commonVariable: 'A2A_JWT_ISSUER' }),
+  'jwks-url': text('url', 'keys of that issuer', { commonVariable: 'A2A_JWKS_URL' }),
+  'jwt-audience': text('name', 'audience that tokens must have', {
+    repeats: true,
+    commonVariable: 'A2A_JWT_AUDIENCE',
+  }),
+  'required-scope': text('scope', 'scope that every token must have', {
+    repeats: true,
+    commonVariable: 'A2A_REQUIRED_SCOPES',
+  }),
+  'auth-allow-host': text('host', 'private host that may be called for keys', {
+    repeats: true,
+    commonVariable: 'A2A_AUTH_ALLOW_HOSTS',
+  }),
   database: text('url', 'storage of tasks, such as sqlite:./data/parley.db (default: DATABASE_URL, or memory:)'),
   quiet: onOff('log errors only'),
   finished: text('duration', 'delete tasks that ended longer ago', { builtIn: '30d' }),

@@ -4,6 +4,7 @@ import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
+import { tokenAuthenticatorOf } from './token-flags.js';
 
 /** Serves one or several agents with the options of the flags. */
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
@@ -24,12 +25,14 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
           },
         };
   try {
+    const authenticator = await tokenAuthenticatorOf(settings, logger);
     const host = createA2AHost({
       openapi: true,
       ...('host' in source && source.host),
       agents,
       storage,
       logger,
+      ...(authenticator && { authenticator }),
       allowAnonymous: settings.isOn('allow-anonymous'),
       ...(publicUrl !== undefined && { url: publicUrl }),
     });

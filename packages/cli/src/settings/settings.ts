@@ -55,7 +55,7 @@ export class Settings {
     }
     const environment = this.#layers.find(({ source }) => source === 'environment');
     const common = commonVariable === undefined ? undefined : environment?.values[commonVariable]?.trim();
-    if (common) return { values: [common], source: 'environment' };
+    if (common) return { values: repeats === true ? listOf(common) : [common], source: 'environment' };
     return builtIn === undefined ? undefined : { values: [builtIn], source: 'built-in' };
   }
 

@@ -54,6 +54,50 @@ it('everything set is read', () => {
   });
 });
 
+describe('tokens', () => {
+  it('of an OpenID Connect provider', () => {
+    const { tokens, warnings } = readServerConfig({
+      A2A_OIDC_ISSUER: 'http://keycloak:8080/realms/agents',
+      A2A_JWT_AUDIENCE: 'agent, https://agent.example',
+      A2A_JWT_ALGORITHMS: 'ES256,RS256',
+      A2A_REQUIRED_SCOPES: 'read  write',
+      A2A_TENANT_CLAIM: 'org',
+      A2A_AUTH_ALLOW_HOSTS: 'keycloak:8080',
+      A2A_AUTH_PLAIN_HTTP: 'true',
+    });
+    expect(warnings).toEqual([]);
+    expect(tokens).toEqual({
+      discovers: true,
+      issuer: 'http://keycloak:8080/realms/agents',
+      audience: ['agent', 'https://agent.example'],
+      algorithms: ['ES256', 'RS256'],
+      requiredScopes: ['read', 'write'],
+      tenantClaim: 'org',
+      allow: ['keycloak:8080'],
+      plainHttp: true,
+    });
+  });
+
+  it('with keys by URL', () => {
+    const [issuer, jwksUrl] = ['https://id.example/', 'https://id.example/keys'];
+    const env = { A2A_JWT_ISSUER: issuer, A2A_JWKS_URL: jwksUrl, A2A_JWT_AUDIENCE: 'agent' };
+    expect(readServerConfig(env).tokens).toEqual({ discovers: false, issuer, jwksUrl, audience: ['agent'] });
+  });
+
+  it.each([
+    [{ A2A_JWT_AUDIENCE: 'agent' }, 'settings of tokens need A2A_OIDC_ISSUER'],
+    [{ A2A_OIDC_ISSUER: 'https://id.example' }, 'A2A_JWT_AUDIENCE must name this agent'],
+    [{ A2A_JWT_ISSUER: 'https://id.example', A2A_JWT_AUDIENCE: 'a' }, 'A2A_JWKS_URL belong together'],
+    [{ A2A_OIDC_ISSUER: 'https://id.example', A2A_JWKS_URL: 'https://id.example/keys' }, 'stands alone'],
+    [{ A2A_OIDC_ISSUER: 'http://id.example' }, 'must be an https url; A2A_AUTH_PLAIN_HTTP=true allows http'],
+    [{ A2A_JWT_ALGORITHMS: 'none' }, 'A2A_JWT_ALGORITHMS="none" must be some of RS256'],
+    [{ A2A_JWT_ALGORITHMS: 'HS256' }, 'A2A_JWT_ALGORITHMS="HS256" must be some of RS256'],
+    [{ A2A_REQUIRED_SCOPES: 'a"b' }, 'must be scopes'],
+  ])('%j is refused', (env, problem) => {
+    expect(() => readServerConfig(env as Record<string, string>)).toThrow(problem);
+  });
+});
+
 describe('a mistake is named with what would be right', () => {
   it.each([
     ['PORT', 'eighty', 'a number from 0 to 65535'],

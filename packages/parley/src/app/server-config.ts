@@ -7,6 +7,7 @@ import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
+import { readTokenConfig, TOKEN_NAMES, type TokenConfig } from './token-config.js';
 
 /** The settings of a ready-made server. */
 export interface ServerConfig {
@@ -36,6 +37,8 @@ export interface ServerConfig {
   readonly cacheTtlSeconds: number;
   /** The file of audit records; absent: no records. */
   readonly auditFile?: string;
+  /** The tokens for `tokenAuthenticator`; absent: none. */
+  readonly tokens?: TokenConfig;
   readonly logLevel: LogLevel;
   /** One sentence for each unknown `A2A_` variable, with the closest setting. Log them at start. */
   readonly warnings: readonly string[];
@@ -59,6 +62,7 @@ const NAMES = [
   'A2A_CACHE_TTL_SECONDS',
   'A2A_AUDIT_FILE',
   'LOG_LEVEL',
+  ...TOKEN_NAMES,
 ] as const;
 
 /**
@@ -109,6 +113,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   const cacheTtlSeconds = read('A2A_CACHE_TTL_SECONDS', ttlOf, 'a number of seconds from 1 to 86400');
   const auditFile = read('A2A_AUDIT_FILE', (text) => text, 'a path');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
+  const tokens = readTokenConfig(read, problems);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
     host: host ?? '127.0.0.1',
@@ -125,6 +130,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(redisUrl !== undefined && { redisUrl }),
     cacheTtlSeconds: cacheTtlSeconds ?? 300,
     ...(auditFile !== undefined && { auditFile }),
+    ...(tokens && { tokens }),
     logLevel: logLevel ?? 'info',
     warnings: unknownNames(env, 'A2A_', settings),
   };

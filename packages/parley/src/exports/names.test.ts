@@ -49,6 +49,7 @@ const NAMES = {
     'mayUseSkill',
     'optional',
     'requireScopes',
+    'tokenAuthenticator',
     'userId',
   ],
   credentials: [

@@ -1,12 +1,16 @@
 /** Authenticators for tokens of authorization servers, with their ports. */
 
+import type { TokenConfig } from '../app/token-config.js';
+import type { Authenticator } from '../auth/authenticator.js';
 import { type JwtBearerOptions, JwtBearer as JwtBearerScheme } from '../auth/tokens/jwt-bearer.js';
 import { type OAuth2Options, OAuth2 as OAuth2Scheme } from '../auth/tokens/oauth2.js';
 import { type OpenIdConnectOptions, OpenIdConnect as OpenIdConnectScheme } from '../auth/tokens/open-id-connect.js';
 import type { TokenRuntime } from '../auth/tokens/token-options.js';
+import type { Logger } from '../telemetry/logger.js';
 import { guardedFetch } from './guarded-fetch.js';
 import { systemClock } from './runtime.js';
 
+export type { TokenConfig } from '../app/token-config.js';
 export type { ProtectedResource } from '../auth/authenticator.js';
 export type { IntrospectionOptions } from '../auth/tokens/introspection.js';
 export type { JwtBearerOptions } from '../auth/tokens/jwt-bearer.js';
@@ -55,4 +59,12 @@ export class OpenIdConnect extends OpenIdConnectScheme {
   constructor(options: OpenIdConnectOptions) {
     super(options, runtime);
   }
+}
+
+/** The authenticator for the tokens that `readServerConfig` found in the environment. `logger` gets its failures. */
+export function tokenAuthenticator(config: TokenConfig, { logger }: { readonly logger?: Logger } = {}): Authenticator {
+  const { discovers, tenantClaim, ...options } = config;
+  const claims = tenantClaim === undefined ? {} : { claims: { tenants: tenantClaim } };
+  const all = { ...options, ...claims, ...(logger && { logger }) };
+  return discovers ? new OpenIdConnect(all) : new JwtBearer(all);
 }
