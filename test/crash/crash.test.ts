@@ -9,6 +9,7 @@ import { isInterrupted, isTerminal } from '../../packages/parley/src/model/task-
 import type { Scope, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
+import { generator } from './generator.js';
 import { Load, type Said } from './said.js';
 
 const kills = process.env.TEST_LONG ? 100 : 10;
@@ -30,17 +31,6 @@ afterAll(async () => {
   child?.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
-
-/** A small seeded generator, so that a run can be had again. */
-function generator(state: number): () => number {
-  let value = state >>> 0;
-  return () => {
-    value = (value + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(value ^ (value >>> 15), value | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 async function start(): Promise<string> {
   const server = fileURLToPath(new URL('crash-server.mjs', import.meta.url));
