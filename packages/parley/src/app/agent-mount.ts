@@ -1,7 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { BindingContext } from '../bindings/http/binding-context.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
-import { httpJsonBinding, refusedHttpJson } from '../bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
@@ -11,6 +10,7 @@ import { keptByBase } from './base-url.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import type { Access } from './middleware/gate.js';
 import { otherMethod } from './middleware/method-filter.js';
+import { onDemand } from './middleware/on-demand.js';
 import { refusalsNaming } from './protected-resource.js';
 import type { ServedAgent } from './served-agent.js';
 
@@ -76,7 +76,7 @@ export class AgentMount {
     });
     this.#access = authenticator && {
       jsonRpc: accessWith(authenticator, refusedJsonRpc),
-      httpJson: accessWith(authenticator, refusedHttpJson),
+      httpJson: accessWith(authenticator, async (refused) => (await httpJsonCode()).refusedHttpJson(refused)),
       plain: accessWith(authenticator, refusedPlain),
     };
   }
@@ -138,10 +138,15 @@ export class AgentMount {
     const exchange = mountExchange(this.#paths, {
       cards,
       jsonRpc: jsonRpcBinding(context, this.#codecs('jsonRpc')),
-      httpJson: httpJsonBinding(context, this.#codecs('httpJson'), this.#paths.httpJson),
+      httpJson: onDemand(async () =>
+        (await httpJsonCode()).httpJsonBinding(context, this.#codecs('httpJson'), this.#paths.httpJson),
+      ),
       // The path is that of 0.2.5, so that the card says this version.
       oldExtendedCard: this.#versions.includes('0.2.5')
-        ? httpJsonBinding(context, [PROTOCOL_VERSIONS['0.2.5'].httpJson], this.path === '/' ? '' : this.path)
+        ? onDemand(async () => {
+            const codecs = [PROTOCOL_VERSIONS['0.2.5'].httpJson];
+            return (await httpJsonCode()).httpJsonBinding(context, codecs, this.path === '/' ? '' : this.path);
+          })
         : undefined,
     });
     return { card, exchange };
@@ -164,6 +169,9 @@ export class AgentMount {
     });
   }
 }
+
+/** Many agents get calls over JSON-RPC only. */
+const httpJsonCode = () => import('../bindings/http-json/http-json-binding.js');
 
 function pathsOf(path: string): MountPaths {
   return path === '/'

@@ -1,9 +1,9 @@
 import { challengesWithMetadata, refusalWithMetadata } from '../auth/challenge.js';
-import type { RefusedRequest } from '../bindings/http/answer-call.js';
-import type { ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import type { AgentMount } from './agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from './host-extension.js';
 import { errorAnswer, jsonAnswer } from './json-answer.js';
+import type { Access } from './middleware/gate.js';
 import { readOnly } from './middleware/method-filter.js';
 
 const PATH = '/.well-known/oauth-protected-resource';
@@ -16,9 +16,9 @@ function metadataPath(mountPath: string): string {
 
 /** The same form of refusals, with the place of the metadata in each Bearer challenge (RFC 9728 §5.1). */
 export function refusalsNaming(
-  refuse: (refused: RefusedRequest) => ExchangeResponse,
+  refuse: Access['refuse'],
   { mountPath, baseUrl }: { readonly mountPath: string; readonly baseUrl: (request: ExchangeRequest) => string },
-): (refused: RefusedRequest) => ExchangeResponse {
+): Access['refuse'] {
   return (refused) => {
     const base = baseUrl(refused.request);
     // A server that does not know its own address has no metadata.

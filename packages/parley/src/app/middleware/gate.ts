@@ -16,7 +16,7 @@ export interface Access {
   readonly authenticator: Authenticator;
   /** True if callers need a credential even if the authenticator is optional. */
   readonly required?: boolean;
-  readonly refuse: (refused: RefusedRequest) => ExchangeResponse;
+  readonly refuse: (refused: RefusedRequest) => ExchangeResponse | Promise<ExchangeResponse>;
 }
 
 /** The access to the endpoint of a request; `undefined` if all callers may use the endpoint. */
@@ -55,11 +55,11 @@ export function gated(next: Exchange, { accessOf, ends, clock, logger }: GateOpt
       return refuse(arrival, thrown);
     }
   };
-  const refuse = (arrival: Arrival, thrown: unknown): Promise<ExchangeResponse> => {
+  const refuse = async (arrival: Arrival, thrown: unknown): Promise<ExchangeResponse> => {
     const { request, access } = arrival;
     const error = toA2AError(thrown, logger, { operation: 'authenticate', requestId: request.requestId });
-    const answer = access.refuse({ request, error, challenges: access.authenticator.challenges });
-    return Promise.resolve(caching(answer, arrival));
+    const answer = await access.refuse({ request, error, challenges: access.authenticator.challenges });
+    return caching(answer, arrival);
   };
   return (request) => {
     const access = accessOf(request);

@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
-import { type AuditSetup, audited } from './audited-exchange.js';
+import type { AuditOptions, AuditSetup } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
 import { CredentialEnds } from './credential-ends.js';
@@ -13,6 +13,7 @@ import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
 import { type AccessOf, gated } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
 import { observed } from './observed-exchange.js';
+import { onDemand } from './on-demand.js';
 import { onceStarted, type StartOptions } from './once-started.js';
 import type { OpenStreams } from './open-streams.js';
 
@@ -106,7 +107,7 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     // Outside of every middleware that refuses or changes an answer: the log shows the status that the client gets.
     { name: 'observation', around: observation },
     // Inside of the ids of requests, and outside of every middleware that refuses a caller: a refusal is an act too.
-    { name: 'audit', around: audit && ((next) => audited(next, { ...audit, clock, ids, logger })) },
+    { name: 'audit', around: audit && ((next) => auditing(next, { ...audit, clock, ids, logger })) },
     { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
     // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
     { name: 'cors', ...(cors && corsFor(cors)) },
@@ -124,6 +125,11 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     // Last: only what needs the agents waits for their start.
     { name: 'start', around: (next) => onceStarted(next, start) },
   ];
+}
+
+/** Only hosts with an audit log load its code. */
+function auditing(next: Exchange, options: AuditOptions): Exchange {
+  return onDemand(async () => (await import('./audited-exchange.js')).audited(next, options));
 }
 
 /** An exchange inside of all these middlewares but the ones that it goes without. */

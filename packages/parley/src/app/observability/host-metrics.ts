@@ -9,10 +9,9 @@ import { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { jsonAnswer, refusedPlain } from '../json-answer.js';
 import type { Access } from '../middleware/gate.js';
 import { readOnly } from '../middleware/method-filter.js';
+import { onDemand } from '../middleware/on-demand.js';
 import { anyOf, closed, flag, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
-import { metricsEndpoint } from './metrics-endpoint.js';
-import { metricsJson } from './metrics-json.js';
 
 /** The metrics of a server and their readers. */
 export interface MetricsOptions {
@@ -67,7 +66,13 @@ export class HostMetrics {
     this.#load = new LoadMetrics(meters, sources);
     this.#leave = storage.watchCommits?.((operations) => this.#load.committed(operations));
     const { endpoint = true, authenticator } = options;
-    if (endpoint) this.endpoint = metricsEndpoint({ registry: this.#registry, json: this.#json });
+    // Many servers are never asked for their figures.
+    if (endpoint) {
+      this.endpoint = onDemand(async () => {
+        const { metricsEndpoint } = await import('./metrics-endpoint.js');
+        return metricsEndpoint({ registry: this.#registry, json: this.#json });
+      });
+    }
     this.access = authenticator && { authenticator, required: true, refuse: refusedPlain };
   }
 
@@ -79,6 +84,7 @@ export class HostMetrics {
 
   readonly #json: Exchange = readOnly(async () => {
     const { sources, clock } = this.#setup;
+    const { metricsJson } = await import('./metrics-json.js');
     const value = metricsJson({
       uptimeSeconds: (clock.monotonic() - this.#startedAt) / 1000,
       requests: this.requests,
