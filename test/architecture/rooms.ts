@@ -105,7 +105,16 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
-    rooms: [...VALUES, 'net', 'auth/credentials', 'push/receiver', 'bindings/http', 'app'],
+    rooms: [
+      ...VALUES,
+      'net',
+      'auth/credentials',
+      'auth/client-certificate',
+      'auth/x509-certificate',
+      'push/receiver',
+      'bindings/http',
+      'app',
+    ],
     modules: [
       'node:async_hooks',
       'node:dns',

@@ -10,6 +10,8 @@ export interface ClientCertificate {
   readonly emails: readonly string[];
   /** The SHA-256 of the certificate, as 64 lower-case hex digits. Absent if a proxy does not tell it. */
   readonly fingerprint?: string;
+  /** The start of its validity, ms since the epoch. Absent if a proxy does not tell it. */
+  readonly startsAt?: number;
   /** The end of its validity, ms since the epoch. Absent if a proxy does not tell it. */
   readonly expiresAt?: number;
 }

@@ -15,6 +15,12 @@ import {
   type BearerTokensOptions,
   BearerTokens as BearerTokensScheme,
 } from '../auth/schemes/bearer-tokens.js';
+import {
+  type CertificateRule,
+  type CertificateUser,
+  type ClientCertificatesOptions,
+  ClientCertificates as ClientCertificatesScheme,
+} from '../auth/schemes/client-certificates.js';
 import { systemClock } from './runtime.js';
 
 export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
@@ -26,6 +32,13 @@ export type { ApiKey, CredentialOwner } from '../auth/schemes/api-key.js';
 export type { ApiKeySource, ApiKeysOptions } from '../auth/schemes/api-keys.js';
 export type { BasicUser, BasicUserSource, BasicUsersOptions } from '../auth/schemes/basic-users.js';
 export type { BearerToken, BearerTokensOptions } from '../auth/schemes/bearer-tokens.js';
+export type {
+  CertificateMatch,
+  CertificateRule,
+  CertificateUser,
+  ClientCertificatesOptions,
+} from '../auth/schemes/client-certificates.js';
+export type { ForwardedCertificates } from '../auth/schemes/forwarded-certificate.js';
 export type { KeyPlace } from '../auth/schemes/key-places.js';
 export { type User, userId } from '../auth/user.js';
 
@@ -70,4 +83,15 @@ export class BasicUsers extends BasicUsersScheme {
  */
 export function hashPassword(password: string, { iterations }: { readonly iterations?: number } = {}): Promise<string> {
   return newPasswordHash(password, { salt: random(16), ...(iterations !== undefined && { iterations }) });
+}
+
+/**
+ * Certificates of clients in mutual TLS, from the connection or from a trusted proxy. The id of a user is
+ * `mtls|<subject>`. A certificate that is expired, of another authority or unknown is refused.
+ */
+export class ClientCertificates extends ClientCertificatesScheme {
+  /** @throws OptionsError for rules without a condition, and for wrong proxies. */
+  constructor(users: readonly CertificateUser[] | CertificateRule, options: ClientCertificatesOptions = {}) {
+    super({ ...options, users, clock: systemClock });
+  }
 }

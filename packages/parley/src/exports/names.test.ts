@@ -40,6 +40,7 @@ const NAMES = {
     'ApiKeys',
     'BasicUsers',
     'BearerTokens',
+    'ClientCertificates',
     'JwtBearer',
     'OAuth2',
     'OpenIdConnect',

@@ -14,6 +14,7 @@ import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-opti
 import type { AgentsByPath } from '../app/options/agents-by-path.js';
 import { checkHost, checkPlacedAgent, type MountOptions } from '../app/options/host-options.js';
 import { type ServerOptions, serverSchemas } from '../app/options/server-options.js';
+import { checkClientCertificates } from '../app/options/tls-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
@@ -34,6 +35,7 @@ export type { AgentOptions } from '../app/options/agent-options.js';
 export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';
 export type { PushOptions } from '../app/options/push-options.js';
 export type { HttpServerTimes, ServerOptions } from '../app/options/server-options.js';
+export type { TlsOptions } from '../app/options/tls-options.js';
 export { readServerConfig, type ServerConfig } from '../app/server-config.js';
 export { OptionsError } from '../errors/options-error.js';
 export { isLocalHost } from '../net/public-hosts.js';
@@ -175,7 +177,8 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
 function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions): AgentServer {
   const defaults = { logger: stderrLogger, operates: true, compressor: nodeCompressor };
   const { host, rule } = hostSetup({ subject, agents, options, defaults });
-  const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors } = options;
+  const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors, tls } = options;
+  checkClientCertificates(subject, { ...options, agents });
   const extensions = [
     ...(baseServer === undefined ? [] : [baseServerOf(subject, agents, baseServer)]),
     ...(openapi === true ? [openApiExtension] : []),
@@ -184,6 +187,8 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   return new AgentServer({
     ...host,
     ...rule,
+    tls,
+    hstsSeconds: tls?.hstsSeconds,
     extensions,
     allowAnonymous,
     times,

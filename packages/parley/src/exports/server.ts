@@ -140,14 +140,25 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
       streams.end();
     },
   };
-  if (url !== undefined) return { ...handler, fetch: fetchOf(exchange, systemClock) };
+  const needsCertificate = options.authenticator?.needsClientCertificate === true;
+  if (url !== undefined && !needsCertificate) return { ...handler, fetch: fetchOf(exchange, systemClock) };
   // Not enumerable: a copy of the handler for Express or Fastify must not fail.
-  return Object.defineProperty(handler, 'fetch', { get: refuseFetch }) as AgentHandler;
+  return Object.defineProperty(handler, 'fetch', {
+    get: needsCertificate ? refuseCertificates : refuseFetch,
+  }) as AgentHandler;
 }
 
 /** An exchange as a function from a web Request to a Response. The `fetch` of `createAgentHandler` is one already. */
 export function toFetch(exchange: Exchange): (request: Request) => Promise<Response> {
   return fetchOf(exchange, systemClock);
+}
+
+/** A web request has no certificate of its connection. */
+function refuseCertificates(): never {
+  const problem = 'authenticator: fetch cannot provide certificates of clients';
+  throw new OptionsError('createAgentHandler', [
+    `${problem}. Tell the authenticator the proxy that has them (forwarded)`,
+  ]);
 }
 
 /** Nothing but the configured url tells the public address: a web request repeats only what its sender wrote. */

@@ -1,11 +1,13 @@
 import { AgentHost, type AgentHostOptions } from '../../app/agent-host.js';
 import { type BaseUrlRule, type BoundBase, baseUrlOf, forwardingOf } from '../../app/base-url.js';
 import { checkExposure, type HttpServerTimes } from '../../app/options/server-options.js';
+import type { TlsOptions } from '../../app/options/tls-options.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { type BoundAddress, HttpServer } from './http-server.js';
 import { NodeProcessFigures } from './process-figures.js';
 import { catchUncaughtErrors, processUncaughtErrors } from './process-uncaught-errors.js';
+import { serverTls } from './server-tls.js';
 
 /** Agents, and how they are reached. */
 export interface AgentServerOptions
@@ -15,6 +17,8 @@ export interface AgentServerOptions
   readonly isPublicHost?: BaseUrlRule['isPublicHost'];
   readonly allowAnonymous: boolean;
   readonly times: HttpServerTimes;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
   /** True if an uncaught error of an agent ends only its task. */
   readonly containsUncaughtErrors: boolean;
 }
@@ -49,7 +53,8 @@ export class AgentServer {
       process: this.#figures,
       knownHosts: { isPublicHost, publicUrl, boundHost: () => this.#bound?.host },
     });
-    this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger });
+    const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
+    this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger, tls });
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
@@ -89,7 +94,8 @@ export class AgentServer {
     const bound = await this.#http.listen({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
-    this.#bound = { url: `http://${name}:${bound.port}`, wildcard, host: bound.host };
+    const scheme = this.#options.tls === undefined ? 'http' : 'https';
+    this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, host: bound.host };
     return { url: this.url };
   }
 

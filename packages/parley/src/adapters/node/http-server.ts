@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { ServerOptions as HttpSettings, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { errorAnswer } from '../../app/json-answer.js';
 import type { HttpServerTimes } from '../../app/options/server-options.js';
@@ -12,12 +12,15 @@ import { PipelineLimit } from './pipeline-limit.js';
 import { CUT_OFF, isMalformed, malformedRequest, refusalOf, TIMED_OUT } from './refused-request.js';
 import { Responder, type RespondingCall } from './responder.js';
 import type { ResponseStream } from './response-stream.js';
+import type { ServerTls } from './server-tls.js';
 
 /** The options of an HTTP server. */
 export interface HttpServerOptions extends HttpServerTimes {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent: plain HTTP. */
+  readonly tls?: ServerTls | undefined;
 }
 
 const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
@@ -70,7 +73,7 @@ export class HttpServer {
       streamBegins: (stream) => this.#streamBegins(stream),
       done: ({ place }) => this.#callDone(place),
     });
-    this.#server = createServer({
+    const settings = {
       keepAliveTimeout: options.keepAliveMs ?? 65_000,
       headersTimeout: options.headersMs ?? 15_000,
       requestTimeout: options.requestMs ?? 120_000,
@@ -78,12 +81,14 @@ export class HttpServer {
       joinDuplicateHeaders: true,
       // Checked here, with an answer that says so.
       requireHostHeader: false,
-    });
+    };
+    this.#server = options.tls === undefined ? createServer(settings) : this.#secureServer(options.tls, settings);
     // A server may ignore all expectations but a go-ahead (RFC 9110 §10.1.1).
     const serve = this.#serving(false);
     this.#server.on('request', serve).on('checkExpectation', serve);
     this.#server.on('checkContinue', this.#serving(true));
-    this.#server.on('connection', (socket: Socket) => closeGently(socket, options.clock));
+    const connection = options.tls === undefined ? 'connection' : 'secureConnection';
+    this.#server.on(connection, (socket: Socket) => closeGently(socket, options.clock));
     this.#server.on('connect', (_incoming, socket: Socket) => {
       socket.on('error', () => {}).resume();
       sendRaw({ socket, answer: NO_PROXY, clock: options.clock });
@@ -120,6 +125,17 @@ export class HttpServer {
     await this.#within(Math.min(graceMs, 1_000), closed);
     this.#server.closeAllConnections();
     await closed;
+  }
+
+  #secureServer(tls: ServerTls, settings: HttpSettings): Server {
+    const server = process.getBuiltinModule('node:https').createServer({ ...tls.options, ...settings });
+    // A client may not replace its certificate on a connection: it is parsed once.
+    server.on('secureConnection', (socket) => socket.disableRenegotiation());
+    server.on(
+      'close',
+      tls.watch((changed) => server.setSecureContext(changed)),
+    );
+    return server;
   }
 
   /** The listener for requests; `expectsContinue` if they wait for a go-ahead before their body. */

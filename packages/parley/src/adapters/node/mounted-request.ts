@@ -1,3 +1,4 @@
+import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { NodeExchangeRequest } from './node-exchange-request.js';
@@ -38,6 +39,10 @@ export class MountedRequest implements ExchangeRequest {
 
   get local(): string | undefined {
     return this.#arrived.local;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return this.#arrived.clientCertificate;
   }
 
   get signal(): AbortSignal {

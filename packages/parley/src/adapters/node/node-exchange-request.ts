@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { hasBody, readBody } from './request-body.js';
+import { connectionCertificate } from './server-tls.js';
 
 /** Largest unread body that is read and dropped to keep the connection. */
 const UNREAD_KEPT = 65_536;
@@ -45,8 +49,13 @@ export class NodeExchangeRequest implements ExchangeRequest {
     const { localAddress, localPort } = socket;
     if (localAddress === undefined || localPort === undefined) return undefined;
     const plain = localAddress.startsWith('::ffff:') ? localAddress.slice(7) : localAddress;
-    const scheme = 'encrypted' in socket ? 'https' : 'http';
+    const scheme = isSecure(socket) ? 'https' : 'http';
     return `${scheme}://${plain.includes(':') ? `[${plain}]` : plain}:${localPort}`;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    const { socket } = this.#incoming;
+    return isSecure(socket) ? connectionCertificate(socket) : undefined;
   }
 
   header(name: string): string | undefined {
@@ -97,6 +106,10 @@ export class NodeExchangeRequest implements ExchangeRequest {
     });
     return controller.signal;
   }
+}
+
+function isSecure(socket: Socket): socket is TLSSocket {
+  return 'encrypted' in socket;
 }
 
 /** Proxies may send the absolute form (RFC 9112 §3.2.2), OPTIONS the asterisk form. */

@@ -12,6 +12,11 @@ export function withHeaders(exchange: Exchange, headers: AnswerHeaders): Exchang
 /** Tells browsers to take the type of an answer for what it says. */
 export const NOSNIFF: AnswerHeaders = Object.freeze({ 'x-content-type-options': 'nosniff' });
 
+/** Tells browsers to use only https for this many seconds (RFC 6797). */
+export function strictTransport(seconds: number): AnswerHeaders {
+  return Object.freeze({ 'strict-transport-security': `max-age=${seconds}` });
+}
+
 /** The same answer, for caches one that depends on a header of the request. */
 export function varying(answer: ExchangeResponse, name: string): ExchangeResponse {
   const { vary } = answer.headers;

@@ -21,6 +21,7 @@ describe('the way of a request', () => {
       'observation',
       'audit',
       'nosniff',
+      'hsts',
       'cors',
       'endpoint',
       'gate',

@@ -4,7 +4,7 @@ import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import { alwaysAnswered } from './always-answered.js';
-import { type AnswerHeaders, NOSNIFF, withHeaders } from './answer-headers.js';
+import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
@@ -31,6 +31,8 @@ export interface RequestWayOptions {
   readonly logRequests: boolean;
   /** True if answers forbid browsers to guess their type. */
   readonly nosniff?: boolean | undefined;
+  /** The time for which browsers use only https. Absent: not said. */
+  readonly hstsSeconds?: number | undefined;
   /** The origins whose pages may call. Absent: no other origin. */
   readonly cors?: CorsOrigins | CorsOptions | undefined;
   readonly compression?: Compression | undefined;
@@ -53,6 +55,7 @@ export type MiddlewareName =
   | 'observation'
   | 'audit'
   | 'nosniff'
+  | 'hsts'
   | 'cors'
   | 'endpoint'
   | 'gate'
@@ -90,8 +93,8 @@ export interface WayPlace extends WayOptions {
  * order.
  */
 export function requestWay(options: RequestWayOptions, { metrics, start }: RequestWayPorts): readonly Middleware[] {
-  const { knownHosts, forwarding, streams, audit, logRequests, nosniff, cors, compression, logger, clock, ids } =
-    options;
+  const { knownHosts, forwarding, streams, audit, logRequests, cors, compression, logger, clock, ids } = options;
+  const { nosniff, hstsSeconds } = options;
   const ends = new CredentialEnds(clock);
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
@@ -109,6 +112,7 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     // Inside of the ids of requests, and outside of every middleware that refuses a caller: a refusal is an act too.
     { name: 'audit', around: audit && ((next) => auditing(next, { ...audit, clock, ids, logger })) },
     { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
+    { name: 'hsts', headers: hstsSeconds === undefined ? undefined : strictTransport(hstsSeconds) },
     // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
     { name: 'cors', ...(cors && corsFor(cors)) },
     // In the place of CORS, for an endpoint with CORS of its own.

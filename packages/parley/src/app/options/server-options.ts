@@ -4,6 +4,7 @@ import { type BaseServerOptions, baseServerSchema } from '../base-server/base-se
 import { type HostOptions, hostSchemas } from './host-options.js';
 import { closed, flag, type OptionSchemas, positive } from './option-schemas.js';
 import * as Type from './option-types.js';
+import { type TlsOptions, tlsSchema } from './tls-options.js';
 
 /** Times of an HTTP server, in ms. */
 export interface HttpServerTimes {
@@ -24,6 +25,8 @@ export interface ServerOptions extends HostOptions {
   /** True if agents that need no credential may be served beyond loopback; default false. */
   readonly allowAnonymous?: boolean;
   readonly http?: HttpServerTimes;
+  /** Certificate and key of the server. Default: plain HTTP, for loopback and behind a proxy that ends TLS. */
+  readonly tls?: TlsOptions;
   /** The base-server interface around one of the agents, for clients of base servers; default: not served. */
   readonly baseServer?: BaseServerOptions;
   /**
@@ -44,6 +47,7 @@ export const serverSchemas: OptionSchemas<ServerOptions> = {
   baseServer: Type.Optional(baseServerSchema),
   uncaughtErrors: Type.Optional(Type.String({ enum: ['task', 'process'] })),
   http: Type.Optional(closed(times)),
+  tls: Type.Optional(tlsSchema),
 };
 
 /** An address, and the agents that it would show. */

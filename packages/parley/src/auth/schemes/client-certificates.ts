@@ -1,0 +1,165 @@
+import { OptionsError } from '../../errors/options-error.js';
+import type { SecurityScheme } from '../../model/security-scheme.js';
+import type { Clock } from '../../runtime/clock.js';
+import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
+import type { ClientCertificate } from '../client-certificate.js';
+import { type CredentialOwner, ownerProblems, timeOf } from './api-key.js';
+import { ownerAsUser } from './credential-users.js';
+import {
+  type ForwardedCertificate,
+  type ForwardedCertificates,
+  forwardedCertificate,
+} from './forwarded-certificate.js';
+import type { KnownUser } from './key-table.js';
+
+/** The members of a certificate that a rule asks for. All given ones must match. */
+export interface CertificateMatch {
+  /** The SHA-256 of the certificate, as 64 hex digits, with or without colons. */
+  readonly fingerprint?: string;
+  /** The common name, if the subject has exactly one. */
+  readonly commonName?: string;
+  /** One of the alternative names. */
+  readonly dnsName?: string;
+  readonly uri?: string;
+  readonly email?: string;
+}
+
+/** A rule from a certificate to its user. */
+export type CertificateUser = CertificateMatch & CredentialOwner;
+
+/** Finds the user of a verified certificate; `undefined` for an unknown one. Called for each connection. */
+export type CertificateRule = (certificate: ClientCertificate) => CredentialOwner | undefined;
+
+/** Options of `ClientCertificates`. */
+export interface ClientCertificatesOptions {
+  /** The name of the scheme in the card. Default `mtls`. */
+  readonly schemeName?: string;
+  /** The proxies that end TLS, and their header. Default: the certificate of the connection. */
+  readonly forwarded?: ForwardedCertificates;
+}
+
+/** All that makes a `ClientCertificates`. */
+export interface ClientCertificatesSetup extends ClientCertificatesOptions {
+  readonly users: readonly CertificateUser[] | CertificateRule;
+  readonly clock: Clock;
+}
+
+interface Entry {
+  readonly user: CertificateUser;
+  readonly revocation: AbortController;
+  readonly text: string;
+}
+
+/** The rules in force. A certificate object stands for one connection, so that its user is found once. */
+interface Rules {
+  readonly entries: readonly Entry[];
+  readonly answers: WeakMap<ClientCertificate, Authentication>;
+}
+
+const UNKNOWN: Authentication = Object.freeze({ kind: 'refused', reason: 'unknown certificate' });
+
+/**
+ * Certificates of clients in mutual TLS (RFC 8446 §4.4.2), from the connection or from a trusted proxy. A certificate
+ * that is expired, of another authority or unknown is refused.
+ */
+export class ClientCertificates implements Authenticator {
+  readonly challenges = ['Certificate'] as const;
+  readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
+  readonly needsClientCertificate: boolean;
+  readonly #schemeName: string;
+  readonly #clock: Clock;
+  readonly #forwarded: ForwardedCertificate | undefined;
+  readonly #rule: CertificateRule | undefined;
+  #rules: Rules;
+
+  /** @throws OptionsError for rules without a condition, wrong proxies, and a header that the host cannot read. */
+  constructor({ users, clock, schemeName = 'mtls', forwarded }: ClientCertificatesSetup) {
+    this.#schemeName = schemeName;
+    this.#clock = clock;
+    this.securitySchemes = { [schemeName]: { mtlsSecurityScheme: {} } };
+    this.#forwarded = forwarded && forwardedCertificate(forwarded);
+    this.needsClientCertificate = forwarded === undefined;
+    this.#rule = typeof users === 'function' ? users : undefined;
+    this.#rules = rulesOf(typeof users === 'function' ? [] : users);
+  }
+
+  /**
+   * Replaces all rules. Running streams of removed and changed users end.
+   * @throws OptionsError naming the subjects of rules without a condition; the rules are not changed.
+   */
+  replace(users: readonly CertificateUser[]): void {
+    this.#rules = rulesOf(users, this.#rules.entries);
+  }
+
+  authenticate(credentials: Credentials): Authentication {
+    const certificate = this.#forwarded === undefined ? credentials.clientCertificate : this.#forwarded(credentials);
+    if (certificate === undefined) return ANONYMOUS;
+    if (certificate.problem !== undefined) return { kind: 'refused', reason: certificate.problem };
+    const { answers } = this.#rules;
+    const known = answers.get(certificate) ?? this.#answerOf(certificate);
+    answers.set(certificate, known);
+    if (known.kind !== 'user') return known;
+    const now = this.#clock.now();
+    const isEarly = certificate.startsAt !== undefined && certificate.startsAt > now;
+    if (isEarly) return { kind: 'refused', reason: 'not valid yet' };
+    const { expiresAt } = known.user;
+    return expiresAt !== undefined && expiresAt <= now ? { kind: 'refused', reason: 'expired' } : known;
+  }
+
+  #answerOf(certificate: ClientCertificate): Authentication {
+    if (this.#rule !== undefined) {
+      const owner = this.#rule(certificate);
+      return owner === undefined ? UNKNOWN : { kind: 'user', user: this.#userOf(owner, certificate).user };
+    }
+    const entry = this.#rules.entries.find(({ user }) => matches(certificate, user));
+    if (entry === undefined) return UNKNOWN;
+    return { ...this.#userOf(entry.user, certificate), revoked: entry.revocation.signal };
+  }
+
+  /** The user, until the certificate or the rule ends. */
+  #userOf(owner: CredentialOwner, { expiresAt = Number.POSITIVE_INFINITY }: ClientCertificate): KnownUser {
+    const end = Math.min(expiresAt, owner.expiresAt === undefined ? Number.POSITIVE_INFINITY : timeOf(owner.expiresAt));
+    const source = { issuer: 'mtls', schemeName: this.#schemeName };
+    return {
+      kind: 'user',
+      user: ownerAsUser(end < Number.POSITIVE_INFINITY ? { ...owner, expiresAt: end } : owner, source),
+    };
+  }
+}
+
+const MATCHES = ['fingerprint', 'commonName', 'dnsName', 'uri', 'email'] as const;
+
+function rulesOf(users: readonly CertificateUser[], previous: readonly Entry[] = []): Rules {
+  const problems = users.flatMap((user) => [
+    ...ownerProblems(user),
+    ...(MATCHES.some((name) => user[name] !== undefined)
+      ? []
+      : [`the rule of ${user.subject} needs one of ${MATCHES.join(', ')}`]),
+  ]);
+  if (problems.length > 0) throw new OptionsError('ClientCertificates', problems);
+  const before = new Map(previous.map((entry) => [entry.text, entry]));
+  const entries = users.map((user) => {
+    const text = JSON.stringify(user);
+    const known = before.get(text);
+    before.delete(text);
+    return known ?? { user, text, revocation: new AbortController() };
+  });
+  for (const { revocation } of before.values()) revocation.abort(new Error('The credential was revoked'));
+  return { entries, answers: new WeakMap() };
+}
+
+function matches(certificate: ClientCertificate, rule: CertificateMatch): boolean {
+  const { CN: commonNames = [] } = certificate.subject;
+  return (
+    isOr(rule.fingerprint?.replaceAll(':', '').toLowerCase(), (one) => certificate.fingerprint === one) &&
+    isOr(rule.commonName, (one) => commonNames.length === 1 && commonNames[0] === one) &&
+    isOr(rule.dnsName?.toLowerCase(), (one) => certificate.dnsNames.some((name) => name.toLowerCase() === one)) &&
+    isOr(rule.uri, (one) => certificate.uris.includes(one)) &&
+    isOr(rule.email, (one) => certificate.emails.includes(one))
+  );
+}
+
+/** True if nothing is asked for, or if the certificate has it. */
+function isOr(asked: string | undefined, has: (asked: string) => boolean): boolean {
+  return asked === undefined || has(asked);
+}
