@@ -108,13 +108,14 @@ describe('the configuration reference', () => {
 
   it('gives every variable that a server reads, and no other', () => {
     const config = read('packages/parley/src/app/server-config.ts');
+    const tokens = read('packages/parley/src/app/token-config.ts');
     const example = read('examples/agents/src/example-config.ts');
     const names = (source: string) =>
       Array.from(source.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\b/g), ([name]) => name);
     const documented = rows.map(([name]) => name).filter((name) => name !== undefined && /^[A-Z]/.test(name));
-    const known = new Set([...names(config), ...names(example)]);
+    const known = new Set([...names(config), ...names(tokens), ...names(example)]);
     expect(documented.filter((name) => !known.has(name ?? ''))).toEqual([]);
-    const listed = /const NAMES = \[(.*?)\]/s.exec(config)?.[1] ?? '';
-    expect(names(listed).filter((name) => !documented.includes(name))).toEqual([]);
+    const listed = [config, tokens].map((source) => /const (?:TOKEN_)?NAMES = \[(.*?)\]/s.exec(source)?.[1] ?? '');
+    expect(names(listed.join()).filter((name) => !documented.includes(name))).toEqual([]);
   });
 });
