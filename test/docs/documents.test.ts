@@ -116,6 +116,7 @@ describe('the configuration reference', () => {
     const known = new Set([...names(config), ...names(tokens), ...names(example)]);
     expect(documented.filter((name) => !known.has(name ?? ''))).toEqual([]);
     const listed = [config, tokens].map((source) => /const (?:TOKEN_)?NAMES = \[(.*?)\]/s.exec(source)?.[1] ?? '');
-    expect(names(listed.join()).filter((name) => !documented.includes(name))).toEqual([]);
+    const own = names(listed.join()).filter((name) => !name.endsWith('_NAMES'));
+    expect(own.filter((name) => !documented.includes(name))).toEqual([]);
   });
 });
