@@ -76,6 +76,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'auth',
       'server/request-handler',
       'server/server-call-context',
+      'server/authorization',
       'codec/client-codec',
       'client/client-transport',
       'client/document-source',

@@ -123,6 +123,8 @@ export class TurnWorld {
     const isKnownToStorage = facts.origin === 'claim' || facts.store === 'under way' || facts.log === 'open';
     if (isKnownToStorage && !facts.left) inputs.push('cancel');
     if (facts.log === 'open' && !facts.left) inputs.push('not held');
+    // A message of the caller takes the place of a turn that waits for an authorization.
+    if (facts.state === 'asking') inputs.push('leave');
     inputs.push('hand over', 'give up');
     return [...new Set(inputs)];
   }

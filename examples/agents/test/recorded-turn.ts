@@ -54,6 +54,7 @@ function contextOf(message: Message, task: Task | undefined): RequestContext {
     task,
     history: task?.history ?? [],
     referenceTasks: () => Promise.resolve([]),
+    requestAuthorization: () => Promise.reject(new Error('No caller is asked here')),
     user: undefined,
     tenant: '',
     extensions: [],

@@ -19,6 +19,7 @@ import type { ServedTasks } from '../server/served-tasks.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
+import { authorizationPath } from './authorization-extension.js';
 import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
@@ -110,7 +111,9 @@ export class AgentHost {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = agentAt(options.agents, path);
       const authenticator = agentOptions.authenticator ?? options.authenticator;
       const protectedOptions = authenticator === undefined ? agentOptions : { ...agentOptions, authenticator };
-      const agent = agents.get(agentOptions) ?? new ServedAgent({ path: home, options: protectedOptions, ports });
+      const callbackUrl = () => urlBelow(options.baseUrl(), authorizationPath(path));
+      const setup = { path: home, options: protectedOptions, ports, callbackUrl };
+      const agent = agents.get(agentOptions) ?? new ServedAgent(setup);
       agents.set(agentOptions, agent);
       const { cardMaxAgeSeconds, baseUrl } = options;
       return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds, baseUrl });
@@ -296,6 +299,11 @@ export class AgentHost {
     const { landingAnswer } = await import('./landing-page.js');
     return varying(await landingAnswer({ mounts, base, documented: this.#endpoints.has('/docs'), partial }), 'Accept');
   }
+}
+
+/** A path below the base url; "" while the host has no address. */
+function urlBelow(base: string, path: string): string {
+  return base === '' ? '' : `${base}${path}`;
 }
 
 /** The rule for the endpoints of a host itself; `undefined` if neither the host nor an agent has an authenticator. */

@@ -18,6 +18,7 @@ import type { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
+import type { AuthorizationReply } from '../server/authorization.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
@@ -76,6 +77,8 @@ export interface ServedAgentSetup {
   readonly path: string;
   readonly options: AgentOptions;
   readonly ports: SharedPorts;
+  /** The public address of the callback for authorizations, or "" while there is none. */
+  readonly callbackUrl?: () => string;
 }
 
 /** One agent with its task space, wherever it is mounted. */
@@ -84,12 +87,14 @@ export class ServedAgent {
   readonly id: string;
   readonly #options: AgentOptions;
   readonly #ports: SharedPorts;
+  readonly #callbackUrl: (() => string) | undefined;
   readonly #handler: RequestHandler;
   readonly #engine: DefaultRequestHandler | undefined;
   readonly #capabilities: ServedCapabilities;
   readonly #modes: ContentModes | undefined;
 
-  constructor({ path, options, ports }: ServedAgentSetup) {
+  constructor({ path, options, ports, callbackUrl }: ServedAgentSetup) {
+    this.#callbackUrl = callbackUrl;
     this.#options = enforced(options);
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(this.#options, ports);
@@ -213,6 +218,11 @@ export class ServedAgent {
     });
   }
 
+  /** Hands an authorization to the agent that asked for it, as `DefaultRequestHandler.authorize` does. */
+  async authorize(state: string, reply: AuthorizationReply): Promise<string | undefined> {
+    return this.#engine?.authorize(state, reply);
+  }
+
   /** Takes over what an earlier process left behind. */
   async start(): Promise<void> {
     await this.#engine?.start();
@@ -226,6 +236,7 @@ export class ServedAgent {
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
     const { storage, clock, ids, uncaughtErrors, logger, node, turnPlaces, registration } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
+    const callbackUrl = this.#callbackUrl;
     const card = this.card([]);
     return new DefaultRequestHandler({
       agent: id,
@@ -236,6 +247,7 @@ export class ServedAgent {
       logger,
       node,
       turnPlaces,
+      ...(callbackUrl && { callbackUrl }),
       ...(uncaughtErrors && { uncaughtErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),

@@ -1,4 +1,5 @@
 import type { AgentHostOptions } from '../app/agent-host.js';
+import { authorizationExtension } from '../app/authorization-extension.js';
 import type { BaseUrlRule } from '../app/base-url.js';
 import type { Compressor } from '../app/middleware/compression.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
@@ -69,7 +70,11 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       logRequests: options.logRequests ?? operates,
       audit: options.audit && { log: options.audit, addressOf: (request) => clientAddress(request, isTrustedProxy) },
       push: pushPorts(subject, options.push ?? operates),
-      extensions: [...((options.health ?? operates) ? [healthExtension] : []), protectedResourceExtension],
+      extensions: [
+        ...((options.health ?? operates) ? [healthExtension] : []),
+        protectedResourceExtension,
+        authorizationExtension,
+      ],
     },
     rule: {
       publicUrl: options.url,

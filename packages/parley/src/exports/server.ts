@@ -40,6 +40,13 @@ export type { IdSource } from '../runtime/id-source.js';
 export type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 export { type Answer, type AnswerSource, agent, type PromptFunction, type PromptRunner } from '../server/agent.js';
 export type { AgentExecutor } from '../server/agent-executor.js';
+export {
+  type Authorization,
+  type AuthorizationCallback,
+  AuthorizationError,
+  type AuthorizationReply,
+  type AuthorizationRequest,
+} from '../server/authorization.js';
 export { BaseRequestHandler } from '../server/base-request-handler.js';
 export type { DefaultRequestHandlerOptions } from '../server/default-request-handler.js';
 export type { EngineLimits } from '../server/engine-limits.js';

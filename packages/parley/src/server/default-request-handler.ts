@@ -37,8 +37,10 @@ import { trimTask } from '../task/trim-task.js';
 import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
+import type { AuthorizationReply } from './authorization.js';
 import { BaseRequestHandler } from './base-request-handler.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine-limits.js';
+import { Authorizations } from './execution/authorizations.js';
 import { withBoundedReads } from './execution/bounded-reads.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
@@ -81,6 +83,8 @@ export interface DefaultRequestHandlerOptions {
   readonly idempotency?: IdempotencyOptions;
   /** The places of turns by caller, shared by the engines of a process. Default: no limit. */
   readonly turnPlaces?: KeyedPlaces;
+  /** The public address of the callback endpoint for authorizations, or "" while there is none. */
+  readonly callbackUrl?: () => string;
   /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
   readonly node?: EngineNode;
 }
@@ -93,6 +97,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #context: EngineContext;
   readonly #node: EngineNode;
   readonly #turns: RunningTurns;
+  readonly #authorizations: Authorizations;
   readonly #intake: MessageIntake;
   readonly #streams: TaskStreams;
   readonly #cancellation: Cancellation;
@@ -124,6 +129,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       expiries,
       patience,
       ids,
+      callbackUrl: options.callbackUrl,
+      authorizations: undefined,
       uncaughtErrors,
       logger,
       limits,
@@ -136,6 +143,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const { storage: bounded } = this.#context;
     this.#push = options.push && new PushConfigurations({ storage: bounded, ids, registration: options.push });
     const idempotency = new Idempotency(options.idempotency ?? {});
+    this.#authorizations = new Authorizations(this.#context, this.#turns);
+    this.#context.authorizations = this.#authorizations;
     this.#intake = new MessageIntake(this.#context, { turns: this.#turns, idempotency, push: this.#push });
     this.#streams = new TaskStreams(this.#context, node);
     this.#cancellation = new Cancellation(this.#context, this.#turns);
@@ -182,7 +191,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       waiter?.expect(submission.turn);
       submission.start();
       // Another process may run the task, or may have ended it already.
-      if (waiter && !submission.claim) this.#node.look(key);
+      if (waiter && !submission.claim && !submission.isNext) this.#node.look(key);
       if (!waiter) {
         const task = submission.claim?.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
         return { task: trimTask(task, { historyLength }) };
@@ -269,6 +278,14 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   #pushing(): PushConfigurations {
     if (this.#push === undefined) throw new PushNotificationNotSupportedError();
     return this.#push;
+  }
+
+  /**
+   * Hands an authorization to the agent that asked for it. The state is the proof that the sender may bring it.
+   * Resolves to the id of the task; `undefined` if the state is unknown, expired or used.
+   */
+  authorize(state: string, reply: AuthorizationReply): Promise<string | undefined> {
+    return this.#authorizations.reply(state, reply);
   }
 
   #scope(tenant: string | undefined, context: ServerCallContext): Scope {

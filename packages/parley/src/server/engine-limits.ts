@@ -39,6 +39,8 @@ export interface EngineLimits {
   readonly maxAttempts: number;
   /** Longest wait of a task for its caller. Then the task ends in FAILED. */
   readonly waitingExpiryMs: number;
+  /** Time in which a caller must authorize an agent that asks for it, unless the agent says another time. */
+  readonly authorizationMs: number;
   /** Interval of the expiry check. */
   readonly expiryCheckMs: number;
   /** Different task references, extensions and output modes of one message. */
@@ -75,6 +77,7 @@ export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   runningTurns: 1_000,
   maxAttempts: 3,
   waitingExpiryMs: 7 * 86_400_000,
+  authorizationMs: 3_600_000,
   expiryCheckMs: 60_000,
   listItems: 32,
   referenceBytes: 33_554_432,

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { Authorization, AuthorizationRequest } from './authorization.js';
 
 /** The context of a turn, for its agent. */
 export interface RequestContext {
@@ -21,6 +22,12 @@ export interface RequestContext {
    * their sum; the rest is left out.
    */
   referenceTasks(): Promise<readonly Task[]>;
+  /**
+   * Asks the caller to authorize the agent elsewhere, and waits (Spec §7.6). The task is AUTH_REQUIRED meanwhile. If
+   * the process ends, the agent runs again on the same message when the answer arrives, and this call resolves at once.
+   * @throws AuthorizationError if the caller refuses, or the time is over.
+   */
+  requestAuthorization(request: AuthorizationRequest): Promise<Authorization>;
   readonly user: User | undefined;
   readonly tenant: string;
   /** URIs of the activated extensions. */

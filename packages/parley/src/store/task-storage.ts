@@ -103,6 +103,8 @@ export interface CallerContext {
   readonly version: string;
   readonly requestMetadata?: JsonObject;
   readonly traceparent?: string;
+  /** True for a turn that goes on with a message which an earlier turn has begun: the history has it already. */
+  readonly resumes?: true;
 }
 
 /** A turn to run, held by the node that claimed it until its lease ends. */

@@ -97,7 +97,7 @@ async function ended({ body }: ExchangeResponse): Promise<void> {
 }
 
 function isAudited({ method }: ExchangeRequest, { call, status }: ExchangeResponse): boolean {
-  if (call?.operation !== undefined || REFUSALS.includes(status)) return true;
+  if (call !== undefined || REFUSALS.includes(status)) return true;
   return !READING.includes(method) && method !== 'OPTIONS';
 }
 

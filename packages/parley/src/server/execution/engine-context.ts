@@ -9,6 +9,7 @@ import type { CallerContext, Lease, Scope, TaskStorage } from '../../store/task-
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { EngineLimits } from '../engine-limits.js';
+import type { Authorizations } from './authorizations.js';
 import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
 
@@ -29,6 +30,10 @@ export interface EngineContext {
   /** Limits of waits for the storage. */
   readonly patience: EqualTimers;
   readonly ids: IdSource;
+  /** The address of the callback endpoint for authorizations, or "". */
+  readonly callbackUrl: (() => string) | undefined;
+  /** Set once, when the engine is complete. */
+  authorizations: Authorizations | undefined;
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;

@@ -58,8 +58,17 @@ export interface Envelope {
 /** The result of taking a message in. */
 export type Submission =
   | { readonly kind: 'reply'; readonly message: Message }
-  /** `claim` is present if this process runs the turn. `start` begins it. */
-  | { readonly kind: 'turn'; readonly turn: number; readonly claim: Claim | undefined; readonly start: () => void }
+  /**
+   * `claim` is present if this process runs the turn. `start` begins it. `isNext`: this process runs it as soon as the
+   * turn before it has left.
+   */
+  | {
+      readonly kind: 'turn';
+      readonly turn: number;
+      readonly claim: Claim | undefined;
+      readonly isNext: boolean;
+      readonly start: () => void;
+    }
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
 /** Other parts of the engine that take messages in. */
@@ -205,7 +214,8 @@ export class MessageIntake {
       case 'accepted': {
         const { turn, claim } = outcome;
         const admitted = claim && this.#turns.admit(claim, sentAt, envelope.callerKey);
-        return { kind: 'turn', turn, claim, start: () => admitted && this.#turns.start(admitted) };
+        const isNext = !claim && this.#turns.of({ scope: envelope.scope, id: taskId })?.yieldToMessage() === true;
+        return { kind: 'turn', turn, claim, isNext, start: () => admitted && this.#turns.start(admitted) };
       }
       case 'repeated':
         this.#idempotency.check(outcome.first, envelope.key);
@@ -320,7 +330,7 @@ export class MessageIntake {
     const opening = await turn.opening;
     if (opening === undefined) throw new TypeError('A draft has an opening');
     if ('reply' in opening) return { kind: 'reply', message: opening.reply };
-    return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, start: () => {} };
+    return { kind: 'turn', turn: opening.claim.turn, claim: opening.claim, isNext: false, start: () => {} };
   }
 }
 

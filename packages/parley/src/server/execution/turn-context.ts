@@ -10,6 +10,7 @@ import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
 import { callerOf } from './engine-context.js';
@@ -26,6 +27,7 @@ export interface TurnContextOptions {
   readonly caller: CallerContext;
   readonly claim: Claim | undefined;
   readonly saveCheckpoint: (value: JsonValue) => Promise<void>;
+  readonly requestAuthorization: RequestContext['requestAuthorization'];
   readonly limits: Pick<EngineLimits, 'referenceBytes'>;
   readonly logger: Logger;
 }
@@ -144,6 +146,10 @@ export class TurnContext implements RequestContext {
 
   get checkpoint(): JsonValue | undefined {
     return this.#copy('checkpoint', () => cloneJson(this.#options.claim?.checkpoint));
+  }
+
+  requestAuthorization(request: AuthorizationRequest): Promise<Authorization> {
+    return ignoreRejection(this.#options.requestAuthorization(request));
   }
 
   saveCheckpoint(value: JsonValue): Promise<void> {

@@ -273,7 +273,8 @@ export function heldTurn({ scope, task, turn, epoch }: Claim): HeldTurn {
   return { key: { scope, id: task.id }, turn, epoch };
 }
 
-/** True if the message of this turn has created the task, whose history has the message already. */
-function isCreatedBy({ turn, task, message }: Claim): boolean {
+/** True if the history of the task has the message of this turn already: it created the task, or was begun before. */
+function isCreatedBy({ turn, task, message, caller }: Claim): boolean {
+  if (caller.resumes === true) return true;
   return turn === 1 && task.history?.some(({ messageId }) => messageId === message.messageId) === true;
 }

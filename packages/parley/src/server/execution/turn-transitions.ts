@@ -221,6 +221,14 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     working: to('running', APPEND, start('deadline')),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
     deadline: IMPOSSIBLE,
+    // The caller has sent a message instead of the authorization.
+    leave: to(
+      'leaving',
+      STOP_TIMER,
+      FINISH,
+      abort('A message of the caller takes the place of the turn'),
+      RELEASE_AGENT,
+    ),
     expiry: to('leaving', failed(EXPIRED), STOP_TIMER, FINISH, abort(EXPIRED), RELEASE_AGENT),
     ...stopping('asking', NOTHING),
   },

@@ -9,8 +9,10 @@ import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import { mergedCancel } from '../../store/rules/decide-cancel.js';
 import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../../store/task-storage.js';
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
+import { type Authorization, AuthorizationError, type AuthorizationRequest } from '../authorization.js';
 import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun, isA2AError, levelOfThrown } from './agent-run.js';
+import type { AskingTurn, Question } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
@@ -267,15 +269,23 @@ export class Turn implements EventSink, LoggedTurn {
     if (this.#log) ignoreRejection(this.#log.append(statusEvent(this, state, message)));
   }
 
+  #appendFailure(text: string): void {
+    const { taskId, contextId } = this;
+    const parts = [{ text }];
+    const message: Message = { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts };
+    ignoreRejection(this.accept(statusEvent(this, 'TASK_STATE_FAILED', message), true));
+  }
+
   #callAgent(): void {
     const { executor, storage, ids, uncaughtErrors, logger, limits } = this.#context;
-    const context = new TurnContext({
+    const context: TurnContext = new TurnContext({
       scope: this.scope,
       storage,
       message: this.message,
       caller: this.#caller,
       claim: this.#log?.claim,
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
+      requestAuthorization: (request) => this.#requestAuthorization(context.signal, request),
       limits,
       logger,
     });
@@ -302,7 +312,47 @@ export class Turn implements EventSink, LoggedTurn {
     this.advance('suspended');
   }
 
+  /** The reply that the turn was started for, or one that the caller is asked for. */
+  #requestAuthorization(signal: AbortSignal, request: AuthorizationRequest): Promise<Authorization> {
+    const { authorizations } = this.#context;
+    if (authorizations === undefined) return Promise.reject(new TypeError('The engine is not complete'));
+    const claim = this.#log?.claim;
+    const reply = claim && authorizations.takeReply(claim);
+    if (reply?.kind === 'denied') return Promise.reject(new AuthorizationError('denied'));
+    if (reply !== undefined) return Promise.resolve({ parameters: reply.parameters });
+    const turn: AskingTurn = {
+      key: { scope: this.scope, id: this.taskId },
+      message: this.message,
+      caller: this.#caller,
+      publish: (question) => this.#publishAuthorization(question),
+    };
+    return authorizations.ask(turn, request, signal);
+  }
+
+  async #publishAuthorization(question: Question | undefined): Promise<void> {
+    if (question === undefined) return this.accept(statusEvent(this, 'TASK_STATE_WORKING'), true);
+    const { taskId, contextId } = this;
+    const message: Message = { ...question, role: 'ROLE_AGENT', taskId, contextId };
+    return this.accept(statusEvent(this, 'TASK_STATE_AUTH_REQUIRED', message), true);
+  }
+
+  /**
+   * Ends the turn of an agent that waits for an authorization: a message of the caller takes its place. False if the
+   * turn goes on.
+   */
+  yieldToMessage(): boolean {
+    const isAsked = this.#context.authorizations?.isAsked({ scope: this.scope, id: this.taskId }) === true;
+    if (this.#state !== 'asking' || !isAsked) return false;
+    this.advance('leave');
+    return true;
+  }
+
   #threw(error: unknown): void {
+    if (isAuthorizationError(error) && acceptsEvents(this.#state)) {
+      // The caller learns the reason, which is no secret.
+      this.#appendFailure(error.message);
+      return void this.advance('returned');
+    }
     this.advance(isA2AError(error) ? 'threw A2AError' : 'threw', { error });
   }
 
@@ -414,6 +464,15 @@ export class Turn implements EventSink, LoggedTurn {
         logger[levelOfThrown(error)]('a checkpoint was not saved', { ...this.#fields, error });
       throw error;
     }
+  }
+}
+
+/** Agents can throw anything, including objects that throw when they are read. */
+function isAuthorizationError(error: unknown): error is AuthorizationError {
+  try {
+    return error instanceof AuthorizationError;
+  } catch {
+    return false;
   }
 }
 

@@ -1,0 +1,194 @@
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { SqliteFiles } from '../../../../test/contract/sqlite-files.js';
+import { call, type Execute, engine, message, Seen, textOf } from '../../../../test/support/engine.js';
+import { systemClock as clock, systemIds as ids } from '../exports/runtime.js';
+import { isObject } from '../model/json.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
+import type { AuthorizationRequest } from './authorization.js';
+
+const files = new SqliteFiles();
+afterAll(() => files.remove());
+
+const SECRET = 'planted-code-4711';
+const granted = { kind: 'granted', parameters: { code: SECRET } } as const;
+const ada = call({ user: { id: 'ada', name: 'Ada' } });
+
+/** An agent that asks for an authorization, and what it has got. */
+function asking(request: Partial<AuthorizationRequest> = {}) {
+  const seen: unknown[] = [];
+  const execute: Execute = async (context, events) => {
+    await events.working();
+    if (context.text === 'no, thanks') return events.reject('as you wish');
+    const { parameters } = await context.requestAuthorization({
+      message: 'Please allow me to read your calendar',
+      url: ({ url, state }) => `https://provider.example/authorize?redirect_uri=${url}&state=${state}`,
+      scopes: ['calendar.read'],
+      ...request,
+    });
+    seen.push([context.text, context.user?.id, parameters]);
+    await events.complete('done');
+  };
+  return { execute, seen };
+}
+
+function running(execute: Execute, storage: TaskStorage = new MemoryStorage({ clock })) {
+  return engine(execute, { storage, clock, ids, callbackUrl: () => 'https://agents.example/a2a/authorizations' })
+    .handler;
+}
+
+/** The link of a task that waits. */
+function linkOf(parts: readonly unknown[] | undefined): URL {
+  const data = parts?.flatMap((part) => (isObject(part) && isObject(part.data) ? [part.data.authorization] : []))[0];
+  return new URL(isObject(data) ? String(data.url) : '');
+}
+
+async function asked(handler: ReturnType<typeof running>) {
+  const sent = await handler.sendMessage({ message: message({ messageId: ids.random() }) }, ada);
+  if (!('task' in sent)) throw new Error('There is a task');
+  const { task } = sent;
+  expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+  return { task, state: linkOf(task.status.message?.parts).searchParams.get('state') ?? '' };
+}
+
+const stateOf = async (handler: ReturnType<typeof running>, id: string) =>
+  (await handler.getTask({ id }, ada)).status.state;
+const until = (handler: ReturnType<typeof running>, id: string, state: string) =>
+  vi.waitFor(async () => expect(await stateOf(handler, id)).toBe(`TASK_STATE_${state}`));
+
+describe('an authorization in the middle of a task (Spec §7.6)', () => {
+  it('arrives out of band, and the stream of the message goes on over it', async () => {
+    const { execute, seen } = asking();
+    const handler = running(execute);
+    const stream = new Seen(handler.sendStreamingMessage({ message: message() }, ada));
+    await vi.waitFor(() => expect(stream.shown.at(-1)).toBe('AUTH_REQUIRED'));
+    const event = stream.items.at(-1)?.event;
+    const parts = event && 'statusUpdate' in event ? event.statusUpdate.status.message?.parts : [];
+    expect(textOf(parts)).toContain('Please allow me');
+    const link = linkOf(parts);
+    expect(link.searchParams.get('redirect_uri')).toBe('https://agents.example/a2a/authorizations');
+    const state = link.searchParams.get('state') ?? '';
+    expect(state).toMatch(/^[\da-f]{64}$/);
+    expect(await handler.authorize(state, granted)).toBeDefined();
+    await vi.waitFor(() => expect(stream.ended).toBe(true));
+    expect(stream.shown).toEqual(['task SUBMITTED', 'WORKING', 'AUTH_REQUIRED', 'WORKING', 'COMPLETED']);
+    expect(seen).toEqual([['hi', 'ada', { code: SECRET }]]);
+    expect(JSON.stringify(stream.items)).not.toContain(SECRET);
+    await handler.close();
+  });
+
+  it('works once, and only with the state', async () => {
+    const { execute, seen } = asking();
+    const handler = running(execute);
+    const { task, state } = await asked(handler);
+    expect(await handler.authorize(`${state.slice(1)}0`, granted)).toBeUndefined();
+    expect(await handler.authorize('', granted)).toBeUndefined();
+    const both = await Promise.all([handler.authorize(state, granted), handler.authorize(state, granted)]);
+    expect(both.filter((one) => one === task.id)).toHaveLength(1);
+    await until(handler, task.id, 'COMPLETED');
+    expect(await handler.authorize(state, granted)).toBeUndefined();
+    expect(seen).toHaveLength(1);
+    await handler.close();
+  });
+
+  it('tells the agent that the caller refuses, or ends the task with that reason', async () => {
+    const { execute } = asking();
+    const handler = running(execute);
+    const { task, state } = await asked(handler);
+    expect(await handler.authorize(state, { kind: 'denied', reason: 'access_denied' })).toBe(task.id);
+    await until(handler, task.id, 'FAILED');
+    const { status } = await handler.getTask({ id: task.id }, ada);
+    expect(textOf(status.message?.parts)).toBe('The authorization was refused.');
+    await handler.close();
+  });
+
+  it('expires, and the link with it', async () => {
+    const { execute } = asking({ expiresInMs: 1 });
+    const handler = running(execute);
+    const { task, state } = await asked(handler);
+    await until(handler, task.id, 'FAILED');
+    const { status } = await handler.getTask({ id: task.id }, ada);
+    expect(textOf(status.message?.parts)).toBe('The authorization was not given in time.');
+    expect(await handler.authorize(state, granted)).toBeUndefined();
+    await handler.close();
+  });
+
+  it('gives way to a message of the caller, and the link is worth nothing then', async () => {
+    const { execute, seen } = asking();
+    const handler = running(execute);
+    const { task, state } = await asked(handler);
+    const again = await handler.sendMessage({ message: message({ messageId: 'm2', taskId: task.id }) }, ada);
+    if (!('task' in again)) throw new Error('There is a task');
+    expect(again.task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    expect(await handler.authorize(state, granted)).toBeUndefined();
+    const parts = [{ text: 'no, thanks' }];
+    const last = await handler.sendMessage({ message: message({ messageId: 'm3', taskId: task.id, parts }) }, ada);
+    expect('task' in last && last.task.status.state).toBe('TASK_STATE_REJECTED');
+    expect(seen).toEqual([]);
+    expect(handler.load).toEqual({ runningTurns: 0, watchedTasks: 0 });
+    await handler.close();
+  });
+
+  it('ends with a cancel', async () => {
+    const { execute } = asking();
+    const handler = running(execute);
+    const { task, state } = await asked(handler);
+    expect((await handler.cancelTask({ id: task.id }, ada)).status.state).toBe('TASK_STATE_CANCELED');
+    expect(await handler.authorize(state, granted)).toBeUndefined();
+    await handler.close();
+  });
+
+  it.each(['memory', 'sqlite'])(
+    'resumes the task after a restart on %s: the agent runs again on the same message',
+    async (store) => {
+      const path = files.fresh();
+      const memory = new MemoryStorage({ clock });
+      const open = () => (store === 'memory' ? Promise.resolve(memory) : files.open(clock, { path }));
+      const first = await open();
+      const { execute, seen } = asking();
+      const one = running(execute, first);
+      const { task, state } = await asked(one);
+      await one.close();
+      if (store === 'sqlite') await first.close();
+      const second = await open();
+      const other = running(execute, second);
+      await other.start();
+      expect(await stateOf(other, task.id)).toBe('TASK_STATE_AUTH_REQUIRED');
+      const replies = await Promise.all([other.authorize(state, granted), other.authorize(state, granted)]);
+      expect(replies.filter((id) => id === task.id)).toHaveLength(1);
+      await until(other, task.id, 'COMPLETED');
+      expect(seen).toEqual([['hi', 'ada', { code: SECRET }]]);
+      const { history } = await other.getTask({ id: task.id }, ada);
+      expect(history?.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(1);
+      expect(await other.authorize(state, granted)).toBeUndefined();
+      const scope = { agent: 'test', tenant: '', owner: 'ada' };
+      const { records } = await second.records({ scope, id: task.id }, 0, 1e6);
+      expect(JSON.stringify([records, await second.task(scope, task.id)])).not.toContain(SECRET);
+      await other.close();
+      await second.close();
+    },
+  );
+
+  it('is asked for again if the process ends before the agent has used it', async () => {
+    const memory = new MemoryStorage({ clock });
+    const { execute, seen } = asking();
+    const one = running(execute, memory);
+    const { task, state } = await asked(one);
+    await one.close();
+    const deaf = running(() => new Promise(() => {}), memory);
+    expect(await deaf.authorize(state, granted)).toBe(task.id);
+    await deaf.close();
+    const last = engine({ execute, resumable: true }, { storage: memory, clock, ids }).handler;
+    await last.start();
+    await until(last, task.id, 'AUTH_REQUIRED');
+    await vi.waitFor(async () => {
+      const { status } = await last.getTask({ id: task.id }, ada);
+      const next = linkOf(status.message?.parts).searchParams.get('state') ?? '';
+      expect(next).not.toBe(state);
+      expect(await last.authorize(next, granted)).toBe(task.id);
+    });
+    await until(last, task.id, 'COMPLETED');
+    expect(seen).toHaveLength(1);
+    await last.close();
+  });
+});

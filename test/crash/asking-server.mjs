@@ -1,0 +1,21 @@
+// An agent's server whose agents ask their caller: for input, and for an authorization. Usage: asking-server.mjs DATABASE_URL
+import { createA2AServer } from 'parley-a2a/node';
+import { openStorage } from 'parley-a2a/storage';
+
+const executor = {
+  async execute(context, events) {
+    await events.working();
+    if (context.text === 'ask') return events.inputRequired('and then?');
+    if (context.text !== 'log in') return events.complete(`${context.history.length} messages before`);
+    const { parameters } = await context.requestAuthorization({
+      message: 'Please log in',
+      url: ({ url, state }) => `${url}?state=${state}`,
+    });
+    await events.complete(`got a credential of ${parameters.code.length} characters`);
+  },
+};
+
+const storage = await openStorage(process.argv[2]);
+const server = createA2AServer({ agent: executor, name: 'Asking', storage });
+const { url } = await server.listen(Number(process.argv[3] ?? 0));
+process.stdout.write(`${url}\n`);

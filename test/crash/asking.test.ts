@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+
+const SECRET = 'planted-code-4711';
+let folder: string;
+let child: ChildProcess | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-asking-'));
+});
+
+afterAll(async () => {
+  await kill();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Starts the server; resolves to its address. */
+async function start(port = 0): Promise<string> {
+  const server = fileURLToPath(new URL('asking-server.mjs', import.meta.url));
+  const database = `sqlite:${join(folder, 'tasks.db')}`;
+  child = spawn(process.execPath, [server, database, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (!child.stdout) throw new Error('no output to read');
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error('the server did not start');
+}
+
+async function kill(): Promise<void> {
+  const killed = child;
+  child = undefined;
+  if (killed === undefined || killed.exitCode !== null) return;
+  await new Promise<void>((resolve) => {
+    killed.once('exit', () => resolve());
+    killed.kill('SIGKILL');
+  });
+}
+
+interface Task {
+  readonly id: string;
+  readonly status: { readonly state: string; readonly message?: { readonly parts: readonly Part[] } };
+  readonly history?: readonly { readonly role: string }[];
+}
+interface Part {
+  readonly text?: string;
+  readonly data?: { readonly authorization: { readonly url: string } };
+}
+
+async function call<T>(url: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(`${url}/a2a/rest${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return (await response.json()) as T;
+}
+
+async function send(url: string, text: string, taskId?: string): Promise<Task> {
+  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) };
+  return (await call<{ task: Task }>(url, '/message:send', { message })).task;
+}
+
+it('tasks that wait for input and for an authorization survive SIGKILL, and go on (Spec §7.6)', async () => {
+  const first = await start();
+  const asks = await send(first, 'ask');
+  const logsIn = await send(first, 'log in');
+  expect([asks, logsIn].map(({ status }) => status.state)).toEqual([
+    'TASK_STATE_INPUT_REQUIRED',
+    'TASK_STATE_AUTH_REQUIRED',
+  ]);
+  const link = logsIn.status.message?.parts.find(({ data }) => data !== undefined)?.data?.authorization.url ?? '';
+  expect(link).toContain(`${first}/a2a/authorizations?state=`);
+  await kill();
+
+  const url = await start(Number(new URL(first).port));
+  const states = await Promise.all([asks, logsIn].map(({ id }) => call<Task>(url, `/tasks/${id}`)));
+  expect(states.map(({ status }) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
+
+  expect((await send(url, 'go on', asks.id)).status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
+  // A program that looks at the link does not use it up.
+  expect((await fetch(link)).status).toBe(400);
+  const answer = await fetch(`${link}&code=${SECRET}`);
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  await vi.waitFor(async () => {
+    const { status, history } = await call<Task>(url, `/tasks/${logsIn.id}`);
+    expect(status.state).toBe('TASK_STATE_COMPLETED');
+    expect(status.message?.parts[0]?.text).toBe(`got a credential of ${SECRET.length} characters`);
+    expect(history?.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(1);
+  });
+  expect((await fetch(`${link}&code=${SECRET}`)).status).toBe(404);
+  await kill();
+  for (const name of await readdir(folder)) {
+    expect((await readFile(join(folder, name))).includes(SECRET), name).toBe(false);
+  }
+}, 60_000);
