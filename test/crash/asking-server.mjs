@@ -1,4 +1,4 @@
-// An agent's server whose agents ask their caller: for input, and for an authorization. Usage: asking-server.mjs DATABASE_URL
+// An agent that asks its caller for input and for an authorization. Usage: asking-server.mjs DATABASE_URL PORT
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 

@@ -121,6 +121,7 @@ const NAMES = {
   schema: ['violationsOf'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
+    'AuthorizationError',
     'BaseRequestHandler',
     'DefaultRequestHandler',
     'IDEMPOTENT_SEND_EXTENSION',

@@ -2,7 +2,7 @@
 export interface AuthorizationCallback {
   /** The callback endpoint of the agent; "" if the server knows no address of its own. */
   readonly url: string;
-  /** Names the request. It can be guessed by nobody, belongs to one task and one caller, and works once. */
+  /** Names the request. It is random, belongs to one task and one caller, and works once. */
   readonly state: string;
 }
 

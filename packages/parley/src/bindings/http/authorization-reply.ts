@@ -19,8 +19,8 @@ const MOST_PARAMETERS = 32;
 const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**
- * Reads what an authorization server, a page or a program sends to a callback: the query of a redirect, or a form or
- * JSON in the body. A parameter `error` is a refusal (RFC 6749 §4.1.2).
+ * Reads the request that an authorization server, a page or a program sends to a callback. It has the query of a
+ * redirect, or a form or JSON in its body. A parameter `error` is a refusal (RFC 6749 §4.1.2).
  * @throws InvalidParamsError for a state, a credential or a form that is missing or wrong; A2AError as `readText` does.
  */
 export async function readReply(request: ExchangeRequest): Promise<ReceivedReply> {

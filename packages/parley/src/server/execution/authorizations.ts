@@ -198,7 +198,7 @@ export class Authorizations {
     return { ...rest, scope: { agent: this.#context.agent, tenant, owner } };
   }
 
-  /** Whoever brings a state is not known yet, so the keys lie in one scope of the agent. */
+  /** A request with a state names no owner, so the keys lie in one scope of the agent. */
   get #scope(): Scope {
     return { agent: this.#context.agent, tenant: '', owner: null };
   }

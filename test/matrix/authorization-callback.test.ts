@@ -1,0 +1,128 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
+import { createA2AServer } from '../../packages/parley/src/exports/node.js';
+import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
+import type { AuditRecord } from '../../packages/parley/src/telemetry/audit-log.js';
+import { CapturingLogger } from '../support/engine.js';
+
+const ORIGIN = 'https://agents.example';
+const CALLBACK = `${ORIGIN}/books/authorizations`;
+const SECRET = 'planted-code-4711';
+const authenticator: Authenticator = {
+  challenges: ['Bearer'],
+  authenticate: (credentials) => {
+    const name = credentials.header('x-user');
+    return name === undefined ? { kind: 'anonymous' } : { kind: 'user', user: { id: `test|${name}` } };
+  },
+};
+
+/** A server whose agent waits for an authorization, and the state of its task. */
+async function waiting() {
+  const got: Readonly<Record<string, string>>[] = [];
+  const records: AuditRecord[] = [];
+  const logger = new CapturingLogger();
+  const executor: AgentExecutor = {
+    async execute(context, events) {
+      const { parameters } = await context.requestAuthorization({
+        message: 'Please log in',
+        url: ({ url, state }) => `${url}?state=${state}`,
+      });
+      got.push(parameters);
+      await events.complete();
+    },
+  };
+  const server = createA2AServer({
+    agent: executor,
+    path: '/books',
+    url: ORIGIN,
+    authenticator,
+    audit: { write: (record) => void records.push(record) },
+    logRequests: true,
+    logger,
+  });
+  const ask = (url: string, init: RequestInit = {}) => server.fetch(new Request(url, init));
+  const rest = async (path: string, body?: object) => {
+    const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-user': 'ada' };
+    const method = body === undefined ? 'GET' : 'POST';
+    return (
+      await ask(`${ORIGIN}/books${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    ).json();
+  };
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
+  const { task } = (await rest('/message:send', { message })) as {
+    task: { id: string; status: { message: { parts: { data?: { authorization: { url: string } } }[] } } };
+  };
+  const link = task.status.message.parts[1]?.data?.authorization.url ?? '';
+  expect(link.startsWith(`${CALLBACK}?state=`)).toBe(true);
+  const state = new URL(link).searchParams.get('state') ?? '';
+  const stateOfTask = async () =>
+    ((await rest(`/tasks/${task.id}`)) as { status: { state: string } }).status.state.replace('TASK_STATE_', '');
+  return { server, ask, task, state, got, records, logger, stateOfTask };
+}
+
+const json = { 'content-type': 'application/json' };
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+describe('the callback for authorizations (Spec §7.6)', () => {
+  it.each<[string, (state: string) => [string, RequestInit?]]>([
+    ['the query of a redirect', (state) => [`${CALLBACK}?state=${state}&code=${SECRET}&iss=i`]],
+    ['a form', (state) => [CALLBACK, { method: 'POST', headers: form, body: `state=${state}&code=${SECRET}&iss=i` }]],
+    [
+      'JSON',
+      (state) => [CALLBACK, { method: 'POST', headers: json, body: JSON.stringify({ state, code: SECRET, iss: 'i' }) }],
+    ],
+  ])('takes %s without a credential of the caller', async (_name, made) => {
+    const { server, ask, task, state, got, records, logger, stateOfTask } = await waiting();
+    const answer = await ask(...made(state));
+    expect([answer.status, await answer.text()]).toEqual([200, 'The answer has arrived. You can close this page.\n']);
+    expect(answer.headers.get('cache-control')).toContain('no-store');
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe('COMPLETED'));
+    expect(got).toEqual([{ code: SECRET, iss: 'i' }]);
+    expect((await ask(...made(state))).status).toBe(404);
+    expect(records.filter(({ binding }) => binding === 'CALLBACK')).toMatchObject([
+      { outcome: 'done', taskId: task.id, path: '/books/authorizations', principal: { kind: 'anonymous' } },
+      { outcome: 'refused', code: 'TASK_NOT_FOUND' },
+    ]);
+    const told = JSON.stringify([records, logger.lines]);
+    expect(told).not.toContain(SECRET);
+    expect(told).not.toContain(state);
+    await server.close();
+  });
+
+  it('takes a refusal', async () => {
+    const { server, ask, state, stateOfTask } = await waiting();
+    expect((await ask(`${CALLBACK}?state=${state}&error=access_denied&error_description=no`)).status).toBe(200);
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe('FAILED'));
+    await server.close();
+  });
+
+  it.each<[number, string, (state: string) => [string, RequestInit?]]>([
+    [404, 'an unknown state', () => [`${CALLBACK}?state=${'0'.repeat(64)}&code=1`]],
+    [400, 'no state', () => [`${CALLBACK}?code=1`]],
+    [400, 'no credential', (state) => [`${CALLBACK}?state=${state}`]],
+    [400, 'a parameter that came twice', (state) => [`${CALLBACK}?state=${state}&code=1&code=2`]],
+    [400, 'two states', (state) => [`${CALLBACK}?state=0&state=${state}&code=1`]],
+    [400, 'a credential that is no string', (state) => [CALLBACK, posted({ state, code: 1 })]],
+    [400, 'a list', () => [CALLBACK, posted([])]],
+    [400, 'JSON that is none', () => [CALLBACK, { method: 'POST', headers: json, body: '{' }]],
+    [413, 'a large body', (state) => [CALLBACK, posted({ state, code: 'x'.repeat(70_000) })]],
+    [405, 'another method', (state) => [`${CALLBACK}?state=${state}&code=1`, { method: 'PUT' }]],
+    [405, 'a look at the head', (state) => [`${CALLBACK}?state=${state}&code=1`, { method: 'HEAD' }]],
+    [404, 'the callback of no agent', (state) => [`${ORIGIN}/a2a/authorizations?state=${state}&code=1`]],
+  ])('answers %i to %s, and the link still works', async (status, _name, made) => {
+    const { server, ask, state, got, stateOfTask } = await waiting();
+    const [url, init] = made(state);
+    const answer = await ask(url, { ...init, headers: { 'x-user': 'ada', ...init?.headers } });
+    expect(answer.status).toBe(status);
+    expect(await stateOfTask()).toBe('AUTH_REQUIRED');
+    expect((await ask(`${CALLBACK}?state=${state}&code=${SECRET}`)).status).toBe(200);
+    await vi.waitFor(async () => expect(await stateOfTask()).toBe('COMPLETED'));
+    expect(got).toEqual([{ code: SECRET }]);
+    await server.close();
+  });
+});
+
+function posted(body: object): RequestInit {
+  return { method: 'POST', headers: json, body: JSON.stringify(body) };
+}
