@@ -4,6 +4,7 @@ import { measureFanOut } from './probes/fan-out.js';
 import { measureHeap } from './probes/heap.js';
 import { measureOperationsCost } from './probes/operations-cost.js';
 import type { Measured, ProbedServer } from './probes/probed-server.js';
+import { measurePush } from './probes/push.js';
 import { measureStalledReader } from './probes/stalled-reader.js';
 import { measureStart } from './probes/start.js';
 import type { SubjectName } from './subjects.js';
@@ -11,6 +12,7 @@ import type { SubjectName } from './subjects.js';
 export const PROBE_NAMES = [
   'chunks',
   'fan-out',
+  'push',
   'stalled',
   'stalled-1mb',
   'heap',
@@ -62,6 +64,13 @@ export const PROBES: { readonly [Name in ProbeName]: Probe } = {
     subjects: ['ceiling', 'memory', 'sqlite'],
     measure: { served: (server) => measureFanOut(server, { subscribers: 500, events: 200 }) },
     targets: { memory: { atLeast: 0.6, against: 'ceiling' } },
+  },
+  push: {
+    title: 'push notifications of 100 tasks at a time to a receiver on this machine, 200 chunks each',
+    unit: 'deliveries/s',
+    subjects: ['memory', 'sqlite'],
+    measure: { served: (server) => measurePush(server, { tasks: 100, chunks: 200 }) },
+    targets: { memory: { atLeast: 5_000 }, sqlite: { atLeast: 2_000 } },
   },
   stalled: {
     title:

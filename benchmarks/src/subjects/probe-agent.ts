@@ -9,10 +9,11 @@ export interface Publisher {
   complete(): Promise<void> | void;
 }
 
-/** Does what the prompt says: `chunks N`, `fan-out N`, `replace BYTES TOTAL`; anything else is echoed. */
+/** Does what the prompt says: `chunks N`, `push N`, `fan-out N`, `replace BYTES TOTAL`; anything else is echoed. */
 export async function probed(prompt: string, publisher: Publisher): Promise<void> {
   const [what, first = '', second = ''] = prompt.split(' ');
   if (what === 'chunks') await chunks(Number(first), publisher);
+  else if (what === 'push') await plainChunks(Number(first), publisher);
   else if (what === 'fan-out') await fanOut(Number(first), publisher);
   else if (what === 'replace') await replace(Number(first), { total: Number(second), publisher });
   else await publisher.chunk(prompt, false);
@@ -30,6 +31,13 @@ async function chunks(count: number, publisher: Publisher): Promise<void> {
   }
   const [start = 0, tenth = 0, nine = 0, end = 0] = marks;
   tellFigures({ first: tenth - start, last: end - nine });
+}
+
+async function plainChunks(count: number, publisher: Publisher): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    await nextTurn();
+    await publisher.chunk(chunkText(index), index > 0);
+  }
 }
 
 async function fanOut(count: number, publisher: Publisher): Promise<void> {

@@ -17,7 +17,7 @@ const executor: AgentExecutor = {
       complete: () => events.complete(),
     }),
 };
-const server = createA2AServer({ agent: executor, storage });
+const server = createA2AServer({ agent: executor, storage, push: { allow: ['127.0.0.1'] } });
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port), { settle: dropTails });
 

@@ -1,4 +1,4 @@
-import { BearerTokens } from 'parley-a2a/auth';
+import { BearerTokens, optional } from 'parley-a2a/auth';
 import type { AgentCard, AgentExecutor, AgentOptions } from 'parley-a2a/server';
 import { CARD_DEFAULTS } from './card-defaults.js';
 import { type BehaviourTools, behaviourFor } from './compliance-behaviours.js';
@@ -51,7 +51,8 @@ export function specAgent(tools: BehaviourTools) {
       tags,
       examples: [`${keyword} hello`],
     })),
-    authenticator: new BearerTokens([{ token: 'acceptance-token', subject: 'acceptance' }]),
+    // Only the extended card needs a credential.
+    authenticator: optional(new BearerTokens([{ token: 'acceptance-token', subject: 'acceptance' }])),
     extendedAgentCard: (card: AgentCard): AgentCard => ({ ...card, skills: [...card.skills, ADMIN_SKILL] }),
   } satisfies AgentOptions;
 }
