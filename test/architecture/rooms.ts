@@ -91,6 +91,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'secrets',
       'openapi',
       'codec',
+      'store/sealed-storage',
       'store/task-storage',
       'store/task-store',
       'cache/answer-cache',

@@ -233,7 +233,7 @@ describe('parley db', () => {
 
   it('works on files only', async () => {
     expect((await parley(['db', 'status', '--database', 'memory:'])).stderr).toMatch(
-      /db works on files such as sqlite:/,
+      /this command works on files such as sqlite:/,
     );
   });
 });

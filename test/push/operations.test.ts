@@ -91,11 +91,27 @@ describe('push configurations (Spec §3.1.7 to §3.1.10)', () => {
     const kept = { taskId, pushNotificationConfig: { ...pushNotificationConfig, id: 'default' } };
     const old = (method: string, params: object) => ok(agent, `tasks/pushNotificationConfig/${method}`, params, '0.3');
     expect(await old('set', { taskId, pushNotificationConfig })).toEqual(kept);
-    expect(await old('get', { id: taskId })).toEqual(kept);
-    expect(await old('get', { id: taskId, pushNotificationConfigId: 'default' })).toEqual(kept);
-    expect(await old('list', { id: taskId })).toEqual([kept]);
+    const shown = {
+      taskId,
+      pushNotificationConfig: { id: 'default', url: HOOK, authentication: { schemes: ['Bearer'] } },
+    };
+    expect(await old('get', { id: taskId })).toEqual(shown);
+    expect(await old('get', { id: taskId, pushNotificationConfigId: 'default' })).toEqual(shown);
+    expect(await old('list', { id: taskId })).toEqual([shown]);
     expect(await old('delete', { id: taskId, pushNotificationConfigId: 'default' })).toBeNull();
     expect(await old('list', { id: taskId })).toEqual([]);
+  });
+
+  it('are read and listed without their secrets (Spec §13.2)', async () => {
+    await using agent = await pushServer();
+    const taskId = await waitingTask(agent);
+    const authentication = { scheme: 'Bearer', credentials: 's3cret-credentials' };
+    const config = { taskId, id: 'hook', url: HOOK, token: 's3cret-token', authentication };
+    expect(await ok(agent, 'CreateTaskPushNotificationConfig', config)).toEqual(config);
+    const shown = { taskId, id: 'hook', url: HOOK, authentication: { scheme: 'Bearer' } };
+    expect(await ok(agent, 'GetTaskPushNotificationConfig', { taskId, id: 'hook' })).toEqual(shown);
+    const { configs } = await ok(agent, 'ListTaskPushNotificationConfigs', { taskId });
+    expect(configs).toEqual([shown]);
   });
 
   it('have their routes over HTTP+JSON, in 1.0 and 0.3', async () => {

@@ -49,6 +49,26 @@ export const COMMANDS: readonly Command[] = [
     example: 'parley push receive --port 9000 --token secret',
   },
   {
+    path: 'push dead list',
+    summary: 'List the webhooks in a database whose deliveries were given up, with the reason',
+    flags: ['database'],
+    example: 'parley push dead list --database sqlite:./data/parley.db',
+  },
+  {
+    path: 'push dead replay',
+    summary: 'Deliver to them again when the server starts: all, those of a task, or one webhook',
+    args: '[task] [webhook]',
+    flags: ['database'],
+    example: 'parley push dead replay 0199 --database sqlite:./data/parley.db',
+  },
+  {
+    path: 'push dead purge',
+    summary: 'Drop their pending events: all, those of a task, or of one webhook',
+    args: '[task] [webhook]',
+    flags: ['database'],
+    example: 'parley push dead purge 0199 --database sqlite:./data/parley.db',
+  },
+  {
     path: 'init',
     summary: 'Write a project with an agent that runs',
     args: '[folder]',

@@ -80,14 +80,19 @@ export async function retention({ settings, output }: Invocation): Promise<numbe
   return 0;
 }
 
-function databaseOf(settings: Settings): string {
+/** The database url of the settings. */
+export function databaseOf(settings: Settings): string {
   return settings.text('database') ?? process.env.DATABASE_URL ?? DEFAULT_DATABASE;
 }
 
-function pathOf(settings: Settings): string {
+/**
+ * The path of the database file.
+ * @throws CliError if the url names no file.
+ */
+export function pathOf(settings: Settings): string {
   const url = databaseOf(settings);
   const path = /^sqlite:([^?]+)/.exec(url)?.[1];
-  if (path === undefined) throw usageError(`db works on files such as ${DEFAULT_DATABASE}, not on "${url}"`);
+  if (path === undefined) throw usageError(`this command works on files such as ${DEFAULT_DATABASE}, not on "${url}"`);
   return path;
 }
 

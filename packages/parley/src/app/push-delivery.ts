@@ -5,6 +5,7 @@ import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender } from '../push/delivery-sender.js';
 import { pushRules } from '../push/push-rules.js';
 import type { PushRegistration } from '../server/push-registration.js';
+import { sealedStorage } from '../store/sealed-storage.js';
 import type { PushOptions } from './options/push-options.js';
 import type { AgentPorts } from './served-agent.js';
 
@@ -34,7 +35,8 @@ export function senderOf(push: PushPorts, agents: readonly string[], ports: Agen
   const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
   return new DeliverySender({
-    storage,
+    // A sender without keys must not send an encrypted credential as it is.
+    storage: sealedStorage(storage, { keys: [], logger }),
     agents,
     clock,
     ids,

@@ -132,9 +132,12 @@ export class PushConfigurations {
   }
 }
 
-/** The configuration without what only the engine knows of it. */
-function published({ registeredIn: _, ...config }: StoredPushConfig): TaskPushNotificationConfig {
-  return config;
+/**
+ * The configuration as it is read: without its secrets. A list of webhooks would otherwise give the credentials of each
+ * receiver to every reader of the task (Spec §13.2). The scheme stays.
+ */
+function published({ registeredIn: _, token: __, authentication, ...config }: StoredPushConfig) {
+  return authentication === undefined ? config : { ...config, authentication: { scheme: authentication.scheme } };
 }
 
 function encodeToken(id: string): string {

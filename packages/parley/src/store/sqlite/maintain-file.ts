@@ -18,6 +18,8 @@ export interface SqliteStatus {
   readonly bytes: number;
   /** Bytes that a vacuum would free. */
   readonly freeBytes: number;
+  /** The agents that have tasks in it, by their ids. */
+  readonly agents: readonly string[];
   /** Tasks by state; states without any are left out. */
   readonly tasks: Readonly<Partial<Record<TaskState, number>>>;
   /** Events in the logs of tasks. */
@@ -44,6 +46,10 @@ export function sqliteStatus(path: string): SqliteStatus {
       inUse: isInUse(path),
       bytes: size,
       freeBytes: numberOf(db, 'PRAGMA freelist_count') * numberOf(db, 'PRAGMA page_size'),
+      agents: db
+        .prepare('SELECT name FROM agent ORDER BY name')
+        .all()
+        .map(({ name }) => String(name)),
       tasks: tasksByState(db),
       records: count('task_record'),
       turns: count('execution'),

@@ -1,0 +1,83 @@
+import type { DeliveryQueue, TaskStorage } from 'parley-a2a/storage';
+import type { Invocation } from '../command-line/invocation.js';
+import { LABELS } from '../output/labels.js';
+import { databaseOf, pathOf } from './db.js';
+
+const PAGE = 100;
+
+/** Lists the parked queues of a database. */
+export function list(invocation: Invocation): Promise<number> {
+  const { output } = invocation;
+  return withParked(invocation, async (_, queues) => {
+    if (output.json) {
+      output.document({ queues });
+      return;
+    }
+    for (const { key, configId, position, last, lastStatus, parked } of queues) {
+      output.field(LABELS.task, key.id);
+      output.field('Webhook', configId);
+      if (key.scope.agent !== '/') output.field('Agent', key.scope.agent);
+      if (key.scope.tenant !== '') output.field('Tenant', key.scope.tenant);
+      if (key.scope.owner !== null) output.field('Owner', key.scope.owner);
+      output.field('Pending', `${last - position} events`);
+      if (lastStatus !== undefined) output.field('Status', String(lastStatus));
+      output.field('Reason', parked ?? '');
+      output.raw('\n');
+    }
+    output.field(LABELS.total, String(queues.length));
+  });
+}
+
+/** Makes parked queues due, so that the server delivers when it starts. */
+export function replay(invocation: Invocation): Promise<number> {
+  const { output } = invocation;
+  return withParked(invocation, async (storage, queues) => {
+    let replayed = 0;
+    for (const queue of queues) if ((await storage.replayDelivery(queue)) === 'replayed') replayed += 1;
+    if (output.json) output.document({ replayed });
+    else output.field('Replayed', `${replayed} webhooks, when the server starts`);
+  });
+}
+
+/** Drops the pending events of parked queues. */
+export function purge(invocation: Invocation): Promise<number> {
+  const { output } = invocation;
+  return withParked(invocation, async (storage, queues) => {
+    let purged = 0;
+    for (const queue of queues) if (await storage.purgeDelivery(queue)) purged += 1;
+    if (output.json) output.document({ purged });
+    else output.field('Purged', `${purged} webhooks`);
+  });
+}
+
+/** Runs a command on the parked queues that the arguments name. */
+async function withParked(
+  { args: [taskId, configId], settings }: Invocation,
+  run: (storage: TaskStorage, queues: readonly DeliveryQueue[]) => Promise<void>,
+): Promise<number> {
+  const { sqliteStatus } = await import('parley-a2a/sqlite');
+  const { openStorage } = await import('parley-a2a/storage');
+  // SQLite would create a missing file.
+  const { agents } = sqliteStatus(pathOf(settings));
+  const storage = await openStorage(databaseOf(settings));
+  try {
+    const queues: DeliveryQueue[] = [];
+    for (let cursor: string | undefined, isDone = false; !isDone; ) {
+      const page = await storage.deliveries({
+        agents,
+        standing: 'parked',
+        limit: PAGE,
+        ...(cursor !== undefined && { cursor }),
+      });
+      queues.push(...page.queues);
+      cursor = page.next;
+      isDone = cursor === undefined;
+    }
+    const isMeant = (queue: DeliveryQueue) =>
+      (taskId === undefined || queue.key.id === taskId) && (configId === undefined || queue.configId === configId);
+    await run(storage, queues.filter(isMeant));
+    return 0;
+  } finally {
+    await storage.close();
+  }
+}
