@@ -23,7 +23,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'telemetry/pino': { rooms: [], modules: ['pino'] },
   operations: { rooms: ['model', 'errors'] },
   task: { rooms: ['runtime', 'model', 'errors'] },
-  net: { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ipaddr.js'] },
+  net: { rooms: ['runtime', 'errors', 'telemetry'] },
   secrets: { rooms: ['errors'] },
   openapi: { rooms: ['model'] },
   codec: { rooms: ['model', 'errors', 'operations', 'task', 'openapi'] },

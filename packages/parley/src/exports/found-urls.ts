@@ -3,7 +3,8 @@ import type { Fetch } from '../bindings/http/http-caller.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { RefusedAddressError } from '../errors/refused-address-error.js';
 import { destinationOf } from '../net/destinations.js';
-import { isPublicAddress, parsedAddress } from '../net/public-address.js';
+import { parseIp } from '../net/ip-address.js';
+import { isPublicAddress } from '../net/public-address.js';
 import { guardedFetch } from './guarded-fetch.js';
 
 /**
@@ -37,9 +38,9 @@ async function isAnyInside(given: readonly string[], lookup: NameLookup): Promis
   });
   const answers = await Promise.all(
     hosts.map(async (host) => {
-      const addresses = parsedAddress(host) === undefined ? await lookup(host).catch(() => []) : [{ address: host }];
+      const addresses = parseIp(host) === undefined ? await lookup(host).catch(() => []) : [{ address: host }];
       return addresses.some(({ address }) => {
-        const parsed = parsedAddress(address);
+        const parsed = parseIp(address);
         return parsed !== undefined && !isPublicAddress(parsed);
       });
     }),

@@ -1,4 +1,4 @@
-import { type IpRange, ipText, isInRange, parseIp, unmapped } from './ip-address.js';
+import { ipText, parseIp, plainAddress } from './ip-address.js';
 import type { TrustedProxies } from './trusted-proxy.js';
 
 /** The parts of a request that tell its sender's address. */
@@ -73,16 +73,13 @@ function hostOf(text: string): string | undefined {
   return canonicalAddress(port > 0 && port === text.lastIndexOf(':') ? text.slice(0, port) : text);
 }
 
-/** NAT64: the address of an IPv4 client in a network of IPv6 (RFC 6052 §2.1). */
-const NAT64: IpRange = { address: [0x64, 0xff9b, 0, 0, 0, 0, 0, 0], bits: 96 };
-
 /**
  * An address in its one spelling, without a zone id. An IPv4 address within an IPv6 address becomes IPv4: mapped by a
  * dual-stack socket, or translated by NAT64. `undefined` for a text that is no address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const address = parseIp(text);
-  return address && ipText(isInRange(address, NAT64) ? address.slice(6) : unmapped(address));
+  return address && ipText(plainAddress(address));
 }
 
 /** The group of a client that connects from this machine: `::1`. */

@@ -1,6 +1,6 @@
-import type ipaddr from 'ipaddr.js';
 import { OptionsError } from '../errors/options-error.js';
-import { isPublicAddress, parsedAddress, plainAddress } from './public-address.js';
+import { type IpAddress, isInRange, parseIp, plainAddress } from './ip-address.js';
+import { isPublicAddress } from './public-address.js';
 
 /** Destinations of requests whose urls come from others. */
 export interface DestinationOptions {
@@ -23,7 +23,7 @@ export interface Destination {
 
 interface Entry {
   readonly port: number | undefined;
-  fits(host: string, address: ipaddr.IPv4 | ipaddr.IPv6 | undefined): boolean;
+  fits(host: string, address: IpAddress | undefined): boolean;
 }
 
 /** A name or address, the bits of a range, and a port. IPv6 addresses have brackets before a port. */
@@ -57,7 +57,7 @@ export class Destinations {
     if (url.username !== '' || url.password !== '') return 'a url with a user or password is not called';
     const { host, port } = destinationOf(url);
     if (host === '') return 'the url has no host';
-    if (parsedAddress(host) !== undefined)
+    if (parseIp(host) !== undefined)
       return this.allows({ host, port }, host) ? undefined : `${host} is no allowed address`;
     if (isListed(this.#allow, { host, port })) return undefined;
     if (host === 'localhost' || host.endsWith('.localhost')) {
@@ -70,7 +70,7 @@ export class Destinations {
 
   /** True if a connection for a destination may lead to an address. Call it for every address before connecting. */
   allows({ host, port }: Destination, address: string): boolean {
-    const parsed = parsedAddress(address);
+    const parsed = parseIp(address);
     if (parsed === undefined) return false;
     const at = { host, port, address: plainAddress(parsed) };
     if (this.#only !== undefined && !isListed(this.#only, at)) return false;
@@ -97,7 +97,7 @@ function isUsualPort(port: number): boolean {
 
 function isListed(
   entries: readonly Entry[],
-  { host, port, address }: Destination & { readonly address?: ipaddr.IPv4 | ipaddr.IPv6 },
+  { host, port, address }: Destination & { readonly address?: IpAddress },
 ): boolean {
   return entries.some((entry) => fitsPort(entry, port) && entry.fits(host, address));
 }
@@ -119,15 +119,15 @@ function entryOf(text: string): Entry | undefined {
   const [, bracketed, word = '', bare, bits, portText] = ENTRY.exec(text) ?? [];
   const port = portText === undefined ? undefined : Number(portText);
   if (port !== undefined && (port < 1 || port > 65535)) return undefined;
-  const address = parsedAddress(bracketed ?? bare ?? word);
+  const address = parseIp(bracketed ?? bare ?? word);
   if (address !== undefined) {
-    const most = address.kind() === 'ipv4' ? 32 : 128;
+    const most = address.length * 16;
     const prefix = bits === undefined ? most : Number(bits);
     // Addresses are compared in their plain form, so a range of mapped addresses would match nothing.
     if (prefix > most || plainAddress(address) !== address) return undefined;
     return {
       port,
-      fits: (_, given) => given !== undefined && given.kind() === address.kind() && given.match(address, prefix),
+      fits: (_, given) => given !== undefined && isInRange(given, { address, bits: prefix }),
     };
   }
   const name = bits === undefined && NAME.test(word) ? urlHost(word.replace(/^\*\./, '')) : undefined;
@@ -141,5 +141,5 @@ function entryOf(text: string): Entry | undefined {
 function urlHost(name: string): string | undefined {
   const url = URL.parse(`http://${name}`);
   const host = url === null ? '' : destinationOf(url).host;
-  return host === '' || parsedAddress(host) !== undefined ? undefined : host;
+  return host === '' || parseIp(host) !== undefined ? undefined : host;
 }

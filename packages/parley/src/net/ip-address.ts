@@ -16,6 +16,9 @@ const LONGEST = 61;
 /** The addresses of IPv4 in IPv6: mapped by a dual-stack socket (RFC 4291 §2.5.5.2). */
 const MAPPED: IpRange = { address: [0, 0, 0, 0, 0, 0xffff, 0, 0], bits: 96 };
 
+/** Addresses of IPv4 behind a translator, NAT64 (RFC 6052). 64:ff9b:1::/48 is for local translators (RFC 8215). */
+const TRANSLATED: IpRange = { address: [0x64, 0xff9b, 0, 0, 0, 0, 0, 0], bits: 96 };
+
 /** Reads an address of IPv4 in four parts, or of IPv6 with or without a zone id; `undefined` for any other text. */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.length > LONGEST) return undefined;
@@ -45,6 +48,11 @@ export function isInRange(address: IpAddress, { address: first, bits }: IpRange)
 /** The IPv4 address that a mapped address of IPv6 stands for, or the address itself. */
 export function unmapped(address: IpAddress): IpAddress {
   return isInRange(address, MAPPED) ? address.slice(6) : address;
+}
+
+/** The IPv4 address that an IPv6 address stands for, mapped or behind a translator, or the address itself. */
+export function plainAddress(address: IpAddress): IpAddress {
+  return isInRange(address, TRANSLATED) ? address.slice(6) : unmapped(address);
 }
 
 /** The canonical spelling of an address (RFC 5952), without a zone id. */
