@@ -56,6 +56,7 @@ async function serve(): Promise<void> {
     },
     logger,
     trustProxy: config.trustProxy,
+    ...(config.rateLimit !== undefined && { rateLimit: config.rateLimit }),
     ...(audit && { audit }),
     ...(authenticator && { authenticator }),
     ...(config.publicHosts !== undefined && { publicHosts: config.publicHosts }),

@@ -30,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
       'jwt-audience',
       'required-scope',
       'auth-allow-host',
+      'rate-limit',
       'database',
       'quiet',
     ],

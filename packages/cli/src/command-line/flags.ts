@@ -151,6 +151,7 @@ export const FLAGS = {
     repeats: true,
     commonVariable: 'A2A_AUTH_ALLOW_HOSTS',
   }),
+  'rate-limit': text('rate', 'requests of one address and of one user, such as 100/60s'),
   database: text('url', 'storage of tasks, such as sqlite:./data/parley.db (default: DATABASE_URL, or memory:)'),
   quiet: onOff('log errors only'),
   finished: text('duration', 'delete tasks that ended longer ago', { builtIn: '30d' }),

@@ -1,7 +1,8 @@
 import { type Logger, textLogger } from 'parley-a2a';
-import { createA2AHost } from 'parley-a2a/node';
+import { createA2AHost, parseRate } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 import { tokenAuthenticatorOf } from './token-flags.js';
@@ -14,6 +15,10 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
   const name = settings.text('name');
   const description = settings.text('description');
   const publicUrl = settings.text('public-url');
+  const rate = settings.text('rate-limit');
+  const rateLimit = rate === undefined ? undefined : parseRate(rate);
+  if (rate !== undefined && rateLimit === undefined)
+    throw usageError(`--rate-limit is a number of requests in a time, such as 100/60s, not "${rate}"`);
   const agents =
     'host' in source
       ? source.host.agents
@@ -34,6 +39,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       logger,
       ...(authenticator && { authenticator }),
       allowAnonymous: settings.isOn('allow-anonymous'),
+      ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
     });
     const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };

@@ -95,6 +95,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'jwt-audience': 'trusted',
   'required-scope': 'trusted',
   'auth-allow-host': 'trusted',
+  'rate-limit': 'trusted',
   database: 'trusted',
   quiet: 'anywhere',
   finished: 'trusted',

@@ -23,9 +23,12 @@ import { authorizationPath } from './authorization-extension.js';
 import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
+import type { RateLimitOptions } from './limits/rate-limit-options.js';
+import type { RateLimits } from './limits/rate-limits.js';
 import { varying } from './middleware/answer-headers.js';
 import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
+import type { LoadRates } from './middleware/loaded-rates.js';
 import { otherMethod, READING } from './middleware/method-filter.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
 import { onceStarted } from './middleware/once-started.js';
@@ -61,6 +64,7 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   /** The proxies whose forwarded headers tell the addresses of clients. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
   readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
+  readonly rateLimit?: RateLimitOptions | undefined;
   readonly retention?: Partial<RetentionPolicy> | undefined;
   /** Endpoints beside the agents. If two extensions serve one path, the first one keeps it. */
   readonly extensions: readonly HostExtension[];
@@ -85,6 +89,7 @@ export class AgentHost {
   readonly #metrics: HostMetrics | undefined;
   readonly #sender: DeliverySender | undefined;
   readonly #clock: Clock;
+  readonly #groupOf: ClientGroups;
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -94,6 +99,7 @@ export class AgentHost {
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
     const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
+    this.#groupOf = clientGroups(options.isTrustedProxy);
     const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
     const streamPlaces = new KeyedPlaces({ perKey: streamsPerCaller, total: streams });
     const ports = {
@@ -104,8 +110,8 @@ export class AgentHost {
       streamPlaces,
       registration: options.push && registrationOf(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
-      addressOf: limitedAddresses(clientGroups(options.isTrustedProxy)),
-      limitReached: ({ limit }: ReachedLimit) => this.#metrics?.requests.limited(limit),
+      addressOf: limitedAddresses(this.#groupOf),
+      limitReached: this.#reached,
     };
     this.#mounts = Object.keys(options.agents).map((path) => {
       const { options: agentOptions, home, versions = DEFAULT_VERSIONS } = agentAt(options.agents, path);
@@ -139,7 +145,7 @@ export class AgentHost {
         ...options,
         knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.#agents.some(({ isOpen }) => isOpen) },
       },
-      { metrics: this.#metrics?.requests, start },
+      { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options) },
     );
     const figures = this.#metrics?.endpoint;
     const view: HostView = {
@@ -164,13 +170,18 @@ export class AgentHost {
       endpoints.push({ path: '/metrics', exchange: figures, access: metricsAccess, without: WITHOUT_FOR_PROBES });
     }
     const own = hostAccess(options.authenticator, this.#agents);
-    for (const { path, exchange, access = own, around, without } of endpoints) {
+    for (const { path, exchange, access = own, refuse, around, without } of endpoints) {
       const accessOf = access === 'open' || access === undefined ? undefined : () => access;
-      if (!this.#endpoints.has(path))
-        this.#endpoints.set(path, throughWay(way, exchange, { accessOf, around, without }));
+      const form = refuse ?? (typeof access === 'object' ? access.refuse : refusedPlain);
+      const place = { accessOf, refusalOf: () => form, around, without };
+      if (!this.#endpoints.has(path)) this.#endpoints.set(path, throughWay(way, exchange, place));
     }
     // The bindings answer every error themselves.
-    const others = throughWay(way, this.#answer, { accessOf: this.#accessOf(own), without: ['answered'] });
+    const others = throughWay(way, this.#answer, {
+      accessOf: this.#accessOf(own),
+      refusalOf: (request) => this.#mountOf(request)?.refusalOf(request) ?? refusedPlain,
+      without: ['answered'],
+    });
     return routed(this.#endpoints, others);
   }
 
@@ -178,9 +189,40 @@ export class AgentHost {
   #accessOf(own: Access | undefined): AccessOf | undefined {
     if (own === undefined) return undefined;
     return (request) => {
-      const { method, path } = request;
-      const mount = path === '/' && method !== 'POST' ? undefined : this.#route(path);
+      const mount = this.#mountOf(request);
       return mount === undefined ? own : mount.accessTo(request);
+    };
+  }
+
+  /** The mount that a request is for; `undefined` for the origin and for unknown paths. */
+  #mountOf({ method, path }: ExchangeRequest): AgentMount | undefined {
+    return path === '/' && method !== 'POST' ? undefined : this.#route(path);
+  }
+
+  /** Loads the rates of the host and its agents once; `undefined` if there are none. */
+  #ratesOf({ rateLimit, clock, logger }: AgentHostOptions): LoadRates | undefined {
+    const hasRates =
+      rateLimit !== undefined || this.#agents.some(({ ratePerPrincipal }) => ratePerPrincipal !== undefined);
+    if (!hasRates) return undefined;
+    const load = async () => {
+      const { RateLimits } = await import('./limits/rate-limits.js');
+      const agentRate = (request: ExchangeRequest) => {
+        const { id, ratePerPrincipal: rate } = this.#mountOf(request)?.agent ?? {};
+        return id === undefined || rate === undefined ? undefined : { agent: id, rate };
+      };
+      return new RateLimits({
+        options: rateLimit,
+        agentRate,
+        groupOf: this.#groupOf,
+        reached: this.#reached,
+        clock,
+        logger,
+      });
+    };
+    let loading: Promise<RateLimits> | undefined;
+    return () => {
+      loading ??= load();
+      return loading;
     };
   }
 
@@ -253,6 +295,9 @@ export class AgentHost {
     const pushing = this.#agents.filter(({ isPushing }) => isPushing).map(({ id }) => id);
     return options.push && pushing.length > 0 ? senderOf(options.push, pushing, options) : undefined;
   }
+
+  /** Counts a request that a limit refused. */
+  readonly #reached = ({ limit }: ReachedLimit): void => this.#metrics?.requests.limited(limit);
 
   #measure(
     { metrics, process, extensions, storage, clock }: AgentHostOptions,

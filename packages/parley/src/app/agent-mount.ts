@@ -41,6 +41,14 @@ export interface MountPaths {
   readonly httpJson: string;
 }
 
+/** The forms of a refusal, by what a request is for. */
+const REFUSALS: Readonly<Record<'jsonRpc' | 'httpJson' | 'plain', Access['refuse']>> = {
+  jsonRpc: refusedJsonRpc,
+  httpJson: async (refused) => (await httpJsonCode()).refusedHttpJson(refused),
+  plain: refusedPlain,
+};
+type RefusalForm = keyof typeof REFUSALS;
+
 interface View {
   readonly card: AgentCard;
   readonly exchange: Exchange;
@@ -57,7 +65,7 @@ export class AgentMount {
   readonly #versions: readonly ProtocolVersionName[];
   readonly #paths: MountPaths;
   /** By the form of a refusal. Absent: every caller is anonymous. */
-  readonly #access: Readonly<Record<'jsonRpc' | 'httpJson' | 'plain', Access>> | undefined;
+  readonly #access: Readonly<Record<RefusalForm, Access>> | undefined;
   /** The agent as it stands under a base url. */
   readonly #view = keptByBase((base) => this.#makeView(base));
 
@@ -75,9 +83,9 @@ export class AgentMount {
       refuse: isResource ? refusalsNaming(refuse, naming) : refuse,
     });
     this.#access = authenticator && {
-      jsonRpc: accessWith(authenticator, refusedJsonRpc),
-      httpJson: accessWith(authenticator, async (refused) => (await httpJsonCode()).refusedHttpJson(refused)),
-      plain: accessWith(authenticator, refusedPlain),
+      jsonRpc: accessWith(authenticator, REFUSALS.jsonRpc),
+      httpJson: accessWith(authenticator, REFUSALS.httpJson),
+      plain: accessWith(authenticator, REFUSALS.plain),
     };
   }
 
@@ -107,12 +115,24 @@ export class AgentMount {
   }
 
   /** The rule for the sender of a request; `undefined` if all callers may send it, as they may read the cards. */
-  accessTo({ method, path }: ExchangeRequest): Access | undefined {
-    const { card, oldCard, httpJson } = this.#paths;
+  accessTo(request: ExchangeRequest): Access | undefined {
     const access = this.#access;
-    if (access === undefined || path === card || (path === oldCard && this.#versions.some(isLegacy))) return undefined;
-    if (isJsonRpc(this.#paths, path)) return method === 'POST' ? access.jsonRpc : access.plain;
-    return path.startsWith(httpJson) ? access.httpJson : access.plain;
+    return access === undefined || this.#isCard(request.path) ? undefined : access[this.#formOf(request)];
+  }
+
+  /** The form in which a middleware refuses a request. */
+  refusalOf(request: ExchangeRequest): Access['refuse'] {
+    return this.#isCard(request.path) ? refusedPlain : REFUSALS[this.#formOf(request)];
+  }
+
+  #isCard(path: string): boolean {
+    const { card, oldCard } = this.#paths;
+    return path === card || (path === oldCard && this.#versions.some(isLegacy));
+  }
+
+  #formOf({ method, path }: ExchangeRequest): RefusalForm {
+    if (isJsonRpc(this.#paths, path)) return method === 'POST' ? 'jsonRpc' : 'plain';
+    return path.startsWith(this.#paths.httpJson) ? 'httpJson' : 'plain';
   }
 
   /** The agent that is mounted. */

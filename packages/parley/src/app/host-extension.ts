@@ -28,6 +28,8 @@ export interface HostEndpoint {
   readonly exchange: Exchange;
   /** The rule for its callers; `open` if all may use it. Default: the rule of the host for its own endpoints. */
   readonly access?: Access | 'open' | undefined;
+  /** The form of refusals. Default: that of its access, or of errors outside of the bindings. */
+  readonly refuse?: Access['refuse'] | undefined;
   /** CORS and headers of its own, also for refusals. */
   readonly around?: (next: Exchange) => Exchange;
   /** The middlewares of the host that do not apply to it. */
@@ -58,4 +60,12 @@ export interface HostView {
 }
 
 /** The middlewares that do not apply to probes and figures: programs read them all the time, also before the start. */
-export const WITHOUT_FOR_PROBES: readonly MiddlewareName[] = ['observation', 'nosniff', 'cors', 'compression', 'start'];
+export const WITHOUT_FOR_PROBES: readonly MiddlewareName[] = [
+  'observation',
+  'nosniff',
+  'cors',
+  'addressRate',
+  'principalRate',
+  'compression',
+  'start',
+];

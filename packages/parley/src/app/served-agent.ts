@@ -32,6 +32,7 @@ import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
+import type { Rate } from './limits/rate-limiter.js';
 import type { AgentOptions } from './options/agent-options.js';
 
 /** The ports of agents. */
@@ -132,6 +133,11 @@ export class ServedAgent {
     if (this.#engine === undefined)
       throw new OptionsError(this.id, ['has a handler of its own, which sends its push notifications']);
     return new ServedDeliveries({ agent: this.id, storage: this.#ports.storage });
+  }
+
+  /** The rate of each principal, in the place of that of the host; `undefined` for that of the host. */
+  get ratePerPrincipal(): Rate | false | undefined {
+    return this.#options.ratePerPrincipal;
   }
 
   /** Turns that run now. */

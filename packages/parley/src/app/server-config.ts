@@ -5,6 +5,8 @@ import { trustedProxies } from '../net/trusted-proxy.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
+import { parseRate } from './limits/rate-limit-options.js';
+import type { Rate } from './limits/rate-limiter.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
 import { readTokenConfig, TOKEN_NAMES, type TokenConfig } from './token-config.js';
@@ -25,6 +27,8 @@ export interface ServerConfig {
   readonly pushAllow: readonly string[];
   /** True if the server may listen beyond loopback without authentication. */
   readonly allowAnonymous: boolean;
+  /** For `rateLimit` of a server; absent: no limit. */
+  readonly rateLimit?: Rate;
   /** For `cors` of a server; absent: no pages of other origins. */
   readonly corsOrigins?: '*' | readonly string[];
   /** For `secretKeys` of a server; absent: nothing is encrypted. */
@@ -55,6 +59,7 @@ const NAMES = [
   'A2A_PUBLIC_HOSTS',
   'A2A_PUSH_ALLOW',
   'A2A_ALLOW_ANONYMOUS',
+  'A2A_RATE_LIMIT',
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
   'A2A_REDIS_URL',
@@ -102,6 +107,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     'hosts, addresses or ranges such as 10.0.0.0/8, separated by commas',
   );
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
+  const rateLimit = read('A2A_RATE_LIMIT', parseRate, 'requests in a time, such as 100/60s');
   const corsOrigins = read(
     'A2A_CORS_ORIGINS',
     originsOf,
@@ -124,6 +130,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(hosts !== undefined && { publicHosts: hosts }),
     pushAllow: pushAllow ?? [],
     allowAnonymous: allowAnonymous ?? false,
+    ...(rateLimit !== undefined && { rateLimit }),
     ...(corsOrigins !== undefined && { corsOrigins }),
     ...(secretKeys !== undefined && { secretKeys }),
     drainMs: (drainSeconds ?? 0) * 1000,

@@ -65,6 +65,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       nosniff: options.nosniff,
       bodyMemory: options.bodyMemory,
       concurrency: options.concurrency,
+      rateLimit: options.rateLimit,
       compression: compressionOf(options.compression ?? operates, defaults.compressor),
       metrics: metricsOf(options.metrics, operates),
       logRequests: options.logRequests ?? operates,

@@ -28,6 +28,7 @@ import { stderrLogger } from './stderr-logger.js';
 
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
+export { parseRate } from '../app/limits/rate-limit-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';

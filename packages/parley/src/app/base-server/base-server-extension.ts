@@ -10,6 +10,7 @@ import type { AgentMount } from '../agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
 import { refusedPlain } from '../json-answer.js';
 import { withCors } from '../middleware/cors.js';
+import type { Access } from '../middleware/gate.js';
 import type { MiddlewareName } from '../middleware/request-way.js';
 import type { ReadinessCheck } from '../observability/readiness.js';
 import { baseServerErrors } from './base-server-errors.js';
@@ -67,7 +68,9 @@ function endpointsOf(
   };
   const loading = load();
   ignoreRejection(loading);
-  const accesses = accessesOf(mount, host);
+  const errors = baseServerErrors(host.clock);
+  const refuse = (refused: RefusedRequest) => refusedJsonRpc(refused, errors);
+  const accesses = accessesOf(mount, host, refuse);
   const around = (endpoint: EndpointPath) => (exchange: Exchange) => {
     // Without authentication no page of another origin may change the cache.
     const isOwn = accesses[endpoint] === 'open' && CHANGES.includes(endpoint);
@@ -78,6 +81,7 @@ function endpointsOf(
     path,
     exchange: async (request) => (await loading).endpoints[endpoint](request),
     access: accesses[endpoint],
+    refuse: CALLS.includes(endpoint) ? refuse : undefined,
     around: around(endpoint),
     without: WITHOUT,
   });
@@ -87,15 +91,20 @@ function endpointsOf(
   ];
 }
 
+/** The endpoints that take JSON-RPC. */
+const CALLS: readonly EndpointPath[] = ['/communicate', '/delegate'];
+
 /** The endpoints that change the cache. */
 const CHANGES: readonly EndpointPath[] = ['/cache/invalidate', '/cache/warmup'];
 
 /** The callers of each endpoint. The agent knows its own users, so its rule holds here too. */
-function accessesOf(mount: AgentMount, host: HostView): Readonly<Record<EndpointPath, HostEndpoint['access']>> {
+function accessesOf(
+  mount: AgentMount,
+  host: HostView,
+  refuse: Access['refuse'],
+): Readonly<Record<EndpointPath, HostEndpoint['access']>> {
   const { authenticator } = mount.agent;
   const plain = authenticator ? { authenticator, refuse: refusedPlain } : 'open';
-  const errors = baseServerErrors(host.clock);
-  const refuse = (refused: RefusedRequest) => refusedJsonRpc(refused, errors);
   const call = authenticator ? { authenticator, refuse } : 'open';
   const change = authenticator ? { authenticator, required: true, refuse: refusedPlain } : 'open';
   return {

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
+import type { RefusalOf } from '../limits/rate-limits.js';
 import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
@@ -12,6 +13,7 @@ import { CredentialEnds } from './credential-ends.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
 import { type AccessOf, gated } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
+import { type LoadRates, limitedWhenLoaded } from './loaded-rates.js';
 import { observed } from './observed-exchange.js';
 import { onDemand } from './on-demand.js';
 import { onceStarted, type StartOptions } from './once-started.js';
@@ -45,6 +47,8 @@ export interface RequestWayOptions {
 export interface RequestWayPorts {
   readonly metrics: RequestMetrics | undefined;
   readonly start: StartOptions;
+  /** Loads the limits of rates. Absent: the host has none. */
+  readonly loadRates?: LoadRates | undefined;
 }
 
 /** The names of the middlewares of a host. */
@@ -58,7 +62,9 @@ export type MiddlewareName =
   | 'hsts'
   | 'cors'
   | 'endpoint'
+  | 'addressRate'
   | 'gate'
+  | 'principalRate'
   | 'compression'
   | 'answered'
   | 'start';
@@ -76,6 +82,8 @@ export interface Middleware {
 export interface WayOptions {
   /** Absent: all callers may use the place. */
   readonly accessOf?: AccessOf | undefined;
+  /** The form of refusals. Default: that of errors outside of the bindings. */
+  readonly refusalOf?: RefusalOf | undefined;
   /** CORS and headers of its own, also for refusals. */
   readonly around?: ((next: Exchange) => Exchange) | undefined;
   /** The middlewares that do not apply to it. */
@@ -92,7 +100,10 @@ export interface WayPlace extends WayOptions {
  * The middlewares around every exchange of a host, the outermost first. This list is the only place that knows their
  * order.
  */
-export function requestWay(options: RequestWayOptions, { metrics, start }: RequestWayPorts): readonly Middleware[] {
+export function requestWay(
+  options: RequestWayOptions,
+  { metrics, start, loadRates }: RequestWayPorts,
+): readonly Middleware[] {
   const { knownHosts, forwarding, streams, audit, logRequests, cors, compression, logger, clock, ids } = options;
   const { nosniff, hstsSeconds } = options;
   const ends = new CredentialEnds(clock);
@@ -117,11 +128,15 @@ export function requestWay(options: RequestWayOptions, { metrics, start }: Reque
     { name: 'cors', ...(cors && corsFor(cors)) },
     // In the place of CORS, for an endpoint with CORS of its own.
     { name: 'endpoint', around: (next, { around }) => around?.(next) ?? next },
+    // Outside of the gate: an address without requests left costs no hash and no signature.
+    { name: 'addressRate', around: loadRates && limitedWhenLoaded(loadRates, 'byAddress') },
     // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
     {
       name: 'gate',
       around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, ends, clock, logger }) : next),
     },
+    // Inside of the gate, which knows the user.
+    { name: 'principalRate', around: loadRates && limitedWhenLoaded(loadRates, 'byPrincipal') },
     // Inside of CORS: the headers of CORS do not depend on the body.
     { name: 'compression', around: compression && ((next) => withCompression(next, compression)) },
     // Around all code that may reject.

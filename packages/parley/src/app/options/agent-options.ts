@@ -11,6 +11,8 @@ import type { IdempotencyOptions } from '../../server/idempotency.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { RequestHandler } from '../../server/request-handler.js';
 import type { TenantRule } from '../../server/tenant-guarded-handler.js';
+import { optionalRateSchema } from '../limits/rate-limit-options.js';
+import type { Rate } from '../limits/rate-limiter.js';
 import { agentCardSchemas } from './agent-card-schemas.js';
 import {
   closed,
@@ -57,6 +59,8 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly interceptors?: readonly ServerInterceptor[];
   /** Limits of requests and of the engine that differ from the defaults. */
   readonly limits?: Partial<RequestLimits & EngineLimits>;
+  /** The rate of each user or anonymous address, in the place of that of the host; `false` for none. */
+  readonly ratePerPrincipal?: Rate | false;
   /** The protocol versions that are offered; default `1.0` and `0.3`. */
   readonly versions?: readonly ProtocolVersionName[];
   /** The protocol version of a call that names none; default `0.3`, as the specification has it (§3.6.2). */
@@ -102,6 +106,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
   interceptors: Type.Optional(Type.Array(func)),
   limits: Type.Optional(closed(limits)),
+  ratePerPrincipal: Type.Optional(optionalRateSchema),
   versions: Type.Optional(versionsSchema),
   versionWhenAbsent: Type.Optional(matching(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),
 };

@@ -7,6 +7,7 @@ import type { TaskStore } from '../../store/task-store.js';
 import type { AuditLog } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { type ConcurrencyLimits, concurrencySchema } from '../limits/concurrency.js';
+import { type RateLimitOptions, rateLimitSchema } from '../limits/rate-limit-options.js';
 import {
   type Compression,
   type CompressionOptions,
@@ -69,6 +70,8 @@ export interface HostOptions {
   readonly streamHeartbeatMs?: number;
   /** Bytes of all large request bodies in progress; beyond them large requests wait, then 429. Default: 32 MiB. */
   readonly bodyMemory?: number;
+  /** The rate of requests of one address, and of one user or anonymous address; default: no limit. */
+  readonly rateLimit?: RateLimitOptions;
   /** Open streams and running turns at the same time, of one caller and of all callers. */
   readonly concurrency?: Partial<ConcurrencyLimits>;
   /** Pages of which other origins may call from a browser; default: none. */
@@ -138,6 +141,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bodyMemory: Type.Optional(positive),
+  rateLimit: Type.Optional(rateLimitSchema),
   concurrency: Type.Optional(concurrencySchema),
   cors: Type.Optional(corsSchema),
   nosniff: Type.Optional(flag),

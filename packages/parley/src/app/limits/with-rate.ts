@@ -1,8 +1,9 @@
+import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
-import type { Rate, RateDecision, RateLimiter } from '../limits/rate-limiter.js';
+import type { Rate, RateDecision, RateLimiter } from './rate-limiter.js';
 
 /** The options of `withRate`. */
 export interface RateRule {
@@ -11,8 +12,9 @@ export interface RateRule {
   readonly limiter: RateLimiter;
   /** The key of a request, and its rate; `undefined` if the request is not limited. */
   readonly ruleOf: (request: ExchangeRequest) => { readonly key: string; readonly rate: Rate } | undefined;
-  /** The answer that refuses a request in the form of its binding. */
-  readonly refuse: (request: ExchangeRequest, error: A2AError) => ExchangeResponse;
+  readonly refusalOf: (
+    request: ExchangeRequest,
+  ) => (refused: RefusedRequest) => ExchangeResponse | Promise<ExchangeResponse>;
   readonly reached: (limit: ReachedLimit) => void;
   readonly logger: Logger;
 }
@@ -52,6 +54,9 @@ export function withRate(next: Exchange, rule: RateRule): Exchange {
   };
 }
 
+/** RFC 6585 §4. */
+const TOO_MANY_REQUESTS = 429;
+
 interface Decided {
   readonly next: Exchange;
   readonly rule: RateRule;
@@ -61,14 +66,16 @@ interface Decided {
   readonly decision: RateDecision;
 }
 
-function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
-  const { limit, refuse, reached } = rule;
-  if (decision.allowed) return next(request).then((allowed) => withFields(allowed, { limit, rate, decision }));
+async function answer({ next, rule, request, key, rate, decision }: Decided): Promise<ExchangeResponse> {
+  const { limit, refusalOf, reached } = rule;
+  if (decision.allowed) return withFields(await next(request), { limit, rate, decision });
   reached({ limit, caller: key, requestId: request.requestId });
   const retryAfterMs = Math.max(1, decision.resetMs);
   const message = `Too many requests: ${rate.requests} in ${rate.windowMs / 1000} s are allowed`;
   const error = new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit }, retryAfterMs });
-  return Promise.resolve(withFields(refuse(request, error), { limit, rate, decision }));
+  const refusal = await refusalOf(request)({ request, error, challenges: [] });
+  // Before JSON-RPC reads the request, HTTP itself refuses it.
+  return withFields({ ...refusal, status: TOO_MANY_REQUESTS }, { limit, rate, decision });
 }
 
 /** Structured fields are lists, so that an outer limit stands beside an inner one. */

@@ -1,0 +1,102 @@
+import type { User } from '../../auth/user.js';
+import type { RefusedRequest } from '../../bindings/http/answer-call.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { ClientGroups } from '../../net/client-address.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { ReachedLimit } from '../../telemetry/reached-limit.js';
+import { MemoryRateLimiter } from './memory-rate-limiter.js';
+import { DEFAULT_RATE_KEYS, type RateLimitOptions, ratesOf } from './rate-limit-options.js';
+import type { Rate, RateLimiter } from './rate-limiter.js';
+import { withRate } from './with-rate.js';
+
+/** The rate of each principal of one agent, in the place of that of the host. */
+export interface AgentRate {
+  /** The id of the agent. */
+  readonly agent: string;
+  readonly rate: Rate | false;
+}
+
+/** The rates of a host, and its ports. */
+export interface RateLimitsOptions {
+  /** Absent: only agents have rates. */
+  readonly options: RateLimitOptions | undefined;
+  /** The rate of the agent that a request is for; `undefined` if that of the host holds. */
+  readonly agentRate: (request: ExchangeRequest) => AgentRate | undefined;
+  readonly groupOf: ClientGroups;
+  readonly reached: (limit: ReachedLimit) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The form of a refusal, by the binding that a request is for. */
+export type RefusalOf = (
+  request: ExchangeRequest,
+) => (refused: RefusedRequest) => ExchangeResponse | Promise<ExchangeResponse>;
+
+/** All clients whose address the host does not tell. */
+const UNKNOWN = 'unknown';
+
+/** Limits the rates of requests: by address before any credential is checked, by principal after it. */
+export class RateLimits {
+  readonly #options: RateLimitsOptions;
+  readonly #limiter: RateLimiter;
+  readonly #perAddress: Rate | undefined;
+  readonly #perPrincipal: Rate | undefined;
+
+  constructor(options: RateLimitsOptions) {
+    const { limiter, keys = DEFAULT_RATE_KEYS } = options.options ?? {};
+    const { perAddress, perPrincipal } = ratesOf(options.options ?? {});
+    this.#options = options;
+    this.#limiter = limiter ?? new MemoryRateLimiter({ clock: options.clock, keys });
+    this.#perAddress = perAddress;
+    this.#perPrincipal = perPrincipal;
+  }
+
+  /** The exchange with the rate of each address. */
+  byAddress(next: Exchange, refusalOf: RefusalOf): Exchange {
+    const rate = this.#perAddress;
+    if (rate === undefined) return next;
+    const { groupOf } = this.#options;
+    return this.#limited(next, {
+      limit: 'address',
+      refusalOf,
+      ruleOf: (request) => ({ key: groupOf(request) ?? UNKNOWN, rate }),
+    });
+  }
+
+  /** The exchange with the rate of each principal: a user, or the address of an anonymous caller. */
+  byPrincipal(next: Exchange, refusalOf: RefusalOf): Exchange {
+    const { groupOf, agentRate } = this.#options;
+    return this.#limited(next, {
+      limit: 'principal',
+      refusalOf,
+      ruleOf: (request) => {
+        const { agent = '', rate = this.#perPrincipal } = agentRate(request) ?? {};
+        if (rate === undefined || rate === false) return undefined;
+        const principal = principalOf(request.user) ?? `address|${groupOf(request) ?? UNKNOWN}`;
+        return { key: `${agent}|${principal}`, rate };
+      },
+    });
+  }
+
+  #limited(
+    next: Exchange,
+    {
+      limit,
+      ruleOf,
+      refusalOf,
+    }: {
+      readonly limit: 'address' | 'principal';
+      readonly ruleOf: (request: ExchangeRequest) => { readonly key: string; readonly rate: Rate } | undefined;
+      readonly refusalOf: RefusalOf;
+    },
+  ): Exchange {
+    const { reached, logger } = this.#options;
+    return withRate(next, { limit, limiter: this.#limiter, ruleOf, refusalOf, reached, logger });
+  }
+}
+
+function principalOf(user: User | undefined): string | undefined {
+  return user === undefined ? undefined : `user|${user.id}`;
+}
