@@ -9,7 +9,7 @@ import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { type ClientGroups, clientGroups, isLoopbackGroup } from '../net/client-address.js';
 import type { TrustedProxies } from '../net/trusted-proxy.js';
-import type { DeliverySender } from '../push/delivery-sender.js';
+import { pushRules } from '../push/push-rules.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
@@ -21,6 +21,7 @@ import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
 import { authorizationPath } from './authorization-extension.js';
 import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
+import { HostSender } from './host-sender.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
@@ -39,7 +40,7 @@ import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js'
 import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
 import { originListing } from './origin-listing.js';
 import { prefixRouter } from './prefix-router.js';
-import { type PushPorts, registrationOf, senderOf } from './push-delivery.js';
+import type { PushPorts } from './push-delivery.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
 
 const NOTHING_HERE = errorAnswer({
@@ -87,7 +88,7 @@ export class AgentHost {
   readonly #readiness: Readiness;
   readonly #endpoints = new Map<string, Exchange>();
   readonly #metrics: HostMetrics | undefined;
-  readonly #sender: DeliverySender | undefined;
+  readonly #sender: HostSender | undefined;
   readonly #clock: Clock;
   readonly #groupOf: ClientGroups;
   #starting: Promise<void> | undefined;
@@ -108,7 +109,7 @@ export class AgentHost {
       node,
       streamBroke,
       streamPlaces,
-      registration: options.push && registrationOf(options.push),
+      registration: options.push && pushRules(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
       addressOf: limitedAddresses(this.#groupOf),
       limitReached: this.#reached,
@@ -291,9 +292,12 @@ export class AgentHost {
     this.#metrics?.close();
   }
 
-  #makeSender(options: AgentHostOptions): DeliverySender | undefined {
+  #makeSender(options: AgentHostOptions): HostSender | undefined {
+    const { push, logger } = options;
     const pushing = this.#agents.filter(({ isPushing }) => isPushing).map(({ id }) => id);
-    return options.push && pushing.length > 0 ? senderOf(options.push, pushing, options) : undefined;
+    if (push === undefined || pushing.length === 0) return undefined;
+    const load = async () => (await import('./push-delivery.js')).senderOf(push, pushing, options);
+    return new HostSender({ load, logger });
   }
 
   /** Counts a request that a limit refused. */

@@ -3,8 +3,6 @@ import type { WireCodec } from '../codec/wire-codec.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender } from '../push/delivery-sender.js';
-import { pushRules } from '../push/push-rules.js';
-import type { PushRegistration } from '../server/push-registration.js';
 import { sealedStorage } from '../store/sealed-storage.js';
 import type { PushOptions } from './options/push-options.js';
 import type { AgentPorts } from './served-agent.js';
@@ -19,14 +17,8 @@ export interface PushPorts {
   readonly random: () => number;
 }
 
-const MAX_CONFIGS = 16;
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_HOST = 16;
-
-/** The rules by which agents take webhooks. */
-export function registrationOf({ options: { maxConfigs = MAX_CONFIGS }, refusal }: PushPorts): PushRegistration {
-  return pushRules({ maxConfigs, refusal });
-}
 
 /** The sender for the agents of a process. */
 export function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): DeliverySender {

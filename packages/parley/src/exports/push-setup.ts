@@ -4,7 +4,7 @@ import type { PushPorts } from '../app/push-delivery.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import { Destinations, destinationOf } from '../net/destinations.js';
-import { guardedFetch as guardedFetchOf } from '../net/guarded-fetch.js';
+import type { GuardedFetchOptions } from '../net/guarded-fetch.js';
 import { systemClock } from './runtime.js';
 
 /**
@@ -25,13 +25,22 @@ export function pushPorts(subject: string, push: boolean | PushOptions): PushPor
   const destinations = new Destinations(guard);
   const ports = { clock: systemClock, connections, uncheckedFetch: plainFetch };
   // Each attempt has its own time limit.
-  const fetch = options.fetch ?? guardedFetchOf({ ...guard, ms: Number.POSITIVE_INFINITY, ...ports });
+  const fetch = options.fetch ?? loadedFetch({ ...guard, ms: Number.POSITIVE_INFINITY, ...ports });
   const isUnchecked = connections === undefined && options.fetch === undefined;
   return {
     options,
     fetch,
     refusal: (url) => destinations.fault(url) ?? (isUnchecked ? nameProblem(destinations, url) : undefined),
     random: Math.random,
+  };
+}
+
+/** A guarded `fetch` whose code is loaded by the first notification. */
+function loadedFetch(options: GuardedFetchOptions): DocumentFetch {
+  let loaded: Promise<DocumentFetch> | undefined;
+  return async (url, init) => {
+    loaded ??= import('../net/guarded-fetch.js').then(({ guardedFetch }) => guardedFetch(options));
+    return (await loaded)(url, init);
   };
 }
 

@@ -4,11 +4,13 @@ import type { PushRegistration } from '../server/push-registration.js';
 
 /** Rules for push configurations. */
 export interface PushRulesOptions {
-  readonly maxConfigs: number;
+  /** `maxConfigs`: the most configurations of a task; default 16. */
+  readonly options: { readonly maxConfigs?: number | undefined };
   /** The reason for which a url is not called; undefined if it may be. */
   readonly refusal: (url: URL) => string | undefined;
 }
 
+const MAX_CONFIGS = 16;
 const URL_LENGTH = 2_048;
 const ID_LENGTH = 256;
 const SECRET_LENGTH = 8_192;
@@ -18,7 +20,7 @@ const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** The rules by which an agent takes webhooks (Spec §13.2). */
-export function pushRules({ maxConfigs, refusal }: PushRulesOptions): PushRegistration {
+export function pushRules({ options: { maxConfigs = MAX_CONFIGS }, refusal }: PushRulesOptions): PushRegistration {
   return {
     maxConfigs,
     violations({ id = '', url, token, authentication }: TaskPushNotificationConfig) {
