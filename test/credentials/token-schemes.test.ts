@@ -201,7 +201,7 @@ describe('introspection (RFC 7662)', () => {
     const bearer = await opaqueToken();
     expect((await called(url, bearer))[0]).toBe(200);
     for (const issued of opaque.issued.splice(0)) await issued.destroy();
-    oauth.forget();
+    oauth.revoke();
     expect(await called(url, bearer)).toEqual([401, expect.stringContaining('error="invalid_token"')]);
   });
 

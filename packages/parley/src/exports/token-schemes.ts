@@ -21,9 +21,8 @@ export type {
   OAuth2Options,
 } from '../auth/tokens/oauth2.js';
 export type { OpenIdConnectOptions } from '../auth/tokens/open-id-connect.js';
-export type { KeyTimes } from '../auth/tokens/remote-keys.js';
 export type { ClaimMapping, TokenClaims } from '../auth/tokens/token-claims.js';
-export type { JwtRules, TokenOptions } from '../auth/tokens/token-options.js';
+export type { JwtRules, KeyTimes, TokenOptions } from '../auth/tokens/token-options.js';
 export type { VerifiedTokensLimits } from '../auth/tokens/verified-tokens.js';
 
 const runtime: TokenRuntime = {

@@ -4,9 +4,8 @@ import { silentLogger } from '../../telemetry/logger.js';
 import { clientAuthentication } from '../oauth/client-authentication.js';
 import type { OAuthClientAuthentication } from '../oauth/oauth-options.js';
 import { tokenDocuments } from './jwt-check.js';
-import type { TokenVerdict } from './jwt-verifier.js';
 import { reasonOf, unavailable } from './remote-keys.js';
-import type { TokenClaims } from './token-claims.js';
+import type { TokenClaims, TokenVerdict } from './token-claims.js';
 import type { TokenOptions, TokenRuntime } from './token-options.js';
 
 /** The server as a client of the introspection endpoint. */

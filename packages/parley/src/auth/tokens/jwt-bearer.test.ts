@@ -82,6 +82,7 @@ describe('a valid token', () => {
     const token = await signed({ exp, scope: 'read  write', name: 'Ada' });
     expect(await presented(token)).toEqual({
       kind: 'user',
+      revoked: expect.any(AbortSignal),
       user: {
         id: 'https://id.example|ada',
         name: 'Ada',
@@ -262,9 +263,42 @@ describe('a token is refused', () => {
     const token = await signed({ jti: 'a' });
     expect(await presented(token)).toMatchObject({ kind: 'user' });
     revoked.add('a');
-    jwt.forget('https://id.example|ada');
+    jwt.revoke('https://id.example|ada');
     expect(await presented(token)).toMatchObject({ reason: 'revoked' });
     await expect(presented(await signed({ jti: 'broken' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('a revocation', () => {
+  it('aborts the signal of the user, and of no other', async () => {
+    const { jwt, signed, presented } = world();
+    const [ada, bob] = [await presented(await signed()), await presented(await signed({ sub: 'bob' }))];
+    jwt.revoke('https://id.example|ada');
+    expect([ada, bob].map((one) => one.kind === 'user' && one.revoked?.aborted)).toEqual([true, false]);
+    const again = await presented(await signed());
+    expect(again.kind === 'user' && again.revoked?.aborted).toBe(false);
+    jwt.revoke();
+    expect([again, bob].map((one) => one.kind === 'user' && one.revoked?.aborted)).toEqual([true, true]);
+  });
+
+  it('checks a token again whose check is under way', async () => {
+    let revoked = false;
+    const gates: (() => void)[] = [];
+    const { jwt, signed, presented } = world({
+      isRevoked: async () => {
+        const answer = revoked;
+        await new Promise<void>((resolve) => gates.push(resolve));
+        return answer;
+      },
+    });
+    const found = presented(await signed());
+    for (let tries = 0; tries < 1_000 && gates.length === 0; tries++) await new Promise(setImmediate);
+    revoked = true;
+    jwt.revoke();
+    gates.shift()?.();
+    for (let tries = 0; tries < 1_000 && gates.length === 0; tries++) await new Promise(setImmediate);
+    gates.shift()?.();
+    expect(await found).toMatchObject({ reason: 'revoked' });
   });
 });
 

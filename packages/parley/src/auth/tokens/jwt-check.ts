@@ -1,8 +1,9 @@
 import type * as Jose from 'jose';
 import { silentLogger } from '../../telemetry/logger.js';
-import { JwtVerifier, type TokenVerdict } from './jwt-verifier.js';
+import { JwtVerifier } from './jwt-verifier.js';
 import { KeySet, type TokenKeys } from './key-set.js';
 import { RemoteKeys } from './remote-keys.js';
+import type { TokenVerdict } from './token-claims.js';
 import { TokenDocuments } from './token-documents.js';
 import type { JwtRules, TokenOptions, TokenRuntime } from './token-options.js';
 

@@ -3,7 +3,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TokenKeys } from './key-set.js';
-import type { TokenClaims } from './token-claims.js';
+import type { TokenVerdict } from './token-claims.js';
 
 /** Rules of a verifier, complete. */
 export interface JwtVerifierOptions {
@@ -17,9 +17,6 @@ export interface JwtVerifierOptions {
   readonly toleranceSeconds: number;
   readonly clock: Clock;
 }
-
-/** The result of a check: the claims of a valid token, or the fault of another one, for the log. */
-export type TokenVerdict = { readonly claims: TokenClaims } | { readonly fault: string };
 
 /** Headers that would give a token another meaning: JWE, unencoded and critical members (RFC 7515, RFC 7516). */
 const REFUSED_HEADERS = ['crit', 'b64', 'enc', 'zip', 'epk'];

@@ -3,16 +3,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { KeySet, type TokenKeys } from './key-set.js';
-
-/** Times of a key set that is read by URL. */
-export interface KeyTimes {
-  /** Time after which the keys are read again, in ms. Default 10 minutes. A removed key counts no longer. */
-  readonly maxAgeMs?: number;
-  /** Shortest time between two reads because of unknown keys, in ms. Default 30 s. */
-  readonly cooldownMs?: number;
-  /** Time for which the last keys count if they cannot be read again, in ms. Default one hour. */
-  readonly staleMs?: number;
-}
+import type { KeyTimes } from './token-options.js';
 
 /** Options of `RemoteKeys`. */
 export interface RemoteKeysOptions {

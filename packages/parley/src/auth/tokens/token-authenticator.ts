@@ -8,9 +8,9 @@ import {
   type ProtectedResource,
 } from '../authenticator.js';
 import { insufficientScope, invalidToken, isToken, presentedToken } from './bearer-header.js';
-import type { TokenVerdict } from './jwt-verifier.js';
 import { reasonOf, unavailable } from './remote-keys.js';
-import { missingScopes, type TokenClaims, userOfClaims } from './token-claims.js';
+import { Revocations } from './revocations.js';
+import { missingScopes, type TokenClaims, type TokenVerdict, userOfClaims } from './token-claims.js';
 import type { TokenOptions, TokenRuntime } from './token-options.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
@@ -41,6 +41,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #maxTokenBytes: number;
   readonly #check: (token: string) => Promise<TokenVerdict>;
   readonly #verified: VerifiedTokens;
+  readonly #revocations = new Revocations();
   readonly #checks = new Map<string, Promise<Authentication>>();
 
   constructor(setup: TokenSchemeSetup) {
@@ -72,11 +73,12 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   /**
-   * Forgets the verified tokens of a user, or of all users. The next call of each is checked again. Call it when tokens
-   * are revoked, with `isRevoked` or introspection to refuse them.
+   * Forgets the verified tokens of a user, or of all users, and ends their streams and waiting calls. The next call of
+   * each is checked again. Call it when tokens are revoked, with `isRevoked` or introspection to refuse them.
    */
-  forget(userId?: string): void {
+  revoke(userId?: string): void {
     this.#verified.clear(userId);
+    this.#revocations.revoke(userId);
   }
 
   #checked(token: string, hash: string): Promise<Authentication> {
@@ -101,8 +103,11 @@ export class TokenAuthenticator implements Authenticator {
     if (await this.#isRevoked(verdict.claims)) return invalidToken('revoked');
     const missing = missingScopes(user, this.#required);
     if (missing.length > 0) return insufficientScope(missing, this.#required);
-    this.#verified.add(hash, user, generation);
-    return { kind: 'user', user };
+    // A check that began before a revocation must not outlive it.
+    if (generation !== this.#verified.generation) return await this.#checked(token, hash);
+    const found = { kind: 'user', user, revoked: this.#revocations.signalOf(user.id) } as const;
+    this.#verified.add(hash, found, generation);
+    return found;
   }
 
   async #isRevoked(claims: TokenClaims): Promise<boolean> {

@@ -4,6 +4,9 @@ import { type User, userId } from '../user.js';
 /** Facts of a token: the claims of a JWT (RFC 7519 §4), or the answer of an introspection (RFC 7662 §2.2). */
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
+/** The result of a check: the claims of a valid token, or the fault of another one, for the log. */
+export type TokenVerdict = { readonly claims: TokenClaims } | { readonly fault: string };
+
 /**
  * The claims that describe a user. A name with dots, such as `realm_access.roles`, also finds a member of a member. An
  * exact name goes first.

@@ -2,7 +2,6 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { DocumentFetch } from '../../net/bounded-fetch.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { KeyTimes } from './remote-keys.js';
 import type { ClaimMapping, TokenClaims } from './token-claims.js';
 import { urlFault } from './token-documents.js';
 import type { VerifiedTokensLimits } from './verified-tokens.js';
@@ -49,6 +48,16 @@ export interface JwtRules {
   readonly types?: readonly string[];
   /** Times of keys that are read by URL. */
   readonly keyTimes?: KeyTimes;
+}
+
+/** Times of a key set that is read by URL. */
+export interface KeyTimes {
+  /** Time after which the keys are read again, in ms. Default 10 minutes. A removed key counts no longer. */
+  readonly maxAgeMs?: number;
+  /** Shortest time between two reads because of unknown keys, in ms. Default 30 s. */
+  readonly cooldownMs?: number;
+  /** Time for which the last keys count if they cannot be read again, in ms. Default one hour. */
+  readonly staleMs?: number;
 }
 
 /** Ports of the authenticators for tokens. */

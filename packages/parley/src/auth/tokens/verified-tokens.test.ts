@@ -6,7 +6,7 @@ function cache(limits: VerifiedTokensLimits = {}) {
   const clock = new ManualClock();
   const tokens = new VerifiedTokens({ clock, ...limits });
   const add = (hash: string, id = hash, expiresAt?: number) =>
-    tokens.add(hash, { id, ...(expiresAt !== undefined && { expiresAt }) }, tokens.generation);
+    tokens.add(hash, { kind: 'user', user: { id, ...(expiresAt !== undefined && { expiresAt }) } }, tokens.generation);
   const knows = (hash: string) => tokens.get(hash) !== undefined;
   return { clock, tokens, add, knows };
 }
@@ -55,7 +55,7 @@ it('forgets a user or all, also the checks that began before', () => {
   const { generation } = tokens;
   tokens.clear('ada');
   expect([knows('a1'), knows('a2'), knows('b1')]).toEqual([false, false, true]);
-  tokens.add('a3', { id: 'ada' }, generation);
+  tokens.add('a3', { kind: 'user', user: { id: 'ada' } }, generation);
   expect(knows('a3')).toBe(false);
   tokens.clear();
   expect([knows('b1'), tokens.size]).toEqual([false, 0]);

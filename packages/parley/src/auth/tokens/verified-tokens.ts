@@ -1,6 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { Authentication } from '../authenticator.js';
-import type { User } from '../user.js';
 
 /** Limits of a cache of verified tokens. */
 export interface VerifiedTokensLimits {
@@ -10,8 +9,11 @@ export interface VerifiedTokensLimits {
   readonly maxAgeMs?: number;
 }
 
+/** The result for a valid token. */
+export type VerifiedUser = Extract<Authentication, { readonly kind: 'user' }>;
+
 interface Entry {
-  readonly verified: Authentication;
+  readonly verified: VerifiedUser;
   readonly userId: string;
   /** In ms of the monotonic clock. */
   readonly checkedAt: number;
@@ -59,10 +61,10 @@ export class VerifiedTokens {
   }
 
   /** Adds a result, unless the cache was cleared since the check began in `generation`. */
-  add(hash: string, user: User, generation: number): void {
+  add(hash: string, verified: VerifiedUser, generation: number): void {
     if (generation !== this.#generation || this.#half === 0) return;
-    const { id: userId, expiresAt = Number.POSITIVE_INFINITY } = user;
-    this.#put(hash, { verified: { kind: 'user', user }, userId, checkedAt: this.#clock.monotonic(), expiresAt });
+    const { id: userId, expiresAt = Number.POSITIVE_INFINITY } = verified.user;
+    this.#put(hash, { verified, userId, checkedAt: this.#clock.monotonic(), expiresAt });
   }
 
   /** Removes the tokens of a user, or all tokens. */
