@@ -110,6 +110,10 @@ describe.each(Object.keys(STORES))('ownership on %s (Spec §13.1)', (store) => {
     async (crossing) => {
       const { owner, other } = crossing;
       const tasks = [await taskOf(owner, 'ask'), await taskOf(owner, 'done')];
+      const [asks] = tasks;
+      // The other caller asks for a webhook that is there.
+      const webhook = { taskId: asks?.id ?? '', id: 'c1', url: 'https://hooks.example/a' };
+      expect(isRefused(await first().call(owner, 'createTaskPushNotificationConfig', webhook))).toBe(false);
       const before = await Promise.all(tasks.map(({ id }) => read(owner, id)));
       let compared = 0;
       for (const way of waysFor(crossing)) {
@@ -131,6 +135,8 @@ describe.each(Object.keys(STORES))('ownership on %s (Spec §13.1)', (store) => {
       }
       expect(compared).toBeGreaterThan(20);
       expect(await Promise.all(tasks.map(({ id }) => read(owner, id)))).toEqual(before);
+      const kept = await first().call(owner, 'listTaskPushNotificationConfigs', { taskId: webhook.taskId });
+      expect(kept.text).toContain(webhook.url);
     },
   );
 

@@ -1,8 +1,4 @@
-import { type ReceivedReply, readReply } from '../bindings/http/authorization-reply.js';
-import { CallRecord } from '../bindings/http/call-record.js';
-import type { Exchange, ExchangeResponse } from '../bindings/http/exchange.js';
-import { httpStatus } from '../bindings/http-json/errors.js';
-import { A2AError } from '../errors/a2a-error.js';
+import type { Exchange } from '../bindings/http/exchange.js';
 import type { HostExtension } from './host-extension.js';
 import { taking } from './middleware/method-filter.js';
 import type { ServedAgent } from './served-agent.js';
@@ -27,42 +23,9 @@ export const authorizationExtension: HostExtension = {
     })),
 };
 
-/** Nothing of the request is in the answers, and no page learns the address with its query. */
-const HEADERS: Readonly<Record<string, string>> = Object.freeze({
-  'content-type': 'text/plain; charset=utf-8',
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'",
-  'x-content-type-options': 'nosniff',
-});
-const RECEIVED = 'The answer has arrived. You can close this page.\n';
-const UNKNOWN = 'This link is unknown, has expired, or was used before.\n';
-
 function callback(agent: ServedAgent): Exchange {
   return async (request) => {
-    const call = new CallRecord('CALLBACK');
-    call.agent = agent.id;
-    let received: ReceivedReply;
-    try {
-      received = await readReply(request);
-    } catch (error) {
-      if (!(error instanceof A2AError)) throw error;
-      call.code = error.code;
-      return answer(httpStatus(error.code), `${describe(error)}\n`, call);
-    }
-    const taskId = await agent.authorize(received.state, received.reply);
-    call.taskId = taskId;
-    if (taskId !== undefined) return answer(200, RECEIVED, call);
-    call.code = 'TASK_NOT_FOUND';
-    return answer(404, UNKNOWN, call);
+    const { answerCallback } = await import('./authorization-callback.js');
+    return answerCallback(agent, request);
   };
-}
-
-function describe({ message, details }: A2AError): string {
-  const faults = (details.violations ?? []).map(({ field, description }) => `${field} ${description}`);
-  return faults.length === 0 ? message : `${message}: ${faults.join('; ')}`;
-}
-
-function answer(status: number, body: string, call: CallRecord): ExchangeResponse {
-  return { status, headers: HEADERS, body, call };
 }

@@ -18,7 +18,7 @@ import type { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { agent as toExecutor } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
-import type { AuthorizationReply } from '../server/authorization.js';
+import type { AuthorizationReply, SecretSealer } from '../server/authorization.js';
 import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
@@ -43,6 +43,8 @@ export interface AgentPorts {
   readonly uncaughtErrors?: UncaughtErrors | undefined;
   readonly logger: Logger;
   readonly heartbeatMs: number;
+  /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
+  readonly secrets?: SecretSealer | undefined;
 }
 
 /** The ports that all agents of a host share. */
@@ -240,7 +242,7 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, uncaughtErrors, logger, node, turnPlaces, registration } = this.#ports;
+    const { storage, clock, ids, uncaughtErrors, logger, node, secrets, turnPlaces, registration } = this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const callbackUrl = this.#callbackUrl;
     const card = this.card([]);
@@ -254,6 +256,7 @@ export class ServedAgent {
       node,
       turnPlaces,
       ...(callbackUrl && { callbackUrl }),
+      ...(secrets && { secrets }),
       ...(uncaughtErrors && { uncaughtErrors }),
       ...(authenticator && { challenges: authenticator.challenges }),
       ...(extendedAgentCard && { extendedAgentCard: (user) => extendedAgentCard(cloneJson(card), user) }),

@@ -11,6 +11,7 @@ import { OptionsError } from '../errors/options-error.js';
 import { clientAddress } from '../net/client-address.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
+import type { SecretSealer } from '../server/authorization.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { sealedStorage } from '../store/sealed-storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';
@@ -54,6 +55,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
     host: {
       agents,
       authenticator: options.authenticator,
+      secrets: options.secretKeys && sealer(options.secretKeys),
       storage: sealed(taskPlace({ subject, agents, options, logger }), options, logger),
       clock: systemClock,
       ids: systemIds,
@@ -103,4 +105,17 @@ function taskPlace({ subject, agents, options: { storage, taskStore: store }, lo
   const [first = '/'] = Object.keys(agents);
   const agent = agentAt(agents, first).options.id ?? first;
   return storeBackedStorage({ store, working, agent, clock: systemClock, ids: systemIds, logger });
+}
+
+/** Loaded with the first secret: most servers never have one. */
+function sealer(keys: readonly string[]): SecretSealer {
+  let loading: Promise<SecretSealer> | undefined;
+  const box = () => {
+    loading ??= import('../secrets/secret-box.js').then(({ SecretBox }) => new SecretBox(keys));
+    return loading;
+  };
+  return {
+    seal: async (...secret) => (await box()).seal(...secret),
+    open: async (...secret) => (await box()).open(...secret),
+  };
 }

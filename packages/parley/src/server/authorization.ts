@@ -19,7 +19,13 @@ export interface AuthorizationRequest {
   readonly expiresInMs?: number;
 }
 
-/** The answer to a request for authorization. It is kept in memory only. */
+/** Encrypts secrets for the storage. A secret opens only at the place that it was encrypted for. */
+export interface SecretSealer {
+  seal(secret: string, place: readonly (string | null)[]): Promise<string>;
+  open(text: string, place: readonly (string | null)[]): Promise<string>;
+}
+
+/** The answer to a request for authorization. It is kept in memory, or encrypted if the server has keys. */
 export interface Authorization {
   /** The parameters that came with the state, such as `code`. They are secrets. */
   readonly parameters: Readonly<Record<string, string>>;

@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { SqliteFiles } from '../../../../test/contract/sqlite-files.js';
 import { call, type Execute, engine, message, Seen, textOf } from '../../../../test/support/engine.js';
 import { systemClock as clock, systemIds as ids } from '../exports/runtime.js';
 import { isObject } from '../model/json.js';
+import { SecretBox } from '../secrets/secret-box.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { AuthorizationRequest } from './authorization.js';
@@ -168,6 +171,28 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
       await second.close();
     },
   );
+
+  it('survives the end of the process before the agent has used it, encrypted, if there are keys', async () => {
+    const path = files.fresh();
+    const secrets = new SecretBox([randomBytes(32).toString('base64')]);
+    const { execute, seen } = asking();
+    const first = await files.open(clock, { path });
+    const one = running(execute, first);
+    const { task, state } = await asked(one);
+    await one.close();
+    const deaf = engine(() => new Promise(() => {}), { storage: first, clock, ids, secrets }).handler;
+    expect(await deaf.authorize(state, granted)).toBe(task.id);
+    await deaf.close();
+    await first.close();
+    expect(readFileSync(path).includes(SECRET)).toBe(false);
+    const second = await files.open(clock, { path });
+    const last = engine({ execute, resumable: true }, { storage: second, clock, ids, secrets }).handler;
+    await last.start();
+    await until(last, task.id, 'COMPLETED');
+    expect(seen).toEqual([['hi', 'ada', { code: SECRET }]]);
+    await last.close();
+    await second.close();
+  });
 
   it('is asked for again if the process ends before the agent has used it', async () => {
     const memory = new MemoryStorage({ clock });

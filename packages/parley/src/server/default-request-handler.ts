@@ -37,15 +37,15 @@ import { trimTask } from '../task/trim-task.js';
 import type { Logger } from '../telemetry/logger.js';
 import { steadyLogger } from '../telemetry/steady-logger.js';
 import type { AgentExecutor } from './agent-executor.js';
-import type { AuthorizationReply } from './authorization.js';
+import type { AuthorizationReply, SecretSealer } from './authorization.js';
 import { BaseRequestHandler } from './base-request-handler.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine-limits.js';
-import { Authorizations } from './execution/authorizations.js';
 import { withBoundedReads } from './execution/bounded-reads.js';
 import { Cancellation } from './execution/cancellation.js';
 import { DeferredStream } from './execution/deferred-stream.js';
 import type { EngineContext } from './execution/engine-context.js';
 import { EngineNode } from './execution/engine-node.js';
+import { LoadedOnDemand } from './execution/loaded-on-demand.js';
 import { MessageIntake } from './execution/message-intake.js';
 import { RunningTurns } from './execution/running-turns.js';
 import { TaskFeeds } from './execution/task-feeds.js';
@@ -83,6 +83,8 @@ export interface DefaultRequestHandlerOptions {
   readonly idempotency?: IdempotencyOptions;
   /** The places of turns by caller, shared by the engines of a process. Default: no limit. */
   readonly turnPlaces?: KeyedPlaces;
+  /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
+  readonly secrets?: SecretSealer;
   /** The public address of the callback endpoint for authorizations, or "" while there is none. */
   readonly callbackUrl?: () => string;
   /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
@@ -97,7 +99,6 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #context: EngineContext;
   readonly #node: EngineNode;
   readonly #turns: RunningTurns;
-  readonly #authorizations: Authorizations;
   readonly #intake: MessageIntake;
   readonly #streams: TaskStreams;
   readonly #cancellation: Cancellation;
@@ -130,7 +131,11 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       patience,
       ids,
       callbackUrl: options.callbackUrl,
-      authorizations: undefined,
+      authorizations: new LoadedOnDemand(async () => {
+        const { Authorizations } = await import('./execution/authorizations.js');
+        return new Authorizations(this.#context, this.#turns);
+      }),
+      secrets: options.secrets,
       uncaughtErrors,
       logger,
       limits,
@@ -143,8 +148,6 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const { storage: bounded } = this.#context;
     this.#push = options.push && new PushConfigurations({ storage: bounded, ids, registration: options.push });
     const idempotency = new Idempotency(options.idempotency ?? {});
-    this.#authorizations = new Authorizations(this.#context, this.#turns);
-    this.#context.authorizations = this.#authorizations;
     this.#intake = new MessageIntake(this.#context, { turns: this.#turns, idempotency, push: this.#push });
     this.#streams = new TaskStreams(this.#context, node);
     this.#cancellation = new Cancellation(this.#context, this.#turns);
@@ -284,8 +287,9 @@ export class DefaultRequestHandler extends BaseRequestHandler {
    * Hands an authorization to the agent that asked for it. The state is the proof that the sender may bring it.
    * Resolves to the id of the task; `undefined` if the state is unknown, expired or used.
    */
-  authorize(state: string, reply: AuthorizationReply): Promise<string | undefined> {
-    return this.#authorizations.reply(state, reply);
+  async authorize(state: string, reply: AuthorizationReply): Promise<string | undefined> {
+    const authorizations = await this.#context.authorizations.get();
+    return authorizations.reply(state, reply);
   }
 
   #scope(tenant: string | undefined, context: ServerCallContext): Scope {

@@ -105,6 +105,8 @@ export interface CallerContext {
   readonly traceparent?: string;
   /** True for a turn that goes on with a message which an earlier turn has begun: the history has it already. */
   readonly resumes?: true;
+  /** The encrypted reply to a request for authorization, for the turn that goes on with it. */
+  readonly sealedReply?: string;
 }
 
 /** A turn to run, held by the node that claimed it until its lease ends. */

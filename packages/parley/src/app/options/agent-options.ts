@@ -118,7 +118,7 @@ export function agentProblem(options: AgentOptions, inherited?: Authenticator): 
   const { securitySchemes = authenticator?.securitySchemes } = options;
   const undeclared = undeclaredSchemes(options, securitySchemes);
   if (undeclared.length > 0) return `securityRequirements: no scheme is declared as ${undeclared.join(', ')}`;
-  if (options.tenants !== undefined && options.authenticator === undefined) return 'tenants needs an authenticator';
+  if (options.tenants !== undefined && authenticator === undefined) return 'tenants needs an authenticator';
   if (options.extendedAgentCard === undefined) return undefined;
   // Spec §3.1.11: never for anonymous callers, so without a way to tell who calls it could never be read.
   return authenticator === undefined ? 'extendedAgentCard needs an authenticator' : undefined;

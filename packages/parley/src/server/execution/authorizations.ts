@@ -56,8 +56,9 @@ interface Waiting {
 const REPLY_MS = 600_000;
 
 /**
- * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context. The
- * credential stays in memory. If its turn is lost before the agent has used it, the agent asks again.
+ * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context. A
+ * credential for a turn of its own is encrypted, if there are keys. Otherwise it stays in memory: if that turn is lost
+ * before the agent has used it, the agent asks again.
  */
 export class Authorizations {
   readonly #context: EngineContext;
@@ -109,13 +110,15 @@ export class Authorizations {
     return [...this.#waiting.values()].some((one) => isSameTask(one.key, key));
   }
 
-  /** The reply that a turn was started for, once. */
-  takeReply({ scope, task, turn }: Claim): AuthorizationReply | undefined {
-    if (this.#replies.size === 0) return undefined;
-    const place = placeOf({ scope, id: task.id }, turn);
+  /** The reply that a turn was started for: from memory once, or encrypted in the claim of the turn. */
+  async replyFor({ scope, task, turn, caller }: Claim): Promise<AuthorizationReply | undefined> {
+    const key = { scope, id: task.id };
+    const place = placeOf(key, turn);
     const reply = this.#replies.get(place);
     this.#replies.delete(place);
-    return reply;
+    if (reply !== undefined || caller.sealedReply === undefined) return reply;
+    const text = await this.#context.secrets?.open(caller.sealedReply, secretPlace(key));
+    return text === undefined ? undefined : (JSON.parse(text) as AuthorizationReply);
   }
 
   /**
@@ -152,12 +155,13 @@ export class Authorizations {
     if (state !== 'TASK_STATE_AUTH_REQUIRED' || question?.messageId !== questionId) return undefined;
     const message = stored?.task.history?.findLast((one) => one.messageId === messageId && one.role === 'ROLE_USER');
     if (message === undefined) return undefined;
+    const sealedReply = await this.#context.secrets?.seal(JSON.stringify(reply), secretPlace(key));
     const arrival = this.#turns.expect(key);
     try {
       const outcome = await storage.accept({
         scope,
         message,
-        caller: { ...caller, resumes: true },
+        caller: { ...caller, resumes: true, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
         claim: lease,
         idempotency: { key: usedKey(hash), digest: hash, ttlMs: limits.waitingExpiryMs },
@@ -211,6 +215,11 @@ function askedKey(hash: string): string {
 
 function usedKey(hash: string): string {
   return `authorization used ${hash}`;
+}
+
+/** A reply opens only for its own task. */
+function secretPlace({ scope: { agent, tenant, owner }, id }: TaskKey): readonly (string | null)[] {
+  return ['authorization', agent, tenant, owner, id];
 }
 
 function placeOf(key: TaskKey, turn: number): string {

@@ -8,8 +8,10 @@ import type { UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { CallerContext, Lease, Scope, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
+import type { SecretSealer } from '../authorization.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { Authorizations } from './authorizations.js';
+import type { LoadedOnDemand } from './loaded-on-demand.js';
 import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
 
@@ -32,8 +34,10 @@ export interface EngineContext {
   readonly ids: IdSource;
   /** The address of the callback endpoint for authorizations, or "". */
   readonly callbackUrl: (() => string) | undefined;
-  /** Set once, when the engine is complete. */
-  authorizations: Authorizations | undefined;
+  /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
+  readonly secrets: SecretSealer | undefined;
+  /** The authorizations that agents wait for, loaded when an agent asks for the first one. */
+  readonly authorizations: LoadedOnDemand<Authorizations>;
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;

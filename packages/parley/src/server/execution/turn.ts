@@ -77,6 +77,8 @@ export class Turn implements EventSink, LoggedTurn {
   #log: TurnLog | undefined;
   #agent: AgentRun | undefined;
   #cancel: CancelRequest | undefined;
+  /** True once the agent has got the reply that the turn was started for, if there is one. */
+  #hasReply = false;
   #refusal: Promise<never> | undefined;
   #left: PromiseWithResolvers<void> | undefined;
   #timers: EqualTimers | undefined;
@@ -312,14 +314,16 @@ export class Turn implements EventSink, LoggedTurn {
     this.advance('suspended');
   }
 
-  /** The reply that the turn was started for, or one that the caller is asked for. */
-  #requestAuthorization(signal: AbortSignal, request: AuthorizationRequest): Promise<Authorization> {
-    const { authorizations } = this.#context;
-    if (authorizations === undefined) return Promise.reject(new TypeError('The engine is not complete'));
+  /** The reply that the turn was started for, once. Then those that the caller is asked for. */
+  async #requestAuthorization(signal: AbortSignal, request: AuthorizationRequest): Promise<Authorization> {
+    const authorizations = await this.#context.authorizations.get();
     const claim = this.#log?.claim;
-    const reply = claim && authorizations.takeReply(claim);
-    if (reply?.kind === 'denied') return Promise.reject(new AuthorizationError('denied'));
-    if (reply !== undefined) return Promise.resolve({ parameters: reply.parameters });
+    if (claim && !this.#hasReply) {
+      this.#hasReply = true;
+      const reply = await authorizations.replyFor(claim);
+      if (reply?.kind === 'denied') throw new AuthorizationError('denied');
+      if (reply !== undefined) return { parameters: reply.parameters };
+    }
     const turn: AskingTurn = {
       key: { scope: this.scope, id: this.taskId },
       message: this.message,
@@ -341,7 +345,8 @@ export class Turn implements EventSink, LoggedTurn {
    * turn goes on.
    */
   yieldToMessage(): boolean {
-    const isAsked = this.#context.authorizations?.isAsked({ scope: this.scope, id: this.taskId }) === true;
+    const { loaded } = this.#context.authorizations;
+    const isAsked = loaded?.isAsked({ scope: this.scope, id: this.taskId }) === true;
     if (this.#state !== 'asking' || !isAsked) return false;
     this.advance('leave');
     return true;
