@@ -5,9 +5,12 @@ import type { Task, TaskStatus } from '../model/task.js';
 import type { TaskState } from '../model/task-state.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { TaskTexts } from '../task/shaped-task.js';
+import type { CallerContext } from './caller-context.js';
 import type { PushDeliveries } from './push-deliveries.js';
 import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
+
+export type { CallerContext, CallerUser } from './caller-context.js';
 
 /** The owner of tasks. Every read and write is confined to one scope. */
 export interface Scope {
@@ -80,33 +83,6 @@ export interface StorageNode extends NodeBeat {
   readonly firstSeenAt: number;
   /** The time of its last heartbeat. */
   readonly seenAt: number;
-}
-
-/**
- * The part of a user that a turn keeps, as it was when the message was accepted. A turn that runs again, or in another
- * process, has the same user. The scope has the id.
- */
-export interface CallerUser {
-  readonly name?: string;
-  readonly schemes?: readonly string[];
-  readonly scopes?: readonly string[];
-  readonly permissions?: readonly string[];
-  readonly metadata?: JsonObject;
-}
-
-/** The part of a call that its turn keeps; never credentials. */
-export interface CallerContext {
-  /** Absent for an anonymous caller, and for a user of whom only the id is known. */
-  readonly user?: CallerUser;
-  readonly extensions: readonly string[];
-  readonly acceptedOutputModes?: readonly string[];
-  readonly version: string;
-  readonly requestMetadata?: JsonObject;
-  readonly traceparent?: string;
-  /** True for a turn that goes on with a message which an earlier turn has begun: the history has it already. */
-  readonly resumes?: true;
-  /** The encrypted reply to a request for authorization, for the turn that goes on with it. */
-  readonly sealedReply?: string;
 }
 
 /** A turn to run, held by the node that claimed it until its lease ends. */

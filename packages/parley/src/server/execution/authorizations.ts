@@ -219,7 +219,7 @@ function usedKey(hash: string): string {
 
 /** A reply opens only for its own task. */
 function secretPlace({ scope: { agent, tenant, owner }, id }: TaskKey): readonly (string | null)[] {
-  return ['authorization', agent, tenant, owner, id];
+  return ['reply to an agent', agent, tenant, owner, id];
 }
 
 function placeOf(key: TaskKey, turn: number): string {

@@ -1,0 +1,28 @@
+import type { JsonObject } from '../model/json.js';
+
+/**
+ * The part of a user that a turn keeps, as it was when the message was accepted. A turn that runs again, or in another
+ * process, has the same user. The scope has the id.
+ */
+export interface CallerUser {
+  readonly name?: string;
+  readonly schemes?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly permissions?: readonly string[];
+  readonly metadata?: JsonObject;
+}
+
+/** The part of a call that its turn keeps; never credentials. */
+export interface CallerContext {
+  /** Absent for an anonymous caller, and for a user of whom only the id is known. */
+  readonly user?: CallerUser;
+  readonly extensions: readonly string[];
+  readonly acceptedOutputModes?: readonly string[];
+  readonly version: string;
+  readonly requestMetadata?: JsonObject;
+  readonly traceparent?: string;
+  /** True for a turn that goes on with a message which an earlier turn has begun: the history has it already. */
+  readonly resumes?: true;
+  /** The encrypted reply to a request for authorization, for the turn that goes on with it. */
+  readonly sealedReply?: string;
+}
