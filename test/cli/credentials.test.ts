@@ -55,10 +55,10 @@ describe('credentials', () => {
       '--bearer',
       'very-secret',
       '--svc-param',
-      'x-api-token:also-secret',
+      'x-api-token:pl4nted-s3cret-2',
     ]);
     expect(stderr).toMatch(/authorization: <redacted>/);
-    expect(stderr).not.toMatch(/very-secret|also-secret/);
+    expect(stderr).not.toMatch(/very-secret|pl4nted-s3cret-2/);
   });
 
   it('AUTH_004: nor in another encoding, in a query, in a push configuration or with an error', async () => {
@@ -81,17 +81,17 @@ describe('credentials', () => {
       {
         env: {
           A2ACLI_API_KEY: secret,
-          A2ACLI_TOKEN: 'push-token-1',
-          A2ACLI_AUTH_CREDENTIALS: 'push-secret-2',
+          A2ACLI_TOKEN: 'pl4nted-s3cret-push-1',
+          A2ACLI_AUTH_CREDENTIALS: 'pl4nted-s3cret-push-2',
           A2ACLI_AUTH_SCHEME: 'Bearer',
         },
       },
     );
     expect(code).toBe(0);
     expect(agent.calls[0]?.query).toEqual({ Subscription: secret });
-    expect(agent.calls[0]?.body.params).toMatchObject({ token: 'push-token-1' });
+    expect(agent.calls[0]?.body.params).toMatchObject({ token: 'pl4nted-s3cret-push-1' });
     expect(stderr).toMatch(/> #2 POST .*Subscription=/);
-    expect(stderr).not.toMatch(/push-token-1|push-secret-2|w\+rd|w%2Brd|w%2brd/);
+    expect(stderr).not.toMatch(/pl4nted-s3cret-push-1|pl4nted-s3cret-push-2|w\+rd|w%2Brd|w%2brd/);
     expect(stderr).not.toContain(Buffer.from(`user:${secret}`).toString('base64').slice(8, -4));
   });
 

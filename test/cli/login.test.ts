@@ -119,7 +119,7 @@ describe('auth login', () => {
 
   it('AUTH_006: by client credentials, whose secret is not kept and goes where the caller has said', async () => {
     using home = new EmptyFolder();
-    const env = { HOME: home.path, A2ACLI_CLIENT_SECRET: 'very-secret' };
+    const env = { HOME: home.path, A2ACLI_CLIENT_SECRET: 'pl4nted-s3cret-1' };
     await using authorization = await new AuthorizationServer([token('granted')]).listen();
     await using agent = await agentOf(authorization, 'clientCredentials');
     const args = ['auth', 'login', '--client-id', 'cli', '-a', agent.url];
@@ -134,7 +134,9 @@ describe('auth login', () => {
     const { stdout } = await parley(['send', '-a', agent.url, 'x'], { env: { HOME: home.path } });
     expect(stdout).toContain('welcome');
     expect(agent.calls.at(-1)?.headers.authorization).toBe('Bearer granted');
-    expect(readFileSync(join(home.path, '.config', 'a2a-cli', 'logins.json'), 'utf8')).not.toContain('very-secret');
+    expect(readFileSync(join(home.path, '.config', 'a2a-cli', 'logins.json'), 'utf8')).not.toContain(
+      'pl4nted-s3cret-1',
+    );
   });
 
   it('AUTH_010: by OpenID Connect, whose endpoints are discovered', async () => {
@@ -162,7 +164,7 @@ describe('auth login', () => {
   });
 
   describe('sends secrets to the issuer that the caller names and to nobody else:', () => {
-    const secret = { A2ACLI_CLIENT_SECRET: 'very-secret' };
+    const secret = { A2ACLI_CLIENT_SECRET: 'pl4nted-s3cret-1' };
     const loginAt = (agent: RecordingAgent, issuer: string) => ({
       args: ['auth', 'login', '--client-id', 'cli', '-a', agent.url],
       env: { ...secret, A2ACLI_ISSUER: issuer },
@@ -269,7 +271,7 @@ describe('auth login', () => {
                 body: {},
               },
       });
-      const env = { HOME: home, A2ACLI_CLIENT_SECRET: 'very-secret', A2ACLI_ISSUER: issuer.url };
+      const env = { HOME: home, A2ACLI_CLIENT_SECRET: 'pl4nted-s3cret-1', A2ACLI_ISSUER: issuer.url };
       await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url], { env });
       return { issuer, agent, env };
     }

@@ -49,7 +49,7 @@ const send = (url: string, id: string) =>
       method: 'SendMessage',
       params: {
         message: { messageId: id, role: 'ROLE_USER', parts: [{ text: 'hi' }] },
-        configuration: { taskPushNotificationConfig: { id, url: `${hook.url}/hook`, token: 's3cret-token' } },
+        configuration: { taskPushNotificationConfig: { id, url: `${hook.url}/hook`, token: 'pl4nted-s3cret-token' } },
       },
     }),
   }).then((answer) => answer.json() as Promise<{ readonly result: { readonly task: { readonly id: string } } }>);

@@ -44,8 +44,8 @@ describe('PUSH_002: a webhook on this machine', () => {
   }
 
   it('shows what an agent of the official SDK delivers, and is ended by Ctrl-C', async () => {
-    await using hook = await receiver('--token', 'a-token');
-    const { id, contextId } = await notified(hook.url, '--token', 'a-token');
+    await using hook = await receiver('--token', 'pl4nted-s3cret-token');
+    const { id, contextId } = await notified(hook.url, '--token', 'pl4nted-s3cret-token');
     await hook.running.printed(/^State: COMPLETED$/m);
     const { code, stdout, stderr } = await hook.running.stop('SIGINT');
     expect(stdout).toMatch(
@@ -53,7 +53,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     );
     expect(stdout).toMatch(new RegExp(`^Task: ${id}\\nContext: ${contextId}\\nState: COMPLETED$`, 'm'));
     expect(stderr).toContain(`parley task push-config create <task> --url ${hook.url}`);
-    expect(stdout + stderr).not.toContain('a-token');
+    expect(stdout + stderr).not.toContain('pl4nted-s3cret-token');
     expect(code).toBe(0);
   });
 

@@ -23,12 +23,12 @@ storageContract('SQLite with encrypted credentials', async (clock, options) =>
   sealed(await files.open(clock, options), KEY),
 );
 
-const SECRETS = ['s3cret-token', 's3cret-credentials'];
+const SECRETS = ['pl4nted-s3cret-token', 'pl4nted-s3cret-credentials'];
 const CONFIG = {
   id: 'hook',
   url: 'https://example.com/hook',
-  token: 's3cret-token',
-  authentication: { scheme: 'Bearer', credentials: 's3cret-credentials' },
+  token: 'pl4nted-s3cret-token',
+  authentication: { scheme: 'Bearer', credentials: 'pl4nted-s3cret-credentials' },
 };
 const CLAIM = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000 };
 

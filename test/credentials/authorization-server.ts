@@ -6,7 +6,7 @@ import Provider, { type Configuration } from 'oidc-provider';
 /** The redirect address of clients with a person; nothing listens there. */
 export const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 /** Secrets of clients. No message and no log may contain them. */
-export const CLIENT_SECRET = 'the-secret-of-the-machine/+=';
+export const CLIENT_SECRET = 'pl4nted-s3cret-of-the-machine/+=';
 
 /** A real authorization server in this process, on a port of its own. */
 export interface AuthorizationServer {

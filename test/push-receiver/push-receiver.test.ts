@@ -12,7 +12,7 @@ import { CapturingLogger } from '../support/engine.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { LocalServer, oldTask, SigningAgent, statusUpdate } from './receiver-world.js';
 
-const TOKEN = { 'x-a2a-notification-token': 's3cret-token' };
+const TOKEN = { 'x-a2a-notification-token': 'pl4nted-s3cret-token' };
 const JSON_TYPE = { 'content-type': 'application/a2a+json' };
 
 /** A receiver that keeps what it gets, and what it refuses. */
@@ -20,7 +20,7 @@ function keeping(options: Partial<PushReceiverOptions> = {}) {
   const notifications: ReceivedNotification[] = [];
   const refusals: string[] = [];
   const receiver = new PushReceiver({
-    token: 's3cret-token',
+    token: 'pl4nted-s3cret-token',
     onNotification: (notification) => void notifications.push(notification),
     onRefusal: ({ status, reason }) => void refusals.push(`${status} ${reason}`),
     ...options,
@@ -110,8 +110,8 @@ describe('a request that is refused', () => {
   it.each([
     ['no token', { 'x-a2a-notification-token': '' }, 401],
     ['another token', { 'x-a2a-notification-token': 's3cret-toke' }, 401],
-    ['a longer token', { 'x-a2a-notification-token': 's3cret-tokens' }, 401],
-    ['two tokens', { 'x-a2a-notification-token': 's3cret-token, other' }, 401],
+    ['a longer token', { 'x-a2a-notification-token': 'pl4nted-s3cret-tokens' }, 401],
+    ['two tokens', { 'x-a2a-notification-token': 'pl4nted-s3cret-token, other' }, 401],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['plain text', { 'content-type': 'text/plain' }, 415],
     ['another type with the word', { 'content-type': 'text/plain; a=application/json' }, 415],
@@ -174,7 +174,7 @@ describe('a request that is refused', () => {
   });
 
   it('but not for one of several tokens', async () => {
-    const { post } = keeping({ token: ['old', 's3cret-token'] });
+    const { post } = keeping({ token: ['old', 'pl4nted-s3cret-token'] });
     expect((await post(statusUpdate())).status).toBe(204);
     expect((await post(statusUpdate(), { 'x-a2a-notification-token': 'old' })).status).toBe(204);
     expect((await post(statusUpdate(), { 'x-a2a-notification-token': 'new' })).status).toBe(401);

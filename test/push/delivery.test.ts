@@ -8,8 +8,8 @@ describe('notifications', () => {
   it('of 1.0 bring each event of the task in order, with both credentials and an id (Spec §4.3.3)', async () => {
     await using receiver = await Receiver.open();
     await using agent = await pushServer();
-    const authentication = { scheme: 'Bearer', credentials: 'secret' };
-    const taskPushNotificationConfig = { id: 'c/1', url: receiver.url, token: 'a-token', authentication };
+    const authentication = { scheme: 'Bearer', credentials: 'pl4nted-s3cret-credentials' };
+    const taskPushNotificationConfig = { id: 'c/1', url: receiver.url, token: 'pl4nted-s3cret-token', authentication };
     const { result } = await agent.call('SendMessage', {
       ...said('hi'),
       configuration: { taskPushNotificationConfig },
@@ -26,8 +26,8 @@ describe('notifications', () => {
     for (const { headers } of received) {
       expect(headers).toMatchObject({
         'content-type': 'application/a2a+json',
-        authorization: 'Bearer secret',
-        'x-a2a-notification-token': 'a-token',
+        authorization: 'Bearer pl4nted-s3cret-credentials',
+        'x-a2a-notification-token': 'pl4nted-s3cret-token',
         'x-a2a-notification-id': expect.stringContaining(`${task.id}/c%2F1/`),
         'x-a2a-notification-timestamp': expect.stringMatching(/^\d{10}$/),
       });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Message } from '../../packages/parley/src/model/message.js';
 import type { Part } from '../../packages/parley/src/model/part.js';
 import type { SendMessageConfiguration } from '../../packages/parley/src/model/send-message-request.js';
@@ -16,6 +17,7 @@ import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
 import type { LogFields, Logger } from '../../packages/parley/src/telemetry/logger.js';
 import { CountingIds } from './counting-ids.js';
 import { ManualClock } from './manual-clock.js';
+import { outputs } from './planted-secrets.js';
 
 export class CapturingLogger implements Logger {
   readonly lines: { level: string; message: string; fields: LogFields | undefined }[] = [];
@@ -25,6 +27,7 @@ export class CapturingLogger implements Logger {
   error = (message: string, fields?: LogFields) => this.#line('error', message, fields);
   #line(level: string, message: string, fields: LogFields | undefined): void {
     this.lines.push({ level, message, fields });
+    outputs.read('a captured log', `${message} ${inspect(fields, { depth: 10 })}\n`);
   }
 }
 

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { CapturingLogger } from '../support/engine.js';
+import { leakIn, outputs, PLANTED, planted } from '../support/planted-secrets.js';
+
+const SECRET = planted('of this test');
+
+/** Ways in which a program may show a secret. */
+const SHOWN: readonly (readonly [string, string])[] = [
+  ['as it is', SECRET],
+  ['in upper case', SECRET.toUpperCase()],
+  ['in a url', `https://host/?a=${encodeURIComponent(SECRET)}`],
+  ['in a url, every character escaped', SECRET.replace(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`)],
+  ['as the user of a url', `https://user:${encodeURIComponent(SECRET)}@host/`],
+  ['in JSON', JSON.stringify({ a: SECRET })],
+  ['in JSON in JSON', JSON.stringify(JSON.stringify({ a: SECRET }))],
+  ['in a header', `authorization: Bearer ${SECRET}`],
+  ['in Basic', `Basic ${btoa(`ann:${SECRET}`)}`],
+  ['in base64', btoa(SECRET)],
+  ['in base64 after one byte', btoa(`1${SECRET}`)],
+  ['in base64 after two bytes', btoa(`12${SECRET}`)],
+  ['in base64url', Buffer.from(`~~~?${SECRET}`).toString('base64url')],
+  ['in hex', Buffer.from(SECRET).toString('hex')],
+];
+
+it.each(SHOWN)('a secret that a process shows %s is found, on stdout and stderr', async (_, text) => {
+  for (const stream of ['stdout', 'stderr']) {
+    const child = spawn(process.execPath, ['-e', `process.${stream}.write(process.env.SHOWN)`], {
+      env: { SHOWN: `before ${text} after` },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.resume();
+    child.stderr.resume();
+    await once(child, 'close');
+    expect(outputs.take()).toMatchObject([{ source: expect.stringMatching(`^${stream} of process`) }]);
+  }
+});
+
+it('a secret that is cut into pieces is found, once', () => {
+  for (let at = 1; at < PLANTED.length; at++) {
+    outputs.read('pieces', `before ${PLANTED.slice(0, at)}`);
+    outputs.read('pieces', `${PLANTED.slice(at)} after`);
+    expect(outputs.take()).toHaveLength(1);
+  }
+});
+
+it('a secret in a captured log is found, at any depth', () => {
+  const logger = new CapturingLogger();
+  logger.error('failed', { deep: { error: new Error('refused', { cause: new Error(SECRET) }) } });
+  expect(outputs.take()).toMatchObject([{ source: 'a captured log' }]);
+});
+
+it('other texts are no secrets', () => {
+  for (const text of ['', 'planted secret', btoa('a plant and a secret'), 'pl4nted', 's3cret-token'])
+    expect(leakIn(text)).toBeUndefined();
+});
