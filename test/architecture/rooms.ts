@@ -65,6 +65,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   'push/receiver': { rooms: [...VALUES, 'net', 'codec', 'auth'] },
+  'push/signatures': { rooms: ['runtime'], modules: ['jose'] },
   bindings: {
     rooms: [
       ...VALUES,

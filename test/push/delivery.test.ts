@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { pushServer, said } from './push-server.js';
 import { Receiver, seqOf } from './receiver.js';
@@ -120,5 +122,36 @@ describe('notifications', () => {
     await send(quick.url);
     await quick.has((all) => all.some(({ text }) => isDone(text)));
     expect(stalled.length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('signed notifications', () => {
+  it('pass a receiver that reads the published keys, and fail for another body (Spec §13.2)', async () => {
+    await using receiver = await Receiver.open();
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const key = { ...(await exportJWK(privateKey)), kty: 'EC', kid: 'k1', alg: 'ES256' };
+    const signature = { issuer: 'https://agent.example', keys: [key] };
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], signature } });
+    const configuration = { taskPushNotificationConfig: { url: receiver.url } };
+    await agent.call('SendMessage', { ...said('hi'), configuration });
+    const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
+    const answer = await fetch(`${agent.url}/.well-known/jwks.json`);
+    const set = (await answer.json()) as JSONWebKeySet;
+    expect(JSON.stringify(set)).not.toContain(key.d);
+    for (const { headers, text } of received) {
+      const token = String(headers['x-a2a-notification-signature']);
+      const rules = { issuer: 'https://agent.example', audience: receiver.url };
+      const { payload } = await jwtVerify(token, createLocalJWKSet(set), rules);
+      expect(payload).toMatchObject({
+        jti: headers['x-a2a-notification-id'],
+        request_body_sha256: createHash('sha256').update(text).digest('hex'),
+      });
+      expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(300);
+    }
+  });
+
+  it('need private keys with a name and an algorithm', async () => {
+    const signature = { issuer: 'https://agent.example', keys: [{ kty: 'oct', kid: 'a', alg: 'HS256', k: 'x' }] };
+    await expect(pushServer({ push: { signature } })).rejects.toThrow(/keys\[0\] must be a private key/);
   });
 });

@@ -150,6 +150,18 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(only((await list()).queues)).toMatchObject({ attempts: 0, position: 2 });
     });
 
+    it('may be given back without an attempt, and keep what is known of the last one', async () => {
+      const { storage, clock } = tested;
+      await pushed('t1');
+      await storage.settleDelivery(await claimOne(), { kind: 'retry', inMs: 0, status: 503 });
+      const held = await claimOne();
+      expect(await storage.settleDelivery(held, { kind: 'defer', inMs: 500 })).toBe(true);
+      expect(only((await list()).queues)).toMatchObject({ attempts: 1, lastStatus: 503, dueAt: clock.now() + 500 });
+      expect(await storage.settleDelivery(held, { kind: 'defer', inMs: 0 })).toBe(false);
+      clock.pass(500);
+      expect(await claimOne()).toMatchObject({ attempts: 1, position: 0 });
+    });
+
     it('are parked until a replay, which may go back to a record that is kept', async () => {
       const { storage } = tested;
       const play = await pushed('t1');

@@ -23,6 +23,13 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       expect(await storage.pushConfig(ALICE, 't1', 'c')).toBeUndefined();
     });
 
+    it('keep the protocol version in which they were registered', async () => {
+      const { storage } = tested;
+      await storage.create(ALICE, newTask(tested, 't1'));
+      await storage.putPushConfig(ALICE, config('a', { registeredIn: '0.3' }));
+      expect(await storage.pushConfig(ALICE, 't1', 'a')).toEqual(config('a', { registeredIn: '0.3' }));
+    });
+
     it('are listed by id, page by page (Spec §3.1.9)', async () => {
       const { storage } = tested;
       await storage.create(ALICE, newTask(tested, 't1'));

@@ -2,7 +2,7 @@ import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import type { WireCodec } from '../codec/wire-codec.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
-import { DeliverySender } from '../push/delivery-sender.js';
+import { DeliverySender, type NotificationSigner } from '../push/delivery-sender.js';
 import { sealedStorage } from '../store/sealed-storage.js';
 import type { PushOptions } from './options/push-options.js';
 import type { AgentPorts } from './served-agent.js';
@@ -15,6 +15,7 @@ export interface PushPorts {
   readonly refusal: (url: URL) => string | undefined;
   /** Between 0 and 1. */
   readonly random: () => number;
+  readonly sign?: NotificationSigner | undefined;
 }
 
 const IN_FLIGHT = 512;
@@ -22,7 +23,7 @@ const IN_FLIGHT_PER_HOST = 16;
 
 /** The sender for the agents of a process. */
 export function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): DeliverySender {
-  const { options, fetch, random } = push;
+  const { options, fetch, random, sign } = push;
   const { storage, clock, ids, logger } = ports;
   const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
@@ -39,6 +40,7 @@ export function senderOf(push: PushPorts, agents: readonly string[], ports: Agen
     policy: { ...DEFAULT_DELIVERY_POLICY, timeoutMs, attempts, firstDelayMs, maxDelayMs },
     limits: { inFlight, inFlightPerHost },
     headers,
+    sign,
   });
 }
 

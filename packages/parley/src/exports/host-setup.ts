@@ -17,7 +17,7 @@ import { sealedStorage } from '../store/sealed-storage.js';
 import { storeBackedStorage } from '../store/store-backed-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
-import { pushPorts } from './push-setup.js';
+import { publishedKeys, pushPorts } from './push-setup.js';
 import { systemClock, systemIds } from './runtime.js';
 
 /** The options of a host, and the function that was called with them. */
@@ -76,6 +76,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       extensions: [
         ...((options.health ?? operates) ? [healthExtension] : []),
         protectedResourceExtension,
+        ...publishedKeys(options.push ?? operates),
         authorizationExtension,
       ],
     },

@@ -1,5 +1,6 @@
 import type { DestinationOptions } from '../../net/destinations.js';
-import { anyOf, closed, flag, func, mapOf, matching, nonEmpty, texts } from './option-schemas.js';
+import type { SignatureOptions } from '../../push/signing-keys.js';
+import { anyOf, closed, custom, flag, func, mapOf, matching, nonEmpty, texts } from './option-schemas.js';
 import * as Type from './option-types.js';
 
 /** Delivery of push notifications. Times are in ms. */
@@ -20,6 +21,8 @@ export interface PushOptions extends DestinationOptions {
   readonly inFlightPerHost?: number;
   /** Headers of all notifications, such as a key of a gateway. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Signs every notification. The public keys are at `/.well-known/jwks.json`. Default: no signatures. */
+  readonly signature?: SignatureOptions;
   /** Sends the requests instead of the guarded `fetch` of the library. It has to check addresses by itself. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
@@ -52,8 +55,9 @@ export const pushSchema = anyOf(
       inFlight: number,
       inFlightPerHost: number,
       headers: Type.Optional(headers),
+      signature: Type.Optional(closed({ issuer: nonEmpty, keys: Type.Array(mapOf(custom(() => true, ''))) })),
       fetch: Type.Optional(func),
     }),
   ],
-  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, fetch',
+  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, signature, fetch',
 );
