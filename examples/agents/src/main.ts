@@ -1,6 +1,6 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
-import { createA2AHost, isLocalHost, openAuditFile } from 'parley-a2a/node';
+import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
 import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
@@ -35,7 +35,8 @@ async function serve(): Promise<void> {
   const isTestBed = isLocalHost(config.host);
   if (isTestBed)
     logger.warn('webhooks on loopback addresses are allowed, because this server listens on loopback only');
-  const authenticator = config.tokens && tokenAuthenticator(config.tokens, { logger });
+  const others = config.tokens === undefined ? [] : [tokenAuthenticator(config.tokens, { logger })];
+  const authenticator = await credentialAuthenticator(config.credentials, { logger, others });
   const host = createA2AHost({
     agents: {
       '/': compliance,
@@ -59,6 +60,7 @@ async function serve(): Promise<void> {
     ...(config.rateLimit !== undefined && { rateLimit: config.rateLimit }),
     ...(audit && { audit }),
     ...(authenticator && { authenticator }),
+    ...(config.tls && { tls: config.tls }),
     ...(config.publicHosts !== undefined && { publicHosts: config.publicHosts }),
     allowAnonymous: config.allowAnonymous,
     push: { allow: [...config.pushAllow, ...(isTestBed ? LOOPBACK : [])] },

@@ -25,6 +25,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   conformance: () => import('./commands/conformance.js'),
   serve: () => import('./commands/serve.js'),
   'demo-server': () => import('./commands/demo-server.js'),
+  'keys create': () => import('./commands/keys-create.js'),
   init: () => import('./commands/init.js'),
   'db status': () => import('./commands/db.js').then(({ status }) => ({ run: status })),
   'db migrate': () => import('./commands/db.js').then(({ migrate }) => ({ run: migrate })),

@@ -136,6 +136,16 @@ export const FLAGS = {
   description: text('text', 'description of the agent'),
   'public-url': text('url', 'base URL in the card', { aliases: ['advertise-address'] }),
   'allow-anonymous': onOff('listen beyond this machine without authentication'),
+  'api-keys-file': text('path', 'file of API keys that callers need', { commonVariable: 'A2A_API_KEYS_FILE' }),
+  'basic-users-file': text('path', 'file of names and password hashes that callers need', {
+    commonVariable: 'A2A_BASIC_USERS_FILE',
+  }),
+  'tls-cert': text('path', 'certificate of the server: serve https', { commonVariable: 'A2A_TLS_CERT' }),
+  'tls-key': text('path', 'key of that certificate', { commonVariable: 'A2A_TLS_KEY' }),
+  'tls-client-ca': text('path', 'authorities of client certificates that callers need', {
+    commonVariable: 'A2A_TLS_CLIENT_CA',
+  }),
+  expires: text('duration', 'lifetime of the key (default: no end)'),
   'oidc-issuer': text('url', 'take tokens of this OpenID Connect provider', { commonVariable: 'A2A_OIDC_ISSUER' }),
   'jwt-issuer': text('url', 'take JWTs of this issuer; needs --jwks-url', { commonVariable: 'A2A_JWT_ISSUER' }),
   'jwks-url': text('url', 'keys of that issuer', { commonVariable: 'A2A_JWKS_URL' }),

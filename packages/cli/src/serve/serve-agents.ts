@@ -3,9 +3,9 @@ import { createA2AHost, parseRate } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { credentialOptionsOf } from './credential-flags.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
-import { tokenAuthenticatorOf } from './token-flags.js';
 
 /** Serves one or several agents with the options of the flags. */
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
@@ -30,14 +30,14 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
           },
         };
   try {
-    const authenticator = await tokenAuthenticatorOf(settings, logger);
+    const credentials = await credentialOptionsOf(settings, logger);
     const host = createA2AHost({
       openapi: true,
       ...('host' in source && source.host),
       agents,
       storage,
       logger,
-      ...(authenticator && { authenticator }),
+      ...credentials,
       allowAnonymous: settings.isOn('allow-anonymous'),
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),

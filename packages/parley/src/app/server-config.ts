@@ -5,10 +5,12 @@ import { trustedProxies } from '../net/trusted-proxy.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
+import { type CredentialConfig, readCredentialConfig } from './credential-config.js';
 import { parseRate } from './limits/rate-limit-options.js';
 import type { Rate } from './limits/rate-limiter.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
+import type { TlsOptions } from './options/tls-options.js';
 import { readTokenConfig, TOKEN_NAMES, type TokenConfig } from './token-config.js';
 
 /** The settings of a ready-made server. */
@@ -41,6 +43,10 @@ export interface ServerConfig {
   readonly cacheTtlSeconds: number;
   /** The file of audit records; absent: no records. */
   readonly auditFile?: string;
+  /** The credentials for `credentialAuthenticator`; absent: none. */
+  readonly credentials?: CredentialConfig;
+  /** For `tls` of a server; absent: plain HTTP. */
+  readonly tls?: TlsOptions;
   /** The tokens for `tokenAuthenticator`; absent: none. */
   readonly tokens?: TokenConfig;
   readonly logLevel: LogLevel;
@@ -66,6 +72,12 @@ const NAMES = [
   'A2A_SECRET_KEYS',
   'A2A_CACHE_TTL_SECONDS',
   'A2A_AUDIT_FILE',
+  'A2A_API_KEYS',
+  'A2A_API_KEYS_FILE',
+  'A2A_BASIC_USERS_FILE',
+  'A2A_TLS_CERT',
+  'A2A_TLS_KEY',
+  'A2A_TLS_CLIENT_CA',
   'LOG_LEVEL',
   ...TOKEN_NAMES,
 ] as const;
@@ -119,6 +131,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   const cacheTtlSeconds = read('A2A_CACHE_TTL_SECONDS', ttlOf, 'a number of seconds from 1 to 86400');
   const auditFile = read('A2A_AUDIT_FILE', (text) => text, 'a path');
   const logLevel = read('LOG_LEVEL', levelOf, `one of ${LOG_LEVELS.join(', ')}`);
+  const credentials = readCredentialConfig(read, problems);
   const tokens = readTokenConfig(read, problems);
   if (problems.length > 0) throw new OptionsError('Environment', problems);
   return {
@@ -137,6 +150,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(redisUrl !== undefined && { redisUrl }),
     cacheTtlSeconds: cacheTtlSeconds ?? 300,
     ...(auditFile !== undefined && { auditFile }),
+    ...credentials,
     ...(tokens && { tokens }),
     logLevel: logLevel ?? 'info',
     warnings: unknownNames(env, 'A2A_', settings),

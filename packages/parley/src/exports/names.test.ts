@@ -116,8 +116,11 @@ const NAMES = {
   ],
   node: [
     'OptionsError',
+    'apiKeysFile',
+    'basicUsersFile',
     'createA2AHost',
     'createA2AServer',
+    'credentialAuthenticator',
     'isLocalHost',
     'openAuditFile',
     'parseRate',

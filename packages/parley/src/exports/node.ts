@@ -28,6 +28,7 @@ import { stderrLogger } from './stderr-logger.js';
 
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 export type { BaseServerOptions } from '../app/base-server/base-server-options.js';
+export type { CredentialConfig } from '../app/credential-config.js';
 export { parseRate } from '../app/limits/rate-limit-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
 export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
@@ -44,6 +45,7 @@ export type { ServedDeliveries } from '../push/served-deliveries.js';
 export type { AuditLog, AuditRecord } from '../telemetry/audit-log.js';
 export type { Meter } from '../telemetry/meter.js';
 export type { LogLevel } from '../telemetry/text-logger.js';
+export { apiKeysFile, basicUsersFile, type CredentialOptions, credentialAuthenticator } from './credential-files.js';
 
 /** One agent and its server. Without an agent the server tells its callers that it has none yet. */
 export type A2AServerOptions = (AgentOptions | AgentlessOptions) & MountOptions & ServerOptions;

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../telemetry/logger.js';
+import { hashPassword } from './auth.js';
+import { apiKeysFile, credentialAuthenticator } from './credential-files.js';
+import { createA2AServer, readServerConfig } from './node.js';
+
+function fileOf(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-keys-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'credentials.json');
+  writeFileSync(path, text);
+  return path;
+}
+
+const request = (headers: Readonly<Record<string, string>>) => ({
+  method: 'POST',
+  query: '',
+  header: (name: string) => headers[name],
+});
+
+it('the environment, both files and other authenticators are alternatives', async () => {
+  const keys = fileOf(JSON.stringify([{ key: 'of-bob', subject: 'bob' }]));
+  const passwordHash = await hashPassword('secret', { iterations: 1_000 });
+  const users = fileOf(JSON.stringify([{ subject: 'eve', passwordHash }]));
+  const { credentials } = readServerConfig({
+    A2A_API_KEYS: 'ada=of-ada',
+    A2A_API_KEYS_FILE: keys,
+    A2A_BASIC_USERS_FILE: users,
+  });
+  const authenticator = await credentialAuthenticator(credentials);
+  const found = async (headers: Readonly<Record<string, string>>) => authenticator?.authenticate(request(headers));
+  expect(await found({ 'x-api-key': 'of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
+  expect(await found({ 'x-api-key': 'of-bob' })).toMatchObject({ user: { id: 'apikey|bob' } });
+  expect(await found({ authorization: `Basic ${btoa('eve:secret')}` })).toMatchObject({ user: { id: 'basic|eve' } });
+  expect(await found({ 'x-api-key': 'of-eve' })).toMatchObject({ kind: 'refused' });
+  expect(Object.keys(authenticator?.securitySchemes ?? {})).toEqual(['apiKey', 'basic']);
+  expect(await credentialAuthenticator(readServerConfig({}).credentials)).toBeUndefined();
+});
+
+it('a server with them may listen beyond loopback (Spec §7.4)', async () => {
+  const { credentials } = readServerConfig({ A2A_API_KEYS: 'ada=of-ada' });
+  const authenticator = await credentialAuthenticator(credentials);
+  const server = createA2AServer({
+    agent: () => 'hello',
+    logger: silentLogger,
+    ...(authenticator && { authenticator }),
+  });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  await expect(server.listen(0, '0.0.0.0')).resolves.toBeDefined();
+});
+
+describe('a file', () => {
+  it.each([
+    ['not JSON', 'of-ada', 'the file is no JSON'],
+    ['no list', '{}', 'the file must be a list of objects'],
+    ['a wrong entry', '[{"subject":"ada"}]', 'the key of ada must be'],
+    ['a wrong hash', '[{"subject":"ada","sha256":"of-ada"}]', 'the sha256 of ada must be'],
+  ])('with %s is refused at start, without its text', async (_, text, problem) => {
+    const starting = () => credentialAuthenticator({ apiKeysFile: fileOf(text) });
+    await expect(starting()).rejects.toThrow(problem);
+    await expect(starting()).rejects.not.toThrow('of-ada');
+  });
+
+  it('that is missing is refused at start', async () => {
+    await expect(credentialAuthenticator({ basicUsersFile: '/nowhere/users.json' })).rejects.toThrow(
+      '/nowhere/users.json: the file cannot be read (ENOENT)',
+    );
+  });
+
+  it('is parsed again only after a change', async () => {
+    const path = fileOf('[{"key":"a","subject":"ada"}]');
+    const read = apiKeysFile(path);
+    const first = await read();
+    expect(await read()).toBe(first);
+    writeFileSync(path, '[{"key":"another","subject":"ada"}]');
+    expect(await read()).toEqual([{ key: 'another', subject: 'ada' }]);
+  });
+});
+
+it.each([
+  [{ A2A_API_KEYS: 'of-ada' }, /^Environment: A2A_API_KEYS must be subject=key/],
+  [{ A2A_API_KEYS: '=of-ada' }, /A2A_API_KEYS must be/],
+  [{ A2A_API_KEYS: 'ada=sha256:abc' }, /A2A_API_KEYS must be/],
+  [{ A2A_TLS_CERT: 'a.pem' }, /A2A_TLS_CERT and A2A_TLS_KEY belong together/],
+  [{ A2A_TLS_CLIENT_CA: 'ca.pem' }, /A2A_TLS_CLIENT_CA needs A2A_TLS_CERT/],
+])('%j is refused', (env, problem) => {
+  expect(() => readServerConfig(env)).toThrow(problem);
+  expect(() => readServerConfig(env)).not.toThrow('of-ada');
+});

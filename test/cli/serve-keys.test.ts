@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { parley, ServedAgent } from './parley.js';
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'parley-keys-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function statusOf(url: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const response = await fetch(new URL('/a2a/rest/tasks', url), { headers: { 'a2a-version': '1.0', ...headers } });
+  await response.text();
+  return response.status;
+}
+
+async function created(...args: string[]): Promise<{ readonly key: string; readonly entry: object }> {
+  const { code, stdout } = await parley(['keys', 'create', ...args, '--output', 'json']);
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+describe('parley keys create', () => {
+  it('shows the key once, and keeps its hash', async () => {
+    const file = join(folder(), 'keys.json');
+    const ada = await created('ada', '--api-keys-file', file, '--scope', 'read write', '--expires', '90d');
+    const bob = await created('bob', '--api-keys-file', file);
+    const text = readFileSync(file, 'utf8');
+    expect(JSON.parse(text)).toEqual([ada.entry, bob.entry]);
+    expect(ada.entry).toMatchObject({ subject: 'ada', scopes: ['read', 'write'], expiresAt: expect.any(String) });
+    expect(text).not.toContain(ada.key);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it('without a file shows the entry', async () => {
+    const { stdout } = await parley(['keys', 'create', 'ada']);
+    expect(stdout).toMatch(/parley_[\w-]{43}\n/);
+    expect(stdout).toContain('{"subject":"ada","sha256":"');
+  });
+
+  it('leaves another file as it is', async () => {
+    const file = join(folder(), 'keys.json');
+    writeFileSync(file, 'secret');
+    const { code, stderr } = await parley(['keys', 'create', 'ada', '--api-keys-file', file]);
+    expect([code === 0, readFileSync(file, 'utf8')]).toEqual([false, 'secret']);
+    expect(stderr).toContain('is no list of keys');
+  });
+});
+
+describe('parley serve with API keys', () => {
+  it('takes keys of the file, also new ones, beyond loopback', async () => {
+    const file = join(folder(), 'keys.json');
+    const ada = await created('ada', '--api-keys-file', file);
+    await using agent = await ServedAgent.start(['serve', '--echo', '--host', '0.0.0.0', '--api-keys-file', file]);
+    const statuses = [await statusOf(agent.url), await statusOf(agent.url, { 'x-api-key': ada.key })];
+    expect(statuses).toEqual([401, 200]);
+    const bob = await created('bob', '--api-keys-file', file);
+    await vi.waitFor(async () => expect(await statusOf(agent.url, { 'x-api-key': bob.key })).toBe(200), 20_000);
+    writeFileSync(file, '[]');
+    await vi.waitFor(async () => expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(401), 20_000);
+  });
+
+  it.each([
+    [['--tls-cert', 'a.pem'], '--tls-cert and --tls-key belong together'],
+    [['--tls-client-ca', 'a.pem'], '--tls-client-ca needs --tls-cert and --tls-key'],
+    [['--api-keys-file', 'nowhere.json'], 'nowhere.json: the file cannot be read (ENOENT)'],
+  ])('%j is refused', async (flags, problem) => {
+    const { code, stderr } = await parley(['serve', '--echo', ...flags]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(problem);
+  });
+});
