@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Authenticator,
   JwtBearer,
@@ -145,6 +145,61 @@ describe('our client at an agent with tokens of a real authorization server', ()
     const part = (value: object) => btoa(JSON.stringify(value)).replace(/=+$/, '').replaceAll('/', '_');
     const forged = `${part({ alg: 'RS256', kid: 'k1' })}.${part(claims)}.c2ln`;
     expect((await called(url, forged))[0]).toBe(503);
+  });
+});
+
+describe('an endpoint for keys that fails', () => {
+  const hostile = {
+    redirects: { status: 302, headers: { location: 'http://127.0.0.1:9/keys' }, body: '' },
+    'answers too much': { status: 200, body: `{"keys":[]${' '.repeat(300_000)}}` },
+    'answers no JSON': { status: 200, body: '<html>' },
+    fails: { status: 500, body: '{}' },
+  };
+  it.each(Object.entries(hostile))('%s: calls get 503, and are answered when it works again', async (_, answer) => {
+    const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
+    const bearer = await token();
+    const asked: string[] = [];
+    idp.interfere((path) => {
+      if (path !== '/jwks') return undefined;
+      asked.push(path);
+      return answer;
+    });
+    const calls = await Promise.all(Array.from({ length: 5 }, () => called(url, bearer)));
+    idp.interfere(undefined);
+    expect(calls.map(([status]) => status)).toEqual(Array(5).fill(503));
+    expect(asked).toHaveLength(1);
+    await vi.waitFor(async () => expect((await called(url, bearer))[0]).toBe(200), { timeout: 10_000, interval: 200 });
+  });
+});
+
+describe('a stream', () => {
+  it('ends when the tokens of its user are revoked', async () => {
+    const oidc = new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow });
+    const begun = Promise.withResolvers<void>();
+    const server = createA2AServer({
+      authenticator: oidc,
+      agent: async function* (_prompt, { signal }) {
+        yield 'begun';
+        begun.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+      logger: { debug() {}, info() {}, warn() {}, error() {} },
+    });
+    onTestFinished(() => server.close({ graceMs: 0 }));
+    const { url } = await server.listen(0);
+    const response = await fetch(`${url}/a2a/rest/message:stream`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/a2a+json',
+        'a2a-version': '1.0',
+        authorization: `Bearer ${await token()}`,
+      },
+      body: JSON.stringify({ message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] } }),
+    });
+    const text = response.text().catch((error: unknown) => String(error));
+    await begun.promise;
+    oidc.revoke(`${idp.issuer}|machine`);
+    expect(await text).toContain('begun');
   });
 });
 
