@@ -31,7 +31,12 @@ describe('credentials go where the card says', () => {
   it.each<[string, SchemeCredentials, string, object]>([
     ['a header', apiKey('k1'), 'headerKey', { headers: { 'x-key': 'k1' }, query: {} }],
     ['the query', apiKey('k1'), 'queryKey', { headers: {}, query: { key: 'k1' } }],
-    ['a cookie', apiKey('a=b/+'), 'cookieKey', { headers: { cookie: 'session=a=b/+' }, query: {} }],
+    [
+      'a cookie',
+      apiKey('a=b/+'),
+      'cookieKey',
+      { headers: { cookie: 'session=a=b/+', origin: 'https://agent.example' }, query: {} },
+    ],
     ['HTTP Bearer', bearerToken('t1'), 'token', TOKEN],
     ['OpenID Connect', bearerToken('t1'), 'idp', TOKEN],
     [
@@ -83,6 +88,7 @@ describe('what is sent is chosen from the requirements of the card', () => {
     const keys = combinedCredentials(apiKey('a', { scheme: 'cookieKey' }), apiKey('b', { scheme: 'otherCookie' }));
     expect((await keys.credentials(target([['otherCookie', 'cookieKey']]))).headers).toEqual({
       cookie: 'other=b; session=a',
+      origin: 'https://agent.example',
     });
   });
 

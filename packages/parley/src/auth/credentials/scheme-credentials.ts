@@ -34,7 +34,8 @@ export class SchemeCredentials implements CredentialProvider {
     const parts = this.#chosen(target);
     if (parts.length === 0) return NOTHING;
     const proved = await Promise.all(parts.map(async (part) => ({ ...part, proof: await part.kind.prove(part.need) })));
-    const given = together(proved.map(({ proof }) => proof));
+    const proofs = proved.map(({ proof }) => proof);
+    const given = together(proofs, target.url);
     this.#given.set(given, proved);
     return given;
   }
@@ -94,7 +95,7 @@ function asText({ schemes = {} }: SecurityRequirement): string {
   return parts.map((part) => part.join(' ')).join(' and ');
 }
 
-function together(proofs: readonly SchemeProof[]): RequestCredentials {
+function together(proofs: readonly SchemeProof[], url: string): RequestCredentials {
   const headers: Record<string, string> = {};
   const query: Record<string, string> = {};
   const cookies: string[] = [];
@@ -110,7 +111,11 @@ function together(proofs: readonly SchemeProof[]): RequestCredentials {
     Object.assign(query, proof.query);
     cookies.push(...Object.entries(proof.cookies ?? {}).map(([name, value]) => `${name}=${value}`));
   }
-  if (cookies.length > 0) headers.cookie = cookies.join('; ');
+  if (cookies.length > 0) {
+    headers.cookie = cookies.join('; ');
+    // Servers refuse cookies of foreign pages, and of requests without an origin. This request comes from no page.
+    headers.origin ??= new URL(url).origin;
+  }
   return { headers, query };
 }
 
