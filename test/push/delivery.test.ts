@@ -152,6 +152,6 @@ describe('signed notifications', () => {
 
   it('need private keys with a name and an algorithm', async () => {
     const signature = { issuer: 'https://agent.example', keys: [{ kty: 'oct', kid: 'a', alg: 'HS256', k: 'x' }] };
-    await expect(pushServer({ push: { signature } })).rejects.toThrow(/keys\[0\] must be a private key/);
+    await expect(pushServer({ push: { signature } })).rejects.toThrow(/signature \(private keys/);
   });
 });

@@ -3,6 +3,7 @@ import type { WireCodec } from '../codec/wire-codec.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender, type NotificationSigner } from '../push/delivery-sender.js';
+import type { SignatureOptions } from '../push/signing-keys.js';
 import { sealedStorage } from '../store/sealed-storage.js';
 import type { PushOptions } from './options/push-options.js';
 import type { AgentPorts } from './served-agent.js';
@@ -15,7 +16,6 @@ export interface PushPorts {
   readonly refusal: (url: URL) => string | undefined;
   /** Between 0 and 1. */
   readonly random: () => number;
-  readonly sign?: NotificationSigner | undefined;
 }
 
 const IN_FLIGHT = 512;
@@ -23,7 +23,7 @@ const IN_FLIGHT_PER_HOST = 16;
 
 /** The sender for the agents of a process. */
 export function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): DeliverySender {
-  const { options, fetch, random, sign } = push;
+  const { options, fetch, random } = push;
   const { storage, clock, ids, logger } = ports;
   const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
@@ -40,8 +40,17 @@ export function senderOf(push: PushPorts, agents: readonly string[], ports: Agen
     policy: { ...DEFAULT_DELIVERY_POLICY, timeoutMs, attempts, firstDelayMs, maxDelayMs },
     limits: { inFlight, inFlightPerHost },
     headers,
-    sign,
+    sign: options.signature && signerOf(options.signature),
   });
+}
+
+/** A signer that loads its library with the first signature. */
+function signerOf(options: SignatureOptions): NotificationSigner {
+  let signer: Promise<NotificationSigner> | undefined;
+  return async (notification) => {
+    signer ??= import('../push/signatures/jwt-signer.js').then(({ jwtSigner }) => jwtSigner(options));
+    return (await signer)(notification);
+  };
 }
 
 /** The codec of the version in which a configuration was registered. */

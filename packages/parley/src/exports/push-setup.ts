@@ -1,14 +1,12 @@
 import { checkedConnections } from '../adapters/node/checked-connections.js';
 import type { HostExtension } from '../app/host-extension.js';
-import { keySetExtension } from '../app/key-set-extension.js';
 import type { PushOptions } from '../app/options/push-options.js';
 import type { PushPorts } from '../app/push-delivery.js';
+import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import { Destinations, destinationOf } from '../net/destinations.js';
 import type { GuardedFetchOptions } from '../net/guarded-fetch.js';
-import type { NotificationSigner } from '../push/delivery-sender.js';
-import { checkSigningKeys, publicKeyOf, type SignatureOptions } from '../push/signing-keys.js';
 import { systemClock } from './runtime.js';
 
 /**
@@ -36,7 +34,6 @@ export function pushPorts(subject: string, push: boolean | PushOptions): PushPor
     fetch,
     refusal: (url) => destinations.fault(url) ?? (isUnchecked ? nameProblem(destinations, url) : undefined),
     random: Math.random,
-    sign: options.signature && lazySigner(options.signature),
   };
 }
 
@@ -49,20 +46,13 @@ function loadedFetch(options: GuardedFetchOptions): DocumentFetch {
   };
 }
 
-/** Loads the library for signatures with the first one. */
-function lazySigner(options: SignatureOptions): NotificationSigner {
-  checkSigningKeys(options);
-  let signer: Promise<NotificationSigner> | undefined;
-  return async (notification) => {
-    signer ??= import('../push/signatures/jwt-signer.js').then(({ jwtSigner }) => jwtSigner(options));
-    return (await signer)(notification);
-  };
-}
-
-/** The public keys of signatures, where they are published. */
+/** The public keys of signatures, at the place where receivers look for them (RFC 7517 §5). */
 export function publishedKeys(push: boolean | PushOptions): readonly HostExtension[] {
   if (typeof push === 'boolean' || push.signature === undefined) return [];
-  return [keySetExtension(push.signature.keys.map(publicKeyOf))];
+  const { signature } = push;
+  const exchange: Exchange = async (request) =>
+    (await import('../app/key-set.js')).keySetExchange(signature.keys)(request);
+  return [{ endpoints: () => [{ path: '/.well-known/jwks.json', exchange, access: 'open', without: ['start'] }] }];
 }
 
 /** A host that cannot check addresses calls only the names that it may call at any address. */

@@ -38,6 +38,13 @@ const headers = Type.Refine(
   () => 'must not have headers of the connection, the content or the notification itself',
 );
 
+const ALGORITHMS = /^(?:EdDSA|Ed25519|(?:ES|PS|RS)(?:256|384|512))$/;
+
+function isSigningKey(value: unknown): boolean {
+  const { d, kid, alg } = Object(value) as Partial<Record<string, unknown>>;
+  return [d, kid].every((member) => typeof member === 'string' && member !== '') && ALGORITHMS.test(String(alg));
+}
+
 const number = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** The schema of the option `push`. */
@@ -55,9 +62,11 @@ export const pushSchema = anyOf(
       inFlight: number,
       inFlightPerHost: number,
       headers: Type.Optional(headers),
-      signature: Type.Optional(closed({ issuer: nonEmpty, keys: Type.Array(mapOf(custom(() => true, ''))) })),
+      signature: Type.Optional(
+        closed({ issuer: nonEmpty, keys: Type.Array(custom(isSigningKey, 'must be a private key'), { minItems: 1 }) }),
+      ),
       fetch: Type.Optional(func),
     }),
   ],
-  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, signature, fetch',
+  'must be true, false, or an object with allow, only, maxConfigs, timeoutMs, attempts, firstDelayMs, maxDelayMs, inFlight, inFlightPerHost, headers, signature (private keys in the form of RFC 7517 with kid and an asymmetric alg), fetch',
 );
