@@ -84,6 +84,10 @@ function plain(schema: Schema): Schema {
         break;
       case 'contentMediaType':
         break;
+      case 'required':
+        // 3.0 forbids an empty list.
+        if ((value as readonly string[]).length > 0) converted.required = value;
+        break;
       case 'contentSchema':
         // Tools that know the keyword from later dialects find it; others ignore it.
         converted['x-content-schema'] = toSchema30(value as Schema);
