@@ -65,11 +65,14 @@ const isPeer = (module: string) => peers.some((peer) => module === peer || modul
 /** The public paths that need no optional peer, at run time and for their types. */
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
-/** The public paths without a host, a driver or a logging library. They must load without Node.js. */
+/**
+ * The public paths without a host, a driver or a logging library. They must load without Node.js. The code for checked
+ * connections imports no module of Node.js: it asks the host for them.
+ */
 export const hostless = subpaths.filter(
   ({ files }) =>
     !files.some((file) =>
-      /^dist\/(?:adapters\/(?!fetch\/|hono\/)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|telemetry\/\w+\/)/.test(
+      /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|telemetry\/\w+\/)/.test(
         file,
       ),
     ),
