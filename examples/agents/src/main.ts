@@ -1,6 +1,6 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
-import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile } from 'parley-a2a/node';
+import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
 import type { AnswerCache } from 'parley-a2a/server';
 import { openStorage } from 'parley-a2a/storage';
@@ -58,6 +58,7 @@ async function serve(): Promise<void> {
     logger,
     trustProxy: config.trustProxy,
     ...(config.rateLimit !== undefined && { rateLimit: config.rateLimit }),
+    ...(config.cardKeys !== undefined && { cardSigning: { keys: await readCardKeys(config.cardKeys) } }),
     ...(audit && { audit }),
     ...(authenticator && { authenticator }),
     ...(config.tls && { tls: config.tls }),

@@ -7,8 +7,8 @@ import { unavailableAnswer } from './openapi/described-answers.js';
 
 /** The card, and how long it may be kept. */
 export interface AgentCardEndpointOptions {
-  /** The card as JSON. */
-  readonly json: string;
+  /** The card as JSON. A promise belongs to a card that is signed. */
+  readonly json: string | (() => Promise<string>);
   /** When the card became what it is, ms since the epoch. */
   readonly modifiedAt: number;
   /** The time for which clients may cache the card. */
@@ -21,19 +21,22 @@ export interface AgentCardEndpointOptions {
 export function agentCardEndpoint({ json, modifiedAt, maxAgeSeconds, vary }: AgentCardEndpointOptions): Exchange {
   const modified = Math.floor(modifiedAt / 1000) * 1000;
   let whole: Promise<ExchangeResponse> | undefined;
-  const makeWhole = async (): Promise<ExchangeResponse> => ({
-    status: 200,
-    headers: {
-      'content-type': 'application/json',
-      'cache-control': `public, max-age=${maxAgeSeconds}`,
-      // Weak, so that it holds for a compressed form as well.
-      etag: `W/"${await fingerprint(json, 16)}"`,
-      'last-modified': new Date(modified).toUTCString(),
-      ...(vary !== undefined && { vary }),
-    },
-    body: json,
-    verbatim: true,
-  });
+  const makeWhole = async (): Promise<ExchangeResponse> => {
+    const text = typeof json === 'string' ? json : await json();
+    return {
+      status: 200,
+      headers: {
+        'content-type': 'application/json',
+        'cache-control': `public, max-age=${maxAgeSeconds}`,
+        // Weak, so that it holds for a compressed form as well.
+        etag: `W/"${await fingerprint(text, 16)}"`,
+        'last-modified': new Date(modified).toUTCString(),
+        ...(vary !== undefined && { vary }),
+      },
+      body: text,
+      verbatim: true,
+    };
+  };
   return taking({ methods: READING, message: 'The agent card can only be read' }, async (request) => {
     whole ??= makeWhole();
     const answer = await whole;

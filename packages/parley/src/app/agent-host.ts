@@ -20,6 +20,7 @@ import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
 import { authorizationPath } from './authorization-extension.js';
+import type { LoadSignedCards } from './card-signing.js';
 import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
 import { HostSender } from './host-sender.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
@@ -66,6 +67,8 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly isTrustedProxy?: TrustedProxies | undefined;
   readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
   readonly rateLimit?: RateLimitOptions | undefined;
+  /** Signs the cards of all agents. */
+  readonly signing?: LoadSignedCards | undefined;
   readonly retention?: Partial<RetentionPolicy> | undefined;
   /** Endpoints beside the agents. If two extensions serve one path, the first one keeps it. */
   readonly extensions: readonly HostExtension[];
@@ -91,6 +94,7 @@ export class AgentHost {
   readonly #sender: HostSender | undefined;
   readonly #clock: Clock;
   readonly #groupOf: ClientGroups;
+  readonly #signing: LoadSignedCards | undefined;
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -100,6 +104,7 @@ export class AgentHost {
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
     const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
+    this.#signing = options.signing;
     this.#groupOf = clientGroups(options.isTrustedProxy);
     const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
     const streamPlaces = new KeyedPlaces({ perKey: streamsPerCaller, total: streams });
@@ -122,8 +127,8 @@ export class AgentHost {
       const setup = { path: home, options: protectedOptions, ports, callbackUrl };
       const agent = agents.get(agentOptions) ?? new ServedAgent(setup);
       agents.set(agentOptions, agent);
-      const { cardMaxAgeSeconds, baseUrl } = options;
-      return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds, baseUrl });
+      const { cardMaxAgeSeconds, baseUrl, signing } = options;
+      return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds, baseUrl, signing });
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
@@ -262,7 +267,8 @@ export class AgentHost {
 
   /** Takes over the turns of an earlier process. The first request waits for it. After a failure it may run again. */
   start(): Promise<void> {
-    this.#starting ??= Promise.all(this.#agents.map((agent) => agent.start())).then(
+    // A key that cannot sign is an error at the start.
+    this.#starting ??= Promise.all([this.#signing?.(), ...this.#agents.map((agent) => agent.start())]).then(
       () => {
         this.#started = true;
         this.#sweeper.start();

@@ -7,6 +7,7 @@ import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isLegacy } from '../operations/versions.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { keptByBase } from './base-url.js';
+import type { LoadSignedCards } from './card-signing.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import type { Access } from './middleware/gate.js';
 import { otherMethod } from './middleware/method-filter.js';
@@ -29,6 +30,8 @@ export interface AgentMountOptions {
   /** When the cards became what they are, ms since the epoch. */
   readonly modifiedAt: number;
   readonly cardMaxAgeSeconds: number;
+  /** Signs the cards. Absent: they have no signatures. */
+  readonly signing?: LoadSignedCards | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;
 }
@@ -151,10 +154,10 @@ export class AgentMount {
   }
 
   #makeView(base: string): View {
-    const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds } = this.#options;
+    const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds, signing } = this.#options;
     const card = agent.card(base === '' ? [] : this.#interfaces(base));
     const context = agent.bindingContext(card);
-    const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds });
+    const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds, signing });
     const exchange = mountExchange(this.#paths, {
       cards,
       jsonRpc: jsonRpcBinding(context, this.#codecs('jsonRpc')),

@@ -32,6 +32,7 @@ import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
+import { type LoadSignedCards, signingHandler } from './card-signing.js';
 import type { Rate } from './limits/rate-limiter.js';
 import type { AgentOptions } from './options/agent-options.js';
 
@@ -45,6 +46,8 @@ export interface AgentPorts {
   readonly heartbeatMs: number;
   /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
   readonly secrets?: SecretSealer | undefined;
+  /** Signs cards. Absent: they have no signatures. */
+  readonly signing?: LoadSignedCards | undefined;
 }
 
 /** The ports that all agents of a host share. */
@@ -181,7 +184,10 @@ export class ServedAgent {
   /** Without an authenticator a tenant is a part of the task space that every caller may name. */
   #guardedHandlerAt(card: AgentCard): RequestHandler {
     const { authenticator, tenants } = this.#options;
-    const handler = this.#handlerAt(card);
+    const { signing } = this.#ports;
+    const unsigned = this.#handlerAt(card);
+    // Outside of the interceptors, which may change an extended card.
+    const handler = signing === undefined ? unsigned : signingHandler(unsigned, signing);
     return authenticator === undefined ? handler : tenantGuardedHandler(handler, tenants);
   }
 

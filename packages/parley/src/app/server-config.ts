@@ -29,6 +29,8 @@ export interface ServerConfig {
   readonly pushAllow: readonly string[];
   /** True if the server may listen beyond loopback without authentication. */
   readonly allowAnonymous: boolean;
+  /** Files for `readCardKeys` and `cardSigning` of a server; absent: cards are not signed. */
+  readonly cardKeys?: readonly string[];
   /** For `rateLimit` of a server; absent: no limit. */
   readonly rateLimit?: Rate;
   /** For `cors` of a server; absent: no pages of other origins. */
@@ -66,6 +68,7 @@ const NAMES = [
   'A2A_PUSH_ALLOW',
   'A2A_ALLOW_ANONYMOUS',
   'A2A_RATE_LIMIT',
+  'A2A_CARD_KEYS',
   'A2A_CORS_ORIGINS',
   'A2A_DRAIN_SECONDS',
   'A2A_REDIS_URL',
@@ -119,6 +122,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     'hosts, addresses or ranges such as 10.0.0.0/8, separated by commas',
   );
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
+  const cardKeys = read('A2A_CARD_KEYS', pathsOf, 'files of keys, separated by commas');
   const rateLimit = read('A2A_RATE_LIMIT', parseRate, 'requests in a time, such as 100/60s');
   const corsOrigins = read(
     'A2A_CORS_ORIGINS',
@@ -143,6 +147,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     ...(hosts !== undefined && { publicHosts: hosts }),
     pushAllow: pushAllow ?? [],
     allowAnonymous: allowAnonymous ?? false,
+    ...(cardKeys !== undefined && { cardKeys }),
     ...(rateLimit !== undefined && { rateLimit }),
     ...(corsOrigins !== undefined && { corsOrigins }),
     ...(secretKeys !== undefined && { secretKeys }),
@@ -202,6 +207,11 @@ function destinationsOf(text: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+function pathsOf(text: string): readonly string[] | undefined {
+  const paths = text.split(',').map((path) => path.trim());
+  return paths.includes('') ? undefined : paths;
 }
 
 function hostsOf(text: string): readonly string[] | undefined {

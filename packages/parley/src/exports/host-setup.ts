@@ -1,6 +1,8 @@
 import type { AgentHostOptions } from '../app/agent-host.js';
 import { authorizationExtension } from '../app/authorization-extension.js';
 import type { BaseUrlRule } from '../app/base-url.js';
+import { cardKeys, cardSigning } from '../app/card-signing.js';
+import { keySetExtension } from '../app/key-set-extension.js';
 import type { Compressor } from '../app/middleware/compression.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
 import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
@@ -50,6 +52,8 @@ export interface HostSetup {
 export function hostSetup({ subject, agents, options, defaults }: HostSetupOptions): HostSetup {
   const { logger = defaults.logger } = options;
   const { operates } = defaults;
+  const signing = options.cardSigning && cardSigning(subject, options.cardSigning, options.url);
+  const published = [...publishedKeys(options.push ?? operates), ...(signing ? [cardKeys(signing)] : [])];
   const isTrustedProxy = options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined;
   return {
     host: {
@@ -68,6 +72,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       bodyMemory: options.bodyMemory,
       concurrency: options.concurrency,
       rateLimit: options.rateLimit,
+      signing,
       compression: compressionOf(options.compression ?? operates, defaults.compressor),
       metrics: metricsOf(options.metrics, operates),
       logRequests: options.logRequests ?? operates,
@@ -76,7 +81,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       extensions: [
         ...((options.health ?? operates) ? [healthExtension] : []),
         protectedResourceExtension,
-        ...publishedKeys(options.push ?? operates),
+        ...(published.length > 0 ? [keySetExtension(published)] : []),
         authorizationExtension,
       ],
     },

@@ -124,6 +124,7 @@ const NAMES = {
     'isLocalHost',
     'openAuditFile',
     'parseRate',
+    'readCardKeys',
     'readServerConfig',
   ],
   pino: ['pinoLogger'],

@@ -1,8 +1,7 @@
 import { checkedConnections } from '../adapters/node/checked-connections.js';
-import type { HostExtension } from '../app/host-extension.js';
+import type { KeySource } from '../app/key-set-extension.js';
 import type { PushOptions } from '../app/options/push-options.js';
 import type { PushPorts } from '../app/push-delivery.js';
-import type { Exchange } from '../bindings/http/exchange.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
 import { Destinations, destinationOf } from '../net/destinations.js';
@@ -46,13 +45,11 @@ function loadedFetch(options: GuardedFetchOptions): DocumentFetch {
   };
 }
 
-/** The public keys of signatures, at the place where receivers look for them (RFC 7517 §5). */
-export function publishedKeys(push: boolean | PushOptions): readonly HostExtension[] {
+/** The public keys of signatures. */
+export function publishedKeys(push: boolean | PushOptions): readonly KeySource[] {
   if (typeof push === 'boolean' || push.signature === undefined) return [];
   const { signature } = push;
-  const exchange: Exchange = async (request) =>
-    (await import('../app/key-set.js')).keySetExchange(signature.keys)(request);
-  return [{ endpoints: () => [{ path: '/.well-known/jwks.json', exchange, access: 'open', without: ['start'] }] }];
+  return [async () => signature.keys.map((await import('../push/signing-keys.js')).publicKeyOf)];
 }
 
 /** A host that cannot check addresses calls only the names that it may call at any address. */

@@ -17,6 +17,7 @@ import { systemClock } from './runtime.js';
 
 export type { AgentCardOptions, AgentSkillOptions } from '../agent-card/agent-card-options.js';
 export { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
+export type { CardJwk, CardSigningOptions } from '../agent-card/signatures/card-signing-options.js';
 export type { ConcurrencyLimits } from '../app/limits/concurrency.js';
 export type { RateLimitOptions } from '../app/limits/rate-limit-options.js';
 export type { Rate, RateDecision, RateLimiter } from '../app/limits/rate-limiter.js';

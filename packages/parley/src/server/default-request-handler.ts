@@ -6,7 +6,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '../errors/spec-errors.js';
-import { UnauthenticatedError } from '../errors/standard-errors.js';
+import { PermissionDeniedError, UnauthenticatedError } from '../errors/standard-errors.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type {
   DeleteTaskPushNotificationConfigRequest,
@@ -61,7 +61,7 @@ import { listTasks } from './task-listing.js';
 const UNLIMITED = { perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
 
 /** The extended card of a user; `undefined` if the user has none. */
-export type ExtendedAgentCards = (user: User) => AgentCard | undefined;
+export type ExtendedAgentCards = (user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
 
 /** Options of an engine for one agent. */
 export interface DefaultRequestHandlerOptions {
@@ -273,8 +273,9 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     context: ServerCallContext,
   ): Promise<AgentCard> {
     if (!this.#extendedAgentCard) throw new ExtendedAgentCardNotConfiguredError();
-    const card = context.user && this.#extendedAgentCard(context.user);
-    if (!card) throw new UnauthenticatedError(this.#challenges);
+    if (context.user === undefined) throw new UnauthenticatedError(this.#challenges);
+    const card = await this.#extendedAgentCard(context.user);
+    if (card === undefined) throw new PermissionDeniedError('This user has no extended agent card');
     return card;
   }
 

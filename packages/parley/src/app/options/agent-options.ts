@@ -51,8 +51,8 @@ export interface ServedAgentOptions extends AgentCardOptions {
    * Without an authenticator every caller may name every tenant.
    */
   readonly tenants?: TenantRule;
-  /** Makes the extended card for an authenticated caller from the public card; `undefined` if this user gets none. */
-  readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined;
+  /** Makes the extended card of a user from the public card; `undefined` if this user gets none. */
+  readonly extendedAgentCard?: (card: AgentCard, user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
   /** A message sent again leads to the outcome of the first one: how long, and for whom. */
   readonly idempotency?: IdempotencyOptions;
   /** Functions around every call, the first one outermost. They get valid requests of authenticated callers. */

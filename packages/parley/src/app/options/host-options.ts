@@ -1,3 +1,4 @@
+import type { CardSigningOptions } from '../../agent-card/signatures/card-signing-options.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { isSecretKey } from '../../secrets/secret-keys.js';
@@ -70,6 +71,8 @@ export interface HostOptions {
   readonly streamHeartbeatMs?: number;
   /** Bytes of all large request bodies in progress; beyond them large requests wait, then 429. Default: 32 MiB. */
   readonly bodyMemory?: number;
+  /** Signs the cards with these keys. Needs `url` and the package `jose`; default: no signatures. */
+  readonly cardSigning?: CardSigningOptions;
   /** The rate of requests of one address, and of one user or anonymous address; default: no limit. */
   readonly rateLimit?: RateLimitOptions;
   /** Open streams and running turns at the same time, of one caller and of all callers. */
@@ -127,6 +130,11 @@ const secretKey = custom(
   'must be a key of 32 bytes in base64 or hex',
 );
 
+const cardKey = custom(
+  (value) => typeof value === 'object' && value !== null && 'kty' in value,
+  'must be a JSON Web Key',
+);
+
 /** The schemas of HostOptions. */
 export const hostSchemas: OptionSchemas<HostOptions> = {
   authenticator: Type.Optional(withMethod('authenticate')),
@@ -141,6 +149,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bodyMemory: Type.Optional(positive),
+  cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),
   concurrency: Type.Optional(concurrencySchema),
   cors: Type.Optional(corsSchema),
