@@ -43,7 +43,7 @@ async function serve(): Promise<void> {
       '/tck': { sameAs: '/', versions: ['1.0'] },
       '/echo': echoAgent(),
       '/hello': helloAgent(),
-      '/spec': specAgent(tools),
+      '/spec': specAgent(tools, authenticator),
       '/spec03': spec03Agent(tools),
     },
     storage,

@@ -1,9 +1,12 @@
-import { BearerTokens, optional } from 'parley-a2a/auth';
+import { type Authenticator, BearerTokens, optional } from 'parley-a2a/auth';
 import type { AgentCard, AgentExecutor, AgentOptions } from 'parley-a2a/server';
 import { CARD_DEFAULTS } from './card-defaults.js';
 import { type BehaviourTools, behaviourFor } from './compliance-behaviours.js';
 import { textsOf } from './message-text.js';
 import { continueConversation, SCENARIOS } from './spec-scenarios.js';
+
+/** Only the extended card needs a credential. The token is public, so that no protected server may take it. */
+const OPEN = optional(new BearerTokens([{ token: 'acceptance-token', subject: 'acceptance' }]));
 
 const HELP = [
   'Begin your message with one of these keywords:',
@@ -19,7 +22,7 @@ const ADMIN_SKILL = {
 };
 
 /** An agent with one scenario of the protocol per keyword. A message begins with the keyword. */
-export function specAgent(tools: BehaviourTools) {
+export function specAgent(tools: BehaviourTools, authenticator: Authenticator = OPEN) {
   const executor: AgentExecutor = {
     replies: 'either',
     async execute(context, events) {
@@ -51,8 +54,7 @@ export function specAgent(tools: BehaviourTools) {
       tags,
       examples: [`${keyword} hello`],
     })),
-    // Only the extended card needs a credential.
-    authenticator: optional(new BearerTokens([{ token: 'acceptance-token', subject: 'acceptance' }])),
+    authenticator,
     extendedAgentCard: (card: AgentCard): AgentCard => ({ ...card, skills: [...card.skills, ADMIN_SKILL] }),
   } satisfies AgentOptions;
 }
