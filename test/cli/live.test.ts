@@ -264,7 +264,7 @@ describe.each(agentKinds())('against $name', ({ start }) => {
     expect(await json('task', 'push-config', 'get', id, 'h-1')).toMatchObject({ id: 'h-1' });
     expect(await json('task', 'push-config', 'list', id)).toMatchObject({ configs: [{ id: 'h-1' }] });
     expect((await run(['task', 'push-config', 'list', id])).stdout).toMatch(
-      /^Webhook: h-1\nURL: .*\nToken: <redacted>$/m,
+      /^Webhook: h-1\nURL: \S+(?:\nToken: <redacted>)?$/m,
     );
     expect(await json('task', 'push-config', 'delete', id, 'h-1')).toEqual({});
     expect(await json('task', 'push-config', 'list', id)).toMatchObject({ configs: [] });

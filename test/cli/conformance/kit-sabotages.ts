@@ -184,6 +184,10 @@ export const KIT_SABOTAGES: Sabotages = {
   'ListTasks refuses a page token that it never gave': {
     'begins anew': requests(asksFor('pageToken', 'parley!'), set('pageToken', undefined)),
   },
+};
+
+/** The same of an agent that offers no push notifications. */
+export const PUSHLESS_SABOTAGES: Sabotages = {
   'a push configuration cannot be created if the card offers none': {
     'makes it': {
       tampersWith: calls('CreateTaskPushNotificationConfig'),

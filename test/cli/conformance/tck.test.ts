@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ExampleServer } from '../../interop/example-server.js';
 import { agentKinds, type LiveAgent } from '../agents/agents.js';
 import { parley, parleyJson } from '../parley.js';
-import { KIT_SABOTAGES, PUSH_SABOTAGES } from './kit-sabotages.js';
+import { KIT_SABOTAGES, PUSH_SABOTAGES, PUSHLESS_SABOTAGES } from './kit-sabotages.js';
 import {
   EXTENDED_CARD_SABOTAGES,
   JSON_RPC_SABOTAGES,
@@ -49,6 +49,7 @@ function casesOf(sabotages: Sabotages, bindings: readonly TamperedCall['binding'
 const ALL_SABOTAGES: Sabotages = {
   ...KIT_SABOTAGES,
   ...PUSH_SABOTAGES,
+  ...PUSHLESS_SABOTAGES,
   ...WIRE_SABOTAGES,
   ...JSON_RPC_SABOTAGES,
   ...EXTENDED_CARD_SABOTAGES,
@@ -134,6 +135,10 @@ describe('CONFORM_001: an agent that offers push notifications and does them bad
 });
 
 describe.concurrent('CONFORM_001: a bad agent fails what it does not do, and nothing else', () => {
+  it.each(casesOf(PUSHLESS_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
+    expect(await faultsOf(`${example.url}/spec`, bad)).toEqual([bad.requirement]);
+  });
+
   it.each(casesOf(KIT_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
     expect(await faultsOf(`${example.url}/tck`, bad)).toEqual([bad.requirement]);
   });
