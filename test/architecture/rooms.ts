@@ -65,7 +65,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   'push/receiver': { rooms: [...VALUES, 'net', 'codec', 'auth'] },
-  'push/signatures': { rooms: ['runtime'], modules: ['jose'] },
+  'push/signatures': { rooms: ['errors', 'runtime'], modules: ['jose'] },
   bindings: {
     rooms: [
       ...VALUES,

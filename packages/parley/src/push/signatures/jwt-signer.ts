@@ -1,4 +1,4 @@
-import { importJWK, SignJWT } from 'jose';
+import { OptionsError } from '../../errors/options-error.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import type { NotificationSigner } from '../delivery-sender.js';
 import type { SignatureOptions } from '../signing-keys.js';
@@ -10,6 +10,10 @@ export async function jwtSigner({ issuer, keys }: SignatureOptions): Promise<Not
   const [jwk] = keys;
   if (jwk === undefined) throw new TypeError('A signer has a key');
   const { kid, alg } = jwk;
+  // A bundle without the optional package still builds.
+  const { importJWK, SignJWT } = await import('jose').catch(() => {
+    throw new OptionsError('push', ['signatures need a package: npm install jose']);
+  });
   const key = await importJWK(jwk, alg);
   return async ({ id, url, body, now }) => {
     const issuedAt = Math.floor(now / 1_000);
