@@ -55,12 +55,14 @@ export function specAgent(tools: BehaviourTools, authenticator: Authenticator = 
       examples: [`${keyword} hello`],
     })),
     authenticator,
+    // A tenant is a plain partition here: every caller may name every one.
+    tenants: () => true,
     extendedAgentCard: (card: AgentCard): AgentCard => ({ ...card, skills: [...card.skills, ADMIN_SKILL] }),
   } satisfies AgentOptions;
 }
 
 /** The same agent for 0.3 only, with its own tasks and without an extended card. */
 export function spec03Agent(tools: BehaviourTools): AgentOptions {
-  const { authenticator: _, extendedAgentCard: __, ...spec } = specAgent(tools);
+  const { authenticator: _, extendedAgentCard: __, tenants: ___, ...spec } = specAgent(tools);
   return { ...spec, id: 'spec03', name: 'Spec Agent (0.3)', versions: ['0.3'] };
 }
