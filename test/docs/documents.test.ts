@@ -120,3 +120,21 @@ describe('the configuration reference', () => {
     expect(own.filter((name) => !documented.includes(name))).toEqual([]);
   });
 });
+
+describe('the threat model', () => {
+  const rows = read('docs/security.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| threat |') && !line.startsWith('| --- |'));
+
+  it('has threats', () => {
+    expect(rows.length).toBeGreaterThan(25);
+  });
+
+  it.each(rows)('names the tests of a threat, and they exist: %s', (row) => {
+    const tests = Array.from((row.split('|')[3] ?? '').matchAll(/`([^`]+)`/g), ([, path]) => path ?? '');
+    expect(tests).not.toEqual([]);
+    expect(tests.filter((path) => !/(?:^|\/)test\/|\.test\.ts$/.test(path) || !existsSync(join(root, path)))).toEqual(
+      [],
+    );
+  });
+});
