@@ -13,6 +13,7 @@ import { pushRules } from '../push/push-rules.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { Clock } from '../runtime/clock.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
+import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
@@ -26,7 +27,6 @@ import { HostSender } from './host-sender.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
-import type { RateLimits } from './limits/rate-limits.js';
 import { varying } from './middleware/answer-headers.js';
 import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
@@ -210,7 +210,7 @@ export class AgentHost {
     const hasRates =
       rateLimit !== undefined || this.#agents.some(({ ratePerPrincipal }) => ratePerPrincipal !== undefined);
     if (!hasRates) return undefined;
-    const load = async () => {
+    const rates = new LoadedOnDemand(async () => {
       const { RateLimits } = await import('./limits/rate-limits.js');
       const agentRate = (request: ExchangeRequest) => {
         const { id, ratePerPrincipal: rate } = this.#mountOf(request)?.agent ?? {};
@@ -224,12 +224,8 @@ export class AgentHost {
         clock,
         logger,
       });
-    };
-    let loading: Promise<RateLimits> | undefined;
-    return () => {
-      loading ??= load();
-      return loading;
-    };
+    });
+    return () => rates.get();
   }
 
   /** The paths of the agents that take calls without a credential. */

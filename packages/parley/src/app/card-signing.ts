@@ -4,6 +4,7 @@ import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
+import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { ServerCallContext } from '../server/server-call-context.js';
 import { KEY_SET_PATH, type KeySource } from './key-set-extension.js';
@@ -20,13 +21,11 @@ export function cardSigning(subject: string, options: CardSigningOptions, url: s
   if (url === undefined) {
     throw new OptionsError(subject, ['cardSigning: needs url (A2A_PUBLIC_URL), because signed cards name addresses']);
   }
-  let loading: Promise<SignedCards> | undefined;
-  return () => {
-    loading ??= import('./signed-cards.js').then(({ SignedCards }) =>
-      SignedCards.by(options, `${url.replace(/(?<!\/)\/+$/, '')}${KEY_SET_PATH}`),
-    );
-    return loading;
-  };
+  const cards = new LoadedOnDemand(async () => {
+    const { SignedCards } = await import('./signed-cards.js');
+    return SignedCards.by(options, `${url.replace(/(?<!\/)\/+$/, '')}${KEY_SET_PATH}`);
+  });
+  return () => cards.get();
 }
 
 /** The public keys of the signatures of cards. */

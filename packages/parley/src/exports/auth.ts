@@ -41,6 +41,7 @@ export type {
 export type { ForwardedCertificates } from '../auth/schemes/forwarded-certificate.js';
 export type { KeyPlace } from '../auth/schemes/key-places.js';
 export { type User, userId } from '../auth/user.js';
+export * from './token-schemes.js';
 
 /**
  * Fixed keys in a header, a query parameter, a cookie, or as an HTTP Bearer scheme. The id of a user is
@@ -63,7 +64,6 @@ export class BearerTokens extends BearerTokensScheme {
     super({ ...options, tokens, clock: systemClock });
   }
 }
-export * from './token-schemes.js';
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 

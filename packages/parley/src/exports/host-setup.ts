@@ -13,6 +13,7 @@ import { OptionsError } from '../errors/options-error.js';
 import { clientAddress } from '../net/client-address.js';
 import { publicHosts } from '../net/public-hosts.js';
 import { trustedProxies } from '../net/trusted-proxy.js';
+import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { SecretSealer } from '../server/authorization.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { sealedStorage } from '../store/sealed-storage.js';
@@ -115,13 +116,12 @@ function taskPlace({ subject, agents, options: { storage, taskStore: store }, lo
 
 /** Loaded with the first secret: most servers never have one. */
 function sealer(keys: readonly string[]): SecretSealer {
-  let loading: Promise<SecretSealer> | undefined;
-  const box = () => {
-    loading ??= import('../secrets/secret-box.js').then(({ SecretBox }) => new SecretBox(keys));
-    return loading;
-  };
+  const box = new LoadedOnDemand(async () => {
+    const { SecretBox } = await import('../secrets/secret-box.js');
+    return new SecretBox(keys);
+  });
   return {
-    seal: async (...secret) => (await box()).seal(...secret),
-    open: async (...secret) => (await box()).open(...secret),
+    seal: async (...secret) => (await box.get()).seal(...secret),
+    open: async (...secret) => (await box.get()).open(...secret),
   };
 }

@@ -1,3 +1,4 @@
+import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { TaskStorage } from './task-storage.js';
 
@@ -13,19 +14,18 @@ export interface SealedStorageOptions {
  * configuration that cannot be decrypted is an error for its reader, and its deliveries are parked.
  */
 export function sealedStorage(storage: TaskStorage, options: SealedStorageOptions): TaskStorage {
-  let loading: Promise<import('./sealed-configs.js').SealedConfigs> | undefined;
   // Loaded with the first configuration: most servers never have one.
-  const configs = () => {
-    loading ??= import('./sealed-configs.js').then(({ SealedConfigs }) => new SealedConfigs(storage, options));
-    return loading;
-  };
+  const configs = new LoadedOnDemand(async () => {
+    const { SealedConfigs } = await import('./sealed-configs.js');
+    return new SealedConfigs(storage, options);
+  });
   const replaced: Partial<TaskStorage> = {
     accept: async (acceptance) =>
-      acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs()).accept(acceptance),
-    putPushConfig: async (...call) => (await configs()).putPushConfig(...call),
-    pushConfig: async (...call) => (await configs()).pushConfig(...call),
-    pushConfigs: async (...call) => (await configs()).pushConfigs(...call),
-    claimDeliveries: async (request) => (await configs()).claimDeliveries(request),
+      acceptance.pushConfig === undefined ? storage.accept(acceptance) : (await configs.get()).accept(acceptance),
+    putPushConfig: async (...call) => (await configs.get()).putPushConfig(...call),
+    pushConfig: async (...call) => (await configs.get()).pushConfig(...call),
+    pushConfigs: async (...call) => (await configs.get()).pushConfigs(...call),
+    claimDeliveries: async (request) => (await configs.get()).claimDeliveries(request),
   };
   const bound = new Map<unknown, unknown>(Object.entries(replaced));
   return new Proxy(storage, {

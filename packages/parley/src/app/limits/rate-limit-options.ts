@@ -20,8 +20,6 @@ export const DEFAULT_RATE_KEYS = 100_000;
 const requests = Type.Integer({ minimum: 1 });
 const windowMs = Type.Number({ minimum: 1, maximum: 86_400_000 });
 
-/** The schema of a rate. */
-export const rateSchema = closed({ requests, windowMs });
 /** The schema of a rate, or `false` for none. */
 export const optionalRateSchema = custom(
   (value) => value === false || isRate(value),

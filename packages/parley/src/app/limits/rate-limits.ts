@@ -1,4 +1,4 @@
-import type { User } from '../../auth/user.js';
+import { addressKeyOf, callerKeyOf } from '../../auth/user.js';
 import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { ClientGroups } from '../../net/client-address.js';
@@ -74,7 +74,7 @@ export class RateLimits {
       ruleOf: (request) => {
         const { agent = '', rate = this.#perPrincipal } = agentRate(request) ?? {};
         if (rate === undefined || rate === false) return undefined;
-        const principal = principalOf(request.user) ?? `address|${groupOf(request) ?? UNKNOWN}`;
+        const principal = callerKeyOf(request.user?.id) ?? addressKeyOf(groupOf(request) ?? UNKNOWN);
         return { key: `${agent}|${principal}`, rate };
       },
     });
@@ -95,8 +95,4 @@ export class RateLimits {
     const { reached, logger } = this.#options;
     return withRate(next, { limit, limiter: this.#limiter, ruleOf, refusalOf, reached, logger });
   }
-}
-
-function principalOf(user: User | undefined): string | undefined {
-  return user === undefined ? undefined : `user|${user.id}`;
 }

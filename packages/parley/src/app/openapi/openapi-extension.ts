@@ -1,4 +1,5 @@
 import type { Exchange } from '../../bindings/http/exchange.js';
+import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { HostExtension, HostView } from '../host-extension.js';
 import type { MiddlewareName } from '../middleware/request-way.js';
 
@@ -11,13 +12,12 @@ const WITHOUT: readonly MiddlewareName[] = ['start'];
 /** The description of a host. The first request loads the code that makes it: a fifth of the code of a server. */
 export const openApiExtension: HostExtension = {
   endpoints: (host) => {
-    let loading: Promise<ReadonlyMap<string, Exchange>> | undefined;
+    const exchanges = new LoadedOnDemand(() => exchangesOf(host));
     return PATHS.map((path) => ({
       path,
       without: WITHOUT,
       exchange: async (request) => {
-        loading ??= load(host);
-        const exchange = (await loading).get(path);
+        const exchange = (await exchanges.get()).get(path);
         if (exchange === undefined) throw new TypeError(`There is no description at ${path}`);
         return exchange(request);
       },
@@ -25,7 +25,7 @@ export const openApiExtension: HostExtension = {
   },
 };
 
-async function load(host: HostView): Promise<ReadonlyMap<string, Exchange>> {
+async function exchangesOf(host: HostView): Promise<ReadonlyMap<string, Exchange>> {
   const { hostDescription } = await import('./host-description.js');
   return hostDescription(host);
 }

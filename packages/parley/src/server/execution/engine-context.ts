@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { EqualTimers } from '../../runtime/equal-timers.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { KeyedPlaces } from '../../runtime/keyed-places.js';
+import type { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { CallerContext, Lease, Scope, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -11,7 +12,6 @@ import type { AgentExecutor } from '../agent-executor.js';
 import type { SecretSealer } from '../authorization.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { Authorizations } from './authorizations.js';
-import type { LoadedOnDemand } from './loaded-on-demand.js';
 import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
 

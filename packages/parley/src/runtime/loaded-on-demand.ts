@@ -1,4 +1,4 @@
-/** A part of an engine that most engines never need. */
+/** A part that most processes never need. Its code is loaded when it is first used. */
 export class LoadedOnDemand<Part> {
   readonly #load: () => Promise<Part>;
   #loading: Promise<Part> | undefined;
