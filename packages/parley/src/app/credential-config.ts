@@ -1,6 +1,6 @@
-import type { ApiKey } from '../auth/schemes/api-key.js';
-import { apiKeyProblems } from '../auth/schemes/api-key.js';
+import { type ApiKey, apiKeyProblems } from '../auth/schemes/api-key.js';
 import type { TlsOptions } from './options/tls-options.js';
+import type { ReadVariable } from './variables.js';
 
 /** The credentials that a ready-made server takes. `credentialAuthenticator` makes the authenticator for them. */
 export interface CredentialConfig {
@@ -13,26 +13,21 @@ export interface CredentialConfig {
   readonly clientCertificates?: boolean;
 }
 
-/** A variable of credentials. */
-export type CredentialVariable =
-  | 'A2A_API_KEYS'
-  | 'A2A_API_KEYS_FILE'
-  | 'A2A_BASIC_USERS_FILE'
-  | 'A2A_TLS_CERT'
-  | 'A2A_TLS_KEY'
-  | 'A2A_TLS_CLIENT_CA';
-
-type ReadVariable = <T>(
-  name: CredentialVariable,
-  parse: (text: string) => T | undefined,
-  right: string,
-) => T | undefined;
+/** The variables that `readCredentialConfig` reads. */
+export const CREDENTIAL_NAMES = [
+  'A2A_API_KEYS',
+  'A2A_API_KEYS_FILE',
+  'A2A_BASIC_USERS_FILE',
+  'A2A_TLS_CERT',
+  'A2A_TLS_KEY',
+  'A2A_TLS_CLIENT_CA',
+] as const;
 
 const path = (text: string) => text;
 
 /** The credentials and the TLS that the environment asks for. Adds to the problems. */
 export function readCredentialConfig(
-  read: ReadVariable,
+  read: ReadVariable<(typeof CREDENTIAL_NAMES)[number]>,
   problems: string[],
 ): { readonly credentials?: CredentialConfig; readonly tls?: TlsOptions } {
   const apiKeys = read('A2A_API_KEYS', apiKeysOf, 'subject=key or subject=sha256:hash, separated by commas');

@@ -5,13 +5,14 @@ import { trustedProxies } from '../net/trusted-proxy.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { isSecretName } from '../telemetry/redaction.js';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/text-logger.js';
-import { type CredentialConfig, readCredentialConfig } from './credential-config.js';
+import { CREDENTIAL_NAMES, type CredentialConfig, readCredentialConfig } from './credential-config.js';
 import { parseRate } from './limits/rate-limit-options.js';
 import type { Rate } from './limits/rate-limiter.js';
 import { corsSchema } from './middleware/cors.js';
 import { closestName, isOption } from './options/check-options.js';
 import type { TlsOptions } from './options/tls-options.js';
 import { readTokenConfig, TOKEN_NAMES, type TokenConfig } from './token-config.js';
+import { booleanOf, listOf } from './variables.js';
 
 /** The settings of a ready-made server. */
 export interface ServerConfig {
@@ -75,13 +76,8 @@ const NAMES = [
   'A2A_SECRET_KEYS',
   'A2A_CACHE_TTL_SECONDS',
   'A2A_AUDIT_FILE',
-  'A2A_API_KEYS',
-  'A2A_API_KEYS_FILE',
-  'A2A_BASIC_USERS_FILE',
-  'A2A_TLS_CERT',
-  'A2A_TLS_KEY',
-  'A2A_TLS_CLIENT_CA',
   'LOG_LEVEL',
+  ...CREDENTIAL_NAMES,
   ...TOKEN_NAMES,
 ] as const;
 
@@ -112,17 +108,21 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   );
   const trustProxy = read(
     'A2A_TRUST_PROXY',
-    proxiesOf,
+    (text) => listOf(text, trustedProxies),
     'addresses, ranges such as 10.0.0.0/8, or loopback, separated by commas',
   );
-  const hosts = read('A2A_PUBLIC_HOSTS', hostsOf, 'hosts such as agents.example.com, separated by commas');
+  const hosts = read(
+    'A2A_PUBLIC_HOSTS',
+    (text) => listOf(text, publicHosts),
+    'hosts such as agents.example.com, separated by commas',
+  );
   const pushAllow = read(
     'A2A_PUSH_ALLOW',
-    destinationsOf,
+    (text) => listOf(text, (allow) => new Destinations({ allow })),
     'hosts, addresses or ranges such as 10.0.0.0/8, separated by commas',
   );
   const allowAnonymous = read('A2A_ALLOW_ANONYMOUS', booleanOf, 'true or false');
-  const cardKeys = read('A2A_CARD_KEYS', pathsOf, 'files of keys, separated by commas');
+  const cardKeys = read('A2A_CARD_KEYS', (text) => listOf(text), 'files of keys, separated by commas');
   const rateLimit = read('A2A_RATE_LIMIT', parseRate, 'requests in a time, such as 100/60s');
   const corsOrigins = read(
     'A2A_CORS_ORIGINS',
@@ -189,49 +189,14 @@ function publicUrlOf(text: string): string | undefined {
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
-function proxiesOf(text: string): readonly string[] | undefined {
-  const entries = text.split(',').map((entry) => entry.trim());
-  try {
-    trustedProxies(entries);
-    return entries;
-  } catch {
-    return undefined;
-  }
-}
-
-function destinationsOf(text: string): readonly string[] | undefined {
-  const allow = text.split(',').map((entry) => entry.trim());
-  try {
-    new Destinations({ allow });
-    return allow;
-  } catch {
-    return undefined;
-  }
-}
-
-function pathsOf(text: string): readonly string[] | undefined {
-  const paths = text.split(',').map((path) => path.trim());
-  return paths.includes('') ? undefined : paths;
-}
-
-function hostsOf(text: string): readonly string[] | undefined {
-  const entries = text.split(',').map((entry) => entry.trim());
-  try {
-    publicHosts(entries);
-    return entries;
-  } catch {
-    return undefined;
-  }
-}
-
 function originsOf(text: string): '*' | readonly string[] | undefined {
-  const origins = text === '*' ? text : text.split(',').map((entry) => entry.trim());
+  const origins = text === '*' ? text : listOf(text);
   return isOption(corsSchema, origins) ? origins : undefined;
 }
 
 function keysOf(text: string): readonly string[] | undefined {
-  const keys = text.split(',').map((key) => key.trim());
-  return keys.every(isSecretKey) ? keys : undefined;
+  const keys = listOf(text);
+  return keys?.every(isSecretKey) ? keys : undefined;
 }
 
 function secondsOf(text: string): number | undefined {
@@ -245,10 +210,6 @@ function redisOf(text: string): string | undefined {
 
 function ttlOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 86_400 ? Number(text) : undefined;
-}
-
-function booleanOf(text: string): boolean | undefined {
-  return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
 function levelOf(text: string): LogLevel | undefined {

@@ -1,5 +1,6 @@
 import { urlFault } from '../auth/tokens/token-documents.js';
 import { ASYMMETRIC_ALGORITHMS } from '../auth/tokens/token-options.js';
+import { booleanOf, listOf, type ReadVariable } from './variables.js';
 
 /** The tokens that a ready-made server takes. `tokenAuthenticator` makes the authenticator for them. */
 export interface TokenConfig {
@@ -31,29 +32,26 @@ export const TOKEN_NAMES = [
   'A2A_AUTH_PLAIN_HTTP',
 ] as const;
 
-/** A variable of tokens. */
-export type TokenVariable = (typeof TOKEN_NAMES)[number];
-
-/** Reads a variable. `right` tells the user a correct value, if `parse` returns `undefined`. */
-export type ReadVariable = <T>(
-  name: TokenVariable,
-  parse: (text: string) => T | undefined,
-  right: string,
-) => T | undefined;
-
 /** The tokens that the environment asks for; `undefined` if it names no issuer. Adds to the problems. */
-export function readTokenConfig(read: ReadVariable, problems: string[]): TokenConfig | undefined {
+export function readTokenConfig(
+  read: ReadVariable<(typeof TOKEN_NAMES)[number]>,
+  problems: string[],
+): TokenConfig | undefined {
   const plainHttp = read('A2A_AUTH_PLAIN_HTTP', booleanOf, 'true or false');
   const url = (text: string) => (urlFault(text, plainHttp === true) === undefined ? text : undefined);
   const right = 'an https url; A2A_AUTH_PLAIN_HTTP=true allows http';
   const openId = read('A2A_OIDC_ISSUER', url, right);
   const jwtIssuer = read('A2A_JWT_ISSUER', url, right);
   const jwksUrl = read('A2A_JWKS_URL', url, right);
-  const audience = read('A2A_JWT_AUDIENCE', wordsOf, 'audiences, separated by commas');
+  const audience = read('A2A_JWT_AUDIENCE', (text) => listOf(text), 'audiences, separated by commas');
   const algorithms = read('A2A_JWT_ALGORITHMS', algorithmsOf, `some of ${ASYMMETRIC_ALGORITHMS.join(', ')}`);
   const requiredScopes = read('A2A_REQUIRED_SCOPES', scopesOf, 'scopes, separated by blanks or commas');
   const tenantClaim = read('A2A_TENANT_CLAIM', (text) => text, 'the name of a claim');
-  const allow = read('A2A_AUTH_ALLOW_HOSTS', wordsOf, 'hosts such as keycloak.internal:8080, separated by commas');
+  const allow = read(
+    'A2A_AUTH_ALLOW_HOSTS',
+    (text) => listOf(text),
+    'hosts such as keycloak.internal:8080, separated by commas',
+  );
   const issuer = openId ?? jwtIssuer;
   if (openId !== undefined && (jwtIssuer !== undefined || jwksUrl !== undefined))
     problems.push('A2A_OIDC_ISSUER stands alone: its discovery document names the keys');
@@ -78,18 +76,9 @@ export function readTokenConfig(read: ReadVariable, problems: string[]): TokenCo
   };
 }
 
-function booleanOf(text: string): boolean | undefined {
-  return text === 'true' ? true : text === 'false' ? false : undefined;
-}
-
-function wordsOf(text: string): readonly string[] | undefined {
-  const words = text.split(',').map((word) => word.trim());
-  return words.includes('') ? undefined : words;
-}
-
 function algorithmsOf(text: string): readonly string[] | undefined {
   const known: readonly string[] = ASYMMETRIC_ALGORITHMS;
-  const named = wordsOf(text);
+  const named = listOf(text);
   return named?.every((name) => known.includes(name)) ? named : undefined;
 }
 
