@@ -4,7 +4,7 @@ import type { Authentication, Authenticator, Credentials } from './authenticator
 import type { User } from './user.js';
 
 /** The reason why a user meets no requirement. */
-export interface UnmetRequirement {
+interface UnmetRequirement {
   /** The scopes that the user lacks. Empty: the user needs a credential of another scheme. */
   readonly missingScopes: readonly string[];
 }
@@ -23,7 +23,7 @@ export function requirementsOf({
  * The reason why a user meets none of the requirements; `undefined` if one is met, or if there are none. The schemes of
  * a user from an authenticator that does not name them count as satisfied.
  */
-export function unmetRequirement(
+function unmetRequirement(
   user: User | undefined,
   requirements: readonly SecurityRequirement[] | undefined,
 ): UnmetRequirement | undefined {
