@@ -250,6 +250,10 @@ describe('behind a proxy that ends TLS', () => {
     [`Hash=${other};URI=x,Hash=${fingerprint}`, 'mtls|ada'],
     [`Hash=${fingerprint},Hash=${other}`, 401],
     [`Hash=${other};Subject="a;Hash=${fingerprint},Hash=${fingerprint}"`, 401],
+    // The client has sent an open quote before the element of the proxy.
+    [`Hash=${fingerprint};Subject=",By=x;Hash=${other};Subject="CN=eve"`, 401],
+    [`Hash=${fingerprint};Subject="\\,Hash=${other};Subject="CN=eve";URI=x`, 401],
+    [`Hash=${other};Subject=",By=x;Hash=${fingerprint};Subject="O=a, b,CN=ada"`, 'mtls|ada'],
     [`Subject="CN=ada"`, 401],
     ['nothing', 401],
     [`Hash="${'"'.repeat(3)}`, 401],

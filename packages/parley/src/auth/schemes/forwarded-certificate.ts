@@ -80,8 +80,7 @@ function readX509(
 
 /** Reads the last element of the header, which the trusted proxy has added. The client may have sent others. */
 function readEnvoy(text: string): ClientCertificate {
-  const element = split(text, ',').at(-1) ?? '';
-  const pairs = split(element, ';').map((pair) => {
+  const pairs = split(lastElement(text), ';').map((pair) => {
     const mark = pair.indexOf('=');
     return [pair.slice(0, mark).trim().toLowerCase(), unquoted(pair.slice(mark + 1).trim())] as const;
   });
@@ -91,6 +90,26 @@ function readEnvoy(text: string): ClientCertificate {
   const certificate = { subject, dnsNames: named('dns'), uris: named('uri'), emails: [] };
   if (hash === undefined || !/^[0-9a-f]{64}$/.test(hash)) return MALFORMED;
   return { ...certificate, fingerprint: hash };
+}
+
+/**
+ * The text after the last comma outside of double quotes. It reads from the end: an open quote of the client must not
+ * swallow the element of the proxy after it.
+ */
+function lastElement(text: string): string {
+  let isQuoted = false;
+  for (let at = text.length - 1; at >= 0; at--) {
+    if (text[at] === '"' && !isEscaped(text, at)) isQuoted = !isQuoted;
+    else if (text[at] === ',' && !isQuoted) return text.slice(at + 1);
+  }
+  return text;
+}
+
+/** True if an odd number of backslashes stands before a place. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (text[before - 1] === '\\') before -= 1;
+  return (at - before) % 2 === 1;
 }
 
 /** Splits a text outside of its double quotes. */
