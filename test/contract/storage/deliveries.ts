@@ -85,6 +85,22 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(await settleAll(second)).toBe(false);
     });
 
+    it('of a configuration that was deleted and added again do not belong to the earlier holder', async () => {
+      const { storage, clock } = tested;
+      const play = await pushed('t1');
+      const earlier = await claimOne();
+      await storage.deletePushConfig(ALICE, 't1', 'hook');
+      clock.pass(1);
+      await storage.putPushConfig(ALICE, { ...CONFIG, url: 'https://example.com/other', taskId: 't1' });
+      await play.write([play.chunk('a')]);
+      const later = await claimOne();
+      expect(await storage.settleDelivery(earlier, { kind: 'park', reason: 'HTTP status 410', status: 410 })).toBe(
+        false,
+      );
+      expect(only((await list()).queues)).not.toHaveProperty('parked');
+      expect(await settleAll(later)).toBe(true);
+    });
+
     it('are settled after the end of the lease as long as no other node has claimed them', async () => {
       await pushed('t1');
       const claimed = await claimOne();

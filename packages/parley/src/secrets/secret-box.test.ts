@@ -49,6 +49,9 @@ describe('a secret box', () => {
       const changed = sealed.slice(0, at) + other + sealed.slice(at + 1);
       await expect(box.open(changed, PLACE)).rejects.toThrow('was changed or moved');
     }
+    // A text cut short may be no base64 any more.
+    for (let end = sealed.length - 1; end >= start + 38; end--)
+      await expect(box.open(sealed.slice(0, end), PLACE)).rejects.toBeInstanceOf(SecretError);
   });
 
   it('returns a text from before there were keys, and never one that is encrypted', async () => {

@@ -62,9 +62,9 @@ export class SecretBox {
     if (id === '') return text;
     const key = (await this.#keys).all.get(id);
     if (key === undefined) throw missingKey(id);
-    const bytes = bytesOf(content);
-    const algorithm = { name: 'AES-GCM', iv: bytes.slice(0, IV_BYTES), additionalData: placeBytes(place) };
     try {
+      const bytes = bytesOf(content);
+      const algorithm = { name: 'AES-GCM', iv: bytes.slice(0, IV_BYTES), additionalData: placeBytes(place) };
       return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key.seal, bytes.slice(IV_BYTES)));
     } catch {
       throw new SecretError(`A secret encrypted with the key ${id} cannot be decrypted: its text was changed or moved`);

@@ -22,9 +22,12 @@ export interface DeliveryLog {
   readonly last: number;
 }
 
-/** The queue of a new configuration. It begins behind `position`. */
+/**
+ * The queue of a new configuration. It begins behind `position`. Its epochs begin with the time: the holder of a
+ * deleted configuration of the same id must not settle for it.
+ */
 export function newDeliveryQueue(position: number, last: number, now: number): DeliveryHead {
-  return renewedQueue({ position, epoch: -1 }, last, now);
+  return renewedQueue({ position, epoch: now }, last, now);
 }
 
 /** The queue after its task got records. Undefined if that changes nothing: the queue is parked, or due already. */
