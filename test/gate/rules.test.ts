@@ -70,6 +70,13 @@ describe('the authenticator of an agent', () => {
     expect((await read('/healthz')).status).toBe(200);
   });
 
+  it('lets no user pass whose end is no time: such a credential would never end', async () => {
+    const user = { id: 'ada', expiresAt: Date.parse('tomorrow') };
+    const authenticator: Authenticator = { challenges: ['X'], authenticate: () => ({ kind: 'user', user }) };
+    const { statuses } = hostOf({ agents: { '/agent': { agent, authenticator } } });
+    expect(await statuses('/agent/tasks', [undefined])).toEqual([500]);
+  });
+
   it('that is optional takes anonymous callers, and no wrong credential', async () => {
     const { statuses, read } = hostOf({ agents: { '/agent': { agent, authenticator: optional('ada') } } });
     for (const path of ['/agent/tasks', '/docs', '/metrics', '/']) {
