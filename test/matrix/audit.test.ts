@@ -95,6 +95,45 @@ describe('the audit log of a server (Spec §13.4)', () => {
     await server.close();
   });
 
+  it('has the address of the client, also behind a trusted proxy, and requests beyond a rate', async () => {
+    const records: AuditRecord[] = [];
+    const server = createA2AServer({
+      agent: () => 'ok',
+      trustProxy: ['loopback'],
+      rateLimit: { perAddress: { requests: 1, windowMs: 3_600_000 } },
+      audit: { write: (record) => void records.push(record) },
+      logger: new CapturingLogger(),
+    });
+    const { url } = await server.listen(0);
+    const list = async (headers: Record<string, string> = {}) => {
+      const answer = await fetch(`${url}/a2a/rest/tasks`, { headers: { 'a2a-version': '1.0', ...headers } });
+      await answer.text();
+    };
+    await list();
+    // The first address is a claim of the client. The proxy of this machine has seen the second one.
+    for (let call = 0; call < 2; call += 1) await list({ 'x-forwarded-for': '203.0.113.9, 192.0.2.1' });
+    await list({ forwarded: 'for="[2001:db8::17]:4711"' });
+    expect(records.map(({ outcome, code, status, address }) => [outcome, code, status, address])).toEqual([
+      ['done', 'OK', 200, '127.0.0.1'],
+      ['done', 'OK', 200, '192.0.2.1'],
+      ['refused', 'RESOURCE_EXHAUSTED', 429, '192.0.2.1'],
+      ['done', 'OK', 200, '2001:db8::17'],
+    ]);
+    expect(records[2]).toMatchObject({ principal: { kind: 'anonymous' }, method: 'GET', path: '/a2a/rest/tasks' });
+    await server.close();
+  });
+
+  it('believes no forwarded address without a trusted proxy', async () => {
+    const records: AuditRecord[] = [];
+    const write = (record: AuditRecord) => void records.push(record);
+    const server = createA2AServer({ agent: () => 'ok', audit: { write }, logger: new CapturingLogger() });
+    const { url } = await server.listen(0);
+    const headers = { 'a2a-version': '1.0', 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' };
+    await (await fetch(`${url}/a2a/rest/tasks`, { headers })).text();
+    expect(records.map(({ address }) => address)).toEqual(['127.0.0.1']);
+    await server.close();
+  });
+
   it('leaves cards and probes out', async () => {
     const records: AuditRecord[] = [];
     const { server } = served((record) => void records.push(record));
