@@ -36,6 +36,8 @@ export const COMMANDS: readonly Command[] = [
       'required-scope',
       'auth-allow-host',
       'rate-limit',
+      'audit-file',
+      'secret-keys-file',
       'database',
       'quiet',
     ],

@@ -162,6 +162,10 @@ export const FLAGS = {
     commonVariable: 'A2A_AUTH_ALLOW_HOSTS',
   }),
   'rate-limit': text('rate', 'requests of one address and of one user, such as 100/60s'),
+  'audit-file': text('path', 'file that gets a record of each call and each refusal', {
+    commonVariable: 'A2A_AUDIT_FILE',
+  }),
+  'secret-keys-file': text('path', 'file of keys that encrypt credentials of webhooks in the storage'),
   database: text('url', 'storage of tasks, such as sqlite:./data/parley.db (default: DATABASE_URL, or memory:)'),
   quiet: onOff('log errors only'),
   finished: text('duration', 'delete tasks that ended longer ago', { builtIn: '30d' }),

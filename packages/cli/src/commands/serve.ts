@@ -5,6 +5,17 @@ import { usageError } from '../failure/cli-error.js';
 import type { ModuleAgent } from '../serve/module-agent.js';
 
 const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
+/** Flags that protect agents. A proxy passes all calls on, so that these would only seem to work. */
+const PROTECTIONS: readonly FlagName[] = [
+  'api-keys-file',
+  'basic-users-file',
+  'tls-cert',
+  'oidc-issuer',
+  'jwt-issuer',
+  'rate-limit',
+  'audit-file',
+  'secret-keys-file',
+];
 
 /** Serves an agent until a signal stops it. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -19,6 +30,8 @@ export async function run(invocation: Invocation): Promise<number> {
     if (settings.setting(name)?.source === 'flag' && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
   if (target !== undefined) {
+    const useless = PROTECTIONS.find((name) => settings.setting(name)?.source === 'flag');
+    if (useless !== undefined) throw usageError(`--${useless} does not go with --proxy, which passes all calls on`);
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }

@@ -6,6 +6,7 @@ import { usageError } from '../failure/cli-error.js';
 import { credentialOptionsOf } from './credential-flags.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
+import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
 /** Serves one or several agents with the options of the flags. */
 export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
@@ -29,7 +30,9 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
             ...(description !== undefined && { description }),
           },
         };
+  let files: OperatorFiles = {};
   try {
+    files = await operatorFiles(settings);
     const credentials = await credentialOptionsOf(settings, logger);
     const host = createA2AHost({
       openapi: true,
@@ -38,6 +41,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       storage,
       logger,
       ...credentials,
+      ...files,
       allowAnonymous: settings.isOn('allow-anonymous'),
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
@@ -52,6 +56,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     await stopped;
   } finally {
     await storage.close();
+    await files.audit?.close();
   }
   return 0;
 }

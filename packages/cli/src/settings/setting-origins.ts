@@ -102,6 +102,8 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'required-scope': 'trusted',
   'auth-allow-host': 'trusted',
   'rate-limit': 'trusted',
+  'audit-file': 'trusted',
+  'secret-keys-file': 'trusted',
   database: 'trusted',
   quiet: 'anywhere',
   finished: 'trusted',

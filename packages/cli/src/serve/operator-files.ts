@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { type FileAuditLog, openAuditFile } from 'parley-a2a/node';
+import { usageError } from '../failure/cli-error.js';
+import type { Settings } from '../settings/settings.js';
+
+/** The audit log and the keys for secrets of a server. */
+export interface OperatorFiles {
+  /** Close it after the server. */
+  readonly audit?: FileAuditLog;
+  readonly secretKeys?: readonly string[];
+}
+
+/**
+ * Opens the files that the flags name.
+ * @throws CliError if a file cannot be read or written. It quotes nothing from a file of keys.
+ */
+export async function operatorFiles(settings: Settings): Promise<OperatorFiles> {
+  const keysPath = settings.text('secret-keys-file');
+  const auditPath = settings.text('audit-file');
+  const secretKeys = keysPath === undefined ? undefined : secretKeysIn(keysPath);
+  const audit = auditPath === undefined ? undefined : await auditIn(auditPath);
+  return { ...(audit && { audit }), ...(secretKeys && { secretKeys }) };
+}
+
+/** The keys of a file, separated by line breaks or commas. The server checks their form. */
+function secretKeysIn(path: string): readonly string[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw usageError(`${path}: the keys cannot be read (${codeOf(error)})`, 'choose another --secret-keys-file');
+  }
+  const keys = text.split(/[\s,]+/).filter((key) => key !== '');
+  if (keys.length === 0) throw usageError(`${path} holds no key`, 'openssl rand -base64 32');
+  return keys;
+}
+
+async function auditIn(path: string): Promise<FileAuditLog> {
+  try {
+    return await openAuditFile({ path, reopenAtSighup: true });
+  } catch (error) {
+    throw usageError(`${path}: the audit log cannot be opened (${codeOf(error)})`, 'choose another --audit-file');
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parley, ServedAgent } from './parley.js';
+
+const KEY = 'pl4nted'.padEnd(43, 'A');
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'parley-files-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function rpc(url: string, method: string, params: object) {
+  const response = await fetch(new URL('/a2a/jsonrpc', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return (await response.json()) as { readonly result: never };
+}
+
+const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
+
+describe('parley serve --audit-file', () => {
+  it('writes a record of each call and each refusal, and keeps those of earlier runs', async () => {
+    const file = join(folder(), 'logs', 'audit.jsonl');
+    for (const run of [1, 2]) {
+      await using agent = await ServedAgent.start(['serve', '--echo', '--audit-file', file]);
+      await rpc(agent.url, 'GetTask', { id: `missing-${run}` });
+      expect((await agent.running.stop()).code).toBe(0);
+    }
+    const records = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(records.map((line) => JSON.parse(line))).toMatchObject([
+      { outcome: 'refused', code: 'TASK_NOT_FOUND', taskId: 'missing-1', address: '127.0.0.1' },
+      { outcome: 'refused', code: 'TASK_NOT_FOUND', taskId: 'missing-2' },
+    ]);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+});
+
+describe('parley serve --secret-keys-file', () => {
+  it('encrypts credentials of webhooks in the storage', async () => {
+    const path = folder();
+    const keys = join(path, 'keys');
+    writeFileSync(keys, `${KEY}\n`);
+    const database = join(path, 'tasks.db');
+    const flags = ['--database', `sqlite:${database}`, '--secret-keys-file', keys];
+    await using agent = await ServedAgent.start(['serve', '--echo', ...flags]);
+    const taskPushNotificationConfig = { url: 'https://receiver.example/', token: 'pl4nted-s3cret-token' };
+    await rpc(agent.url, 'SendMessage', { message, configuration: { taskPushNotificationConfig } });
+    await agent.running.stop();
+    using stored = new DatabaseSync(database);
+    const tables = stored.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    const rows = tables.flatMap(({ name }) => stored.prepare(`SELECT * FROM "${name}"`).all());
+    const text = JSON.stringify(rows);
+    expect(text).toContain('receiver.example');
+    expect(text).not.toContain('s3cret-token');
+  });
+});
+
+describe('wrong files', () => {
+  it.each([
+    ['--audit-file', (path: string) => path, 'the audit log cannot be opened (EISDIR)'],
+    ['--secret-keys-file', (path: string) => join(path, 'nowhere'), 'the keys cannot be read (ENOENT)'],
+    ['--secret-keys-file', (path: string) => written(path, '\n'), 'holds no key'],
+    ['--secret-keys-file', (path: string) => written(path, 'pl4nted-s3cret'), '32 bytes in base64 or hex'],
+  ])('%s is refused, and nothing of the file is shown', async (flag, fileIn, problem) => {
+    const { code, stdout, stderr } = await parley(['serve', '--echo', '--port', '0', flag, fileIn(folder())]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(problem);
+    expect(stdout + stderr).not.toContain('s3cret');
+  });
+
+  it.each(['--api-keys-file', '--audit-file', '--secret-keys-file'])('%s is refused for a proxy', async (flag) => {
+    const { code, stderr } = await parley(['serve', '--proxy', 'http://127.0.0.1:9', '--port', '0', flag, 'a.json']);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`${flag} does not go with --proxy`);
+  });
+});
+
+function written(folderPath: string, text: string): string {
+  const path = join(folderPath, 'keys');
+  writeFileSync(path, text);
+  return path;
+}
