@@ -174,7 +174,11 @@ describe('cards', () => {
 
   it('of 0.3 are found right by conformance, and its interfaces are checked', async () => {
     await using agent = await ServedAgent.start(['demo-server', '--quiet']);
-    const card = { ...old, url: `${agent.url}/a2a/jsonrpc`, capabilities: { streaming: true } };
+    const card = {
+      ...old,
+      url: `${agent.url}/a2a/jsonrpc`,
+      capabilities: { streaming: true, pushNotifications: true },
+    };
     const path = file('served.json', JSON.stringify(card));
     const { stdout } = await parley(['conformance', '-a', path]);
     expect(stdout).toMatch(/^PASS: card: the card follows the schema/m);

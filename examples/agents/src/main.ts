@@ -33,8 +33,6 @@ async function serve(): Promise<void> {
   const { auditFile } = config;
   const audit = auditFile === undefined ? undefined : await openAuditFile({ path: auditFile, reopenAtSighup: true });
   const isTestBed = isLocalHost(config.host);
-  if (isTestBed)
-    logger.warn('webhooks on loopback addresses are allowed, because this server listens on loopback only');
   const others = config.tokens === undefined ? [] : [tokenAuthenticator(config.tokens, { logger })];
   const authenticator = await credentialAuthenticator(config.credentials, { logger, others });
   const host = createA2AHost({
@@ -71,6 +69,8 @@ async function serve(): Promise<void> {
     ...(config.secretKeys !== undefined && { secretKeys: config.secretKeys }),
   });
   const { url } = await host.listen(config.port, config.host);
+  if (isTestBed)
+    logger.warn('webhooks on loopback addresses are allowed, because this server listens on loopback only');
 
   // Registered before the server reports that it listens, because a signal may follow at once.
   let stopping = false;

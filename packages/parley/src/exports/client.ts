@@ -203,10 +203,18 @@ async function verifiedCards(
   return VerifiedCards.by(signatures, { fetch: caller.request, clock: callerClock, cache });
 }
 
+/** A card as a caller gives it: of any version, and not checked yet. */
+interface GivenCard {
+  readonly url?: unknown;
+  readonly supportedInterfaces?: unknown;
+  readonly additionalInterfaces?: unknown;
+}
+
 /** Urls of the caller. A card that is an object is the caller's too. */
-function trustedUrls(agent: string | AgentCard, { trustedOrigins = [] }: ConnectOptions): readonly string[] {
-  const own = typeof agent === 'string' ? [agent] : (agent.supportedInterfaces ?? []).map(({ url }) => url);
-  return [...own, ...trustedOrigins];
+function trustedUrls(agent: string | GivenCard, { trustedOrigins = [] }: ConnectOptions): readonly string[] {
+  if (typeof agent === 'string') return [agent, ...trustedOrigins];
+  const places = [agent, agent.supportedInterfaces, agent.additionalInterfaces].flat() as (GivenCard | undefined)[];
+  return [...places.map((place) => String(place?.url)), ...trustedOrigins];
 }
 
 function callerOf(options: ConnectOptions, trusted: readonly string[]): HttpCaller {

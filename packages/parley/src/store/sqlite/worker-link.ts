@@ -98,7 +98,7 @@ export class WorkerLink {
       case 'ready':
         this.#starting?.ready();
         this.#starting = undefined;
-        this.#worker.unref();
+        if (!this.#closing) this.#worker.unref();
         break;
       case 'failed':
         this.#breaks(new StorageError(message[1]));
@@ -118,7 +118,8 @@ export class WorkerLink {
   #answered(id: number, answer: Settled | readonly Settled[]): void {
     const waiter = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#worker.unref();
+    // A link that closes keeps the process alive until its thread has closed the file.
+    if (this.#waiting.size === 0 && !this.#closing) this.#worker.unref();
     waiter?.resolve(answer);
   }
 
