@@ -38,6 +38,7 @@ export async function startTlsAgent({
   });
   const authenticator: Authenticator = {
     challenges: ['Certificate'],
+    optional: !requires,
     securitySchemes: { certificate: { mtlsSecurityScheme: {} } },
     authenticate: async (credentials) => {
       const name = credentials.header('x-certificate');

@@ -2,7 +2,7 @@ import type { CardSigningOptions } from '../agent-card/signatures/card-signing-o
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
+import { answersCard, OPERATION_NAMES, type UnaryOperationName } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { RequestHandler } from '../server/request-handler.js';
@@ -44,7 +44,7 @@ export function signingHandler(handler: RequestHandler, load: LoadSignedCards): 
     const signed: Method = async (request, context) => {
       const { signatures: _, ...card } = (await method(request, context)) as AgentCard;
       if (isLegacy(context.version)) return card;
-      const { signatures } = JSON.parse(await (await load()).sign(jsonRpc.encode('getExtendedAgentCard', card)));
+      const { signatures } = JSON.parse(await (await load()).sign(jsonRpc.encode(name as UnaryOperationName, card)));
       return { ...card, signatures };
     };
     return [name, signed] as const;

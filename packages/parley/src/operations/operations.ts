@@ -165,3 +165,11 @@ export function isStreaming(operation: OperationName): operation is StreamingOpe
 export function answersCard(operation: OperationName): boolean {
   return OPERATIONS[operation].response === 'AgentCard';
 }
+
+/** True if the request of an operation is a message to the agent. */
+export function takesMessage(operation: OperationName): boolean {
+  return OPERATIONS[operation].request === 'SendMessageRequest';
+}
+
+/** An operation whose response is a task. Push notifications of 0.3 have the same form. */
+export const TASK_OPERATION = 'getTask';

@@ -1,4 +1,5 @@
 import type { WireCodec } from '../codec/wire-codec.js';
+import { TASK_OPERATION } from '../operations/operations.js';
 import type { DeliveryClaim } from '../store/push-deliveries.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { LogRecord } from '../task/log-record.js';
@@ -45,13 +46,13 @@ async function* tasks(claim: DeliveryClaim, codec: WireCodec, storage: TaskReads
   if (builder !== undefined) {
     for (const record of records) {
       builder.apply(record);
-      yield { seq: record.seq, body: codec.encode('getTask', builder.view()) };
+      yield { seq: record.seq, body: codec.encode(TASK_OPERATION, builder.view()) };
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
-  const body = codec.encode('getTask', stored.task);
+  const body = codec.encode(TASK_OPERATION, stored.task);
   for (const { seq } of records) if (seq <= stored.seq) yield { seq, body };
 }
 

@@ -10,6 +10,7 @@ import {
   type OperationName,
   type OperationTypes,
   type StreamingOperationName,
+  takesMessage,
   type UnaryOperationName,
 } from '../../operations/operations.js';
 import { addressOf } from '../../operations/request-address.js';
@@ -84,7 +85,7 @@ export function prepareCall(received: ReceivedCall): PreparedCall {
 
 /** The operations whose callers have limits: those that run turns or streams. */
 function callerOf({ operation, endpoint, request }: ReceivedCall): string | undefined {
-  if (operation !== 'sendMessage' && !isStreaming(operation)) return undefined;
+  if (!takesMessage(operation) && !isStreaming(operation)) return undefined;
   return callerKeyOf(request.user?.id) ?? endpoint.addressOf?.(request);
 }
 
