@@ -1,5 +1,5 @@
 import type { WireCodec } from '../codec/wire-codec.js';
-import { TASK_OPERATION } from '../operations/operations.js';
+import type { Task } from '../model/task.js';
 import type { DeliveryClaim } from '../store/push-deliveries.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { LogRecord } from '../task/log-record.js';
@@ -24,7 +24,8 @@ export function notificationsOf(
   codec: WireCodec,
   storage: TaskReads,
 ): Iterable<Notification> | AsyncIterable<Notification> {
-  return codec.notification.shows === 'event' ? events(claim, codec) : tasks(claim, codec, storage);
+  const { taskAs } = codec.notification;
+  return taskAs === undefined ? events(claim, codec) : tasks(claim, (task) => codec.encode(taskAs, task), storage);
 }
 
 function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification> {
@@ -35,7 +36,11 @@ function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notific
  * The task as it stood after each record. If the log no longer has all records, the task as it stands now takes the
  * place of those that it contains.
  */
-async function* tasks(claim: DeliveryClaim, codec: WireCodec, storage: TaskReads): AsyncIterable<Notification> {
+async function* tasks(
+  claim: DeliveryClaim,
+  encode: (task: Task) => string,
+  storage: TaskReads,
+): AsyncIterable<Notification> {
   const { key, records } = claim;
   const [first] = records;
   if (first === undefined) return;
@@ -46,13 +51,13 @@ async function* tasks(claim: DeliveryClaim, codec: WireCodec, storage: TaskReads
   if (builder !== undefined) {
     for (const record of records) {
       builder.apply(record);
-      yield { seq: record.seq, body: codec.encode(TASK_OPERATION, builder.view()) };
+      yield { seq: record.seq, body: encode(builder.view()) };
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
-  const body = codec.encode(TASK_OPERATION, stored.task);
+  const body = encode(stored.task);
   for (const { seq } of records) if (seq <= stored.seq) yield { seq, body };
 }
 

@@ -1,7 +1,12 @@
 import type { A2AError } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
-import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
+import {
+  type OperationName,
+  type OperationTypes,
+  TASK_OPERATION,
+  type UnaryOperationName,
+} from '../../operations/operations.js';
 import { methodsOf, routesOf } from '../operation-names.js';
 import { decodeRequest } from '../v1_0/decode-type.js';
 import type { ErrorWords, WireCodec, WireForm } from '../wire-codec.js';
@@ -42,7 +47,7 @@ export function oldCodec({ protocolVersion, version, dialect, operations }: OldV
     decode,
     encode: (operation, response) => JSON.stringify(encode(operation, response)),
     encodeEvent: (item) => JSON.stringify(writeStreamResponse(dialect, item)),
-    notification: { mediaType: 'application/json', shows: 'task' },
+    notification: { mediaType: 'application/json', taskAs: TASK_OPERATION },
     encodeCard: (card) => JSON.stringify(writeAgentCard(protocolVersion, card)),
     framesErrors: true,
     wordsOf,

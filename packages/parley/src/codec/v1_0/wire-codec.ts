@@ -17,7 +17,7 @@ export const v1_0: WireCodec = {
   decode: decodeRequest,
   encode,
   encodeEvent: (item) => item.text ?? JSON.stringify(item.event),
-  notification: { mediaType: 'application/a2a+json', shows: 'event' },
+  notification: { mediaType: 'application/a2a+json' },
   encodeCard,
 };
 
