@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import type { WireCodec } from '../codec/wire-codec.js';
-import type { DocumentFetch } from '../net/bounded-fetch.js';
+import type { SendPost } from '../net/posts.js';
 import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender, type NotificationSigner } from '../push/delivery-sender.js';
 import type { SignatureOptions } from '../push/signing-keys.js';
@@ -11,7 +11,8 @@ import type { AgentPorts } from './served-agent.js';
 /** The ports of push notifications that depend on the host. */
 export interface PushPorts {
   readonly options: PushOptions;
-  readonly fetch: DocumentFetch;
+  /** Loads the code that sends. */
+  readonly loadSend: () => Promise<SendPost>;
   /** The reason for which a url is not called; undefined if it may be. */
   readonly refusal: (url: URL) => string | undefined;
   /** Between 0 and 1. */
@@ -22,10 +23,10 @@ const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_HOST = 16;
 
 /** The sender for the agents of a process. */
-export function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): DeliverySender {
-  const { options, fetch, random } = push;
+export async function senderOf(push: PushPorts, agents: readonly string[], ports: AgentPorts): Promise<DeliverySender> {
+  const { options, loadSend, random } = push;
   const { storage, clock, ids, logger } = ports;
-  const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers } = options;
+  const { inFlight = IN_FLIGHT, inFlightPerHost = IN_FLIGHT_PER_HOST, headers = {} } = options;
   const { timeoutMs, attempts, firstDelayMs, maxDelayMs } = { ...DEFAULT_DELIVERY_POLICY, ...options };
   return new DeliverySender({
     // A sender without keys must not send an encrypted credential as it is.
@@ -35,11 +36,11 @@ export function senderOf(push: PushPorts, agents: readonly string[], ports: Agen
     ids,
     logger,
     random,
-    fetch,
+    send: await loadSend(),
     codecOf,
     policy: { ...DEFAULT_DELIVERY_POLICY, timeoutMs, attempts, firstDelayMs, maxDelayMs },
     limits: { inFlight, inFlightPerHost },
-    headers,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
     sign: options.signature && signerOf(options.signature),
   });
 }

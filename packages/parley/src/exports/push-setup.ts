@@ -1,11 +1,11 @@
-import { checkedConnections } from '../adapters/node/checked-connections.js';
+import { modulesOfNode } from '../adapters/node/checked-connections.js';
 import type { KeySource } from '../app/key-set-extension.js';
 import type { PushOptions } from '../app/options/push-options.js';
 import type { PushPorts } from '../app/push-delivery.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { DocumentFetch } from '../net/bounded-fetch.js';
-import { Destinations, destinationOf } from '../net/destinations.js';
-import type { GuardedFetchOptions } from '../net/guarded-fetch.js';
+import { type DestinationOptions, Destinations, destinationOf } from '../net/destinations.js';
+import type { SendPost } from '../net/posts.js';
 import { systemClock } from './runtime.js';
 
 /**
@@ -16,33 +16,38 @@ export function pushPorts(subject: string, push: boolean | PushOptions): PushPor
   if (push === false) return undefined;
   const options = push === true ? {} : push;
   const { allow = [], only } = options;
-  const connections = checkedConnections();
-  if (connections === undefined && options.fetch === undefined && allow.length === 0) {
+  const modules = modulesOfNode();
+  if (modules === undefined && options.fetch === undefined && allow.length === 0) {
     throw new OptionsError(subject, [
       'push: this host cannot check the addresses of webhooks. Name them in push.allow',
     ]);
   }
   const guard = { allow, ...(only && { only }) };
   const destinations = new Destinations(guard);
-  const ports = { clock: systemClock, connections, uncheckedFetch: plainFetch };
-  // Each attempt has its own time limit.
-  const fetch = options.fetch ?? loadedFetch({ ...guard, ms: Number.POSITIVE_INFINITY, ...ports });
-  const isUnchecked = connections === undefined && options.fetch === undefined;
+  const isUnchecked = modules === undefined && options.fetch === undefined;
   return {
     options,
-    fetch,
+    loadSend: () => loadedSend(options.fetch, guard),
     refusal: (url) => destinations.fault(url) ?? (isUnchecked ? nameProblem(destinations, url) : undefined),
     random: Math.random,
   };
 }
 
-/** A guarded `fetch` whose code is loaded by the first notification. */
-function loadedFetch(options: GuardedFetchOptions): DocumentFetch {
-  let loaded: Promise<DocumentFetch> | undefined;
-  return async (url, init) => {
-    loaded ??= import('../net/guarded-fetch.js').then(({ guardedFetch }) => guardedFetch(options));
-    return (await loaded)(url, init);
-  };
+/** Sends by the `fetch` of the application, or only to allowed destinations. The first notification loads the code. */
+async function loadedSend(ofApplication: DocumentFetch | undefined, guard: DestinationOptions): Promise<SendPost> {
+  const clock = systemClock;
+  if (ofApplication === undefined) {
+    const { checkedPosts } = await import('../adapters/node/checked-posts.js');
+    const send = checkedPosts(new Destinations(guard), { clock });
+    if (send !== undefined) return send;
+  }
+  const [{ fetchedPosts }, { guardedFetch }] = await Promise.all([
+    import('../net/posts.js'),
+    import('../net/guarded-fetch.js'),
+  ]);
+  // Each attempt has its own time limit.
+  const guarded = () => guardedFetch({ ...guard, ms: Number.POSITIVE_INFINITY, clock, uncheckedFetch: plainFetch });
+  return fetchedPosts(ofApplication ?? guarded(), clock);
 }
 
 /** The public keys of signatures. */

@@ -1,6 +1,6 @@
 import type { WireCodec } from '../codec/wire-codec.js';
 import { failureLevel } from '../errors/storage-error.js';
-import type { DocumentFetch } from '../net/bounded-fetch.js';
+import type { SendPost } from '../net/posts.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { DeliveryClaim } from '../store/push-deliveries.js';
@@ -35,8 +35,8 @@ export interface DeliverySenderOptions {
   readonly logger: Logger;
   /** Between 0 and 1. */
   readonly random: () => number;
-  /** Sends to the webhooks that the operator allows, and follows no redirect. */
-  readonly fetch: DocumentFetch;
+  /** Sends to the webhooks that the operator allows. */
+  readonly send: SendPost;
   /** The codec of a protocol version, `Major.Minor`. */
   readonly codecOf: (version: string | undefined) => WireCodec;
   readonly policy: DeliveryPolicy;
@@ -191,7 +191,7 @@ export class DeliverySender {
         policy,
         leaseMs: this.#leaseMs,
         random,
-        now: () => clock.now(),
+        clock,
         isStopping: () => this.#stop.signal.aborted,
         send: async (_, notification) => {
           const result = await this.#send(claim, codec, notification);
@@ -210,15 +210,15 @@ export class DeliverySender {
   }
 
   async #send(claim: DeliveryClaim, codec: WireCodec, { seq, body }: Notification): Promise<AttemptResult> {
-    const { clock, fetch, policy, headers: more, sign } = this.#options;
+    const { clock, send, policy, headers: more, sign } = this.#options;
     const { config } = claim;
     const id = notificationId(claim, seq);
     const now = clock.now();
     const signature = await sign?.({ id, url: config.url, body, now });
     const { mediaType } = codec.notification;
     const headers = notificationHeaders({ config, mediaType, id, now, signature, more });
-    const request = { url: config.url, headers, body, signal: this.#stop.signal };
-    return callWebhook(request, { fetch, clock, timeoutMs: policy.timeoutMs });
+    const options = { send, clock, timeoutMs: policy.timeoutMs, signal: this.#stop.signal };
+    return callWebhook({ url: config.url, headers, body }, options);
   }
 
   /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */

@@ -1,4 +1,5 @@
 import type { WireCodec } from '../codec/wire-codec.js';
+import type { Clock } from '../runtime/clock.js';
 import type { DeliveryClaim, DeliveryOutcome } from '../store/push-deliveries.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import { type AttemptResult, afterFailure, type DeliveryPolicy, isAcknowledged } from './delivery-policy.js';
@@ -13,7 +14,7 @@ export interface QueueDeliveryOptions {
   readonly leaseMs: number;
   /** Between 0 and 1. */
   readonly random: () => number;
-  readonly now: () => number;
+  readonly clock: Clock;
   /** True once the sender stops: the queue goes back without another attempt. */
   readonly isStopping: () => boolean;
   readonly send: (claim: DeliveryClaim, notification: Notification) => Promise<AttemptResult>;
@@ -30,9 +31,12 @@ export interface DeliveryEnd {
   readonly held: boolean;
 }
 
-/** Sends the records of a claimed queue one after another, and settles each. Ends at the first failure. */
+/**
+ * Sends the records of a claimed queue one after another, and settles them while later ones are on their way. Ends at
+ * the first failure.
+ */
 export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryOptions): Promise<DeliveryEnd> {
-  const { storage, codec, policy, leaseMs, random, now, isStopping, send } = options;
+  const { storage, codec, policy, leaseMs, random, clock, isStopping, send } = options;
   const { records, position, last } = claim;
   const [first] = records;
   const lost = first === undefined ? last - position : first.seq - position - 1;
@@ -44,31 +48,91 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   let delivered = 0;
   let through = position;
   let lastStatus: { readonly status?: number } = {};
-  // Settled while the next record is on its way: a deletion of the configuration shows in the answer.
-  let settling: Promise<boolean> = Promise.resolve(true);
+  const settlements = new Settlements(clock, () =>
+    storage.settleDelivery(claim, { kind: 'delivered', through, leaseMs, ...lastStatus }),
+  );
   for await (const notification of notificationsOf(claim, codec, storage)) {
     if (isStopping()) break;
     const result = await send(claim, notification);
-    if (!(await settling)) return { delivered, lost, held: false };
+    if (!(await settlements.keepUp())) return { delivered, lost, held: false };
     if (isAcknowledged(result)) {
       delivered += 1;
       through = notification.seq;
       if (result.kind === 'answer') lastStatus = { status: result.status };
-      if (through < end) {
-        settling = storage.settleDelivery(claim, { kind: 'delivered', through, leaseMs, ...lastStatus });
-        settling.catch(() => undefined);
-      }
+      if (through < end) settlements.add();
       continue;
     }
     // An attempt that the sender itself has cut short does not count.
     if (isStopping()) break;
+    if (!(await settlements.finish())) return { delivered, lost, held: false };
     const failed = delivered === 0 ? claim.attempts : 0;
-    const outcome = afterFailure(result, policy, { failed, random: random(), now: now() });
+    const outcome = afterFailure(result, policy, { failed, random: random(), now: clock.now() });
     const held = await storage.settleDelivery(claim, outcome);
     return { delivered, lost, held, failure: { result, outcome, attempts: failed + 1 } };
   }
-  if (!(await settling)) return { delivered, lost, held: false };
-  const outcome: DeliveryOutcome =
-    through === end ? { kind: 'delivered', through, ...lastStatus } : { kind: 'defer', inMs: 0 };
+  const isDone = through === end;
+  if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
+  const outcome: DeliveryOutcome = isDone ? { kind: 'delivered', through, ...lastStatus } : { kind: 'defer', inMs: 0 };
   return { delivered, lost, held: await storage.settleDelivery(claim, outcome) };
+}
+
+/** Records that a crash may repeat, beside the one under way. */
+const MOST_UNSETTLED = 8;
+/** A settlement that takes longer holds up the next record, because it also extends the lease. */
+const SLOW_MS = 1_000;
+
+/** Settles acknowledged records, one settlement at a time. It takes all that were acknowledged until it begins. */
+class Settlements {
+  readonly #clock: Clock;
+  readonly #settle: () => Promise<boolean>;
+  #unsettled = 0;
+  #isHeld = true;
+  #begunAt = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(clock: Clock, settle: () => Promise<boolean>) {
+    this.#clock = clock;
+    this.#settle = settle;
+  }
+
+  /** One more record is acknowledged. */
+  add(): void {
+    this.#unsettled += 1;
+    if (this.#running === undefined) this.#begin();
+  }
+
+  /** Resolves when another record may be acknowledged. False if the queue is no longer held. */
+  async keepUp(): Promise<boolean> {
+    while (this.#running !== undefined && this.#isBehind()) await this.#running;
+    return this.#isHeld;
+  }
+
+  /** Leaves the rest to the caller. Resolves when no settlement is under way. False if the queue is no longer held. */
+  stop(): Promise<boolean> {
+    this.#unsettled = 0;
+    return this.finish();
+  }
+
+  /** Resolves when all is settled. False if the queue is no longer held. */
+  async finish(): Promise<boolean> {
+    while (this.#running !== undefined) await this.#running;
+    return this.#isHeld;
+  }
+
+  #isBehind(): boolean {
+    return this.#unsettled >= MOST_UNSETTLED || this.#clock.monotonic() - this.#begunAt > SLOW_MS;
+  }
+
+  #begin(): void {
+    const taken = this.#unsettled;
+    this.#begunAt = this.#clock.monotonic();
+    this.#running = this.#settle().then((isHeld) => {
+      this.#running = undefined;
+      this.#isHeld = isHeld;
+      this.#unsettled = Math.max(0, this.#unsettled - taken);
+      if (isHeld && this.#unsettled > 0) this.#begin();
+    });
+    // The error goes to the next caller that waits.
+    this.#running.catch(() => undefined);
+  }
 }

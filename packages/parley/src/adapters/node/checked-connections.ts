@@ -31,12 +31,9 @@ const OF_CONNECTION =
 export function checkedConnections(options: CheckedConnectionsOptions = {}): CheckedConnections | undefined {
   const modules = modulesOfNode();
   if (modules === undefined) return undefined;
-  const { http, https, lookup: ofSystem } = modules;
-  const { ca, lookup = ofSystem } = options;
-  const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
+  const { http, https } = modules;
   return (check) => {
-    const plain = new http.Agent(pool);
-    const secure = new https.Agent({ ...pool, ...(ca !== undefined && { ca: [ca].flat() }) });
+    const { plain, secure, lookup } = connectionPools(modules, options);
     return async (address, init) => {
       const url = new URL(address);
       const body = await bodyOf(init.body);
@@ -67,19 +64,31 @@ export function checkedConnections(options: CheckedConnectionsOptions = {}): Che
   };
 }
 
+/** Connections that are used again, each of which was checked when it was opened. Every check needs its own. */
+export function connectionPools({ http, https, lookup: ofSystem }: NodeModules, options: CheckedConnectionsOptions) {
+  const { ca, lookup = ofSystem } = options;
+  const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS } as const;
+  return {
+    plain: new http.Agent(pool),
+    secure: new https.Agent({ ...pool, ...(ca !== undefined && { ca: [ca].flat() }) }),
+    lookup,
+  };
+}
+
 /** The resolver of the machine; undefined on hosts without checked connections. */
 export function systemLookup(): NameLookup | undefined {
   return modulesOfNode()?.lookup;
 }
 
-interface NodeModules {
+/** The modules of Node.js that open connections. */
+export interface NodeModules {
   readonly http: typeof Http;
   readonly https: typeof Https;
   readonly lookup: NameLookup;
 }
 
-/** The modules of Node.js, without an import that bundles for browsers would contain. */
-function modulesOfNode(): NodeModules | undefined {
+/** The modules of Node.js, without an import that bundles for browsers would contain; undefined on other hosts. */
+export function modulesOfNode(): NodeModules | undefined {
   const { process, Bun, Deno } = globalThis as {
     process?: { getBuiltinModule?: (name: string) => unknown; release?: { name?: string } };
     Bun?: unknown;
@@ -99,7 +108,7 @@ function modulesOfNode(): NodeModules | undefined {
 }
 
 /** A lookup that fails if one of the addresses is not allowed. Node.js connects only to the addresses that it gets. */
-function checkedLookup({
+export function checkedLookup({
   url,
   check,
   lookup,

@@ -1,0 +1,112 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { RefusedAddressError } from '../../errors/refused-address-error.js';
+import type { Destinations } from '../../net/destinations.js';
+import type { AddressCheck } from '../../net/guarded-fetch.js';
+import { ANSWER_BYTES, ANSWER_MS, type PostAnswer, type SendPost } from '../../net/posts.js';
+import type { Clock } from '../../runtime/clock.js';
+import {
+  type CheckedConnectionsOptions,
+  checkedLookup,
+  connectionPools,
+  modulesOfNode,
+} from './checked-connections.js';
+
+/** The connections of POSTs. */
+export interface CheckedPostsOptions extends CheckedConnectionsOptions {
+  readonly clock: Clock;
+}
+
+/** A webhook with all that does not change from one notification to the next. */
+interface Target {
+  readonly send: (options: RequestOptions) => ClientRequest;
+  readonly options: RequestOptions;
+  /** The header `host`. */
+  readonly host: string;
+}
+
+const KNOWN_TARGETS = 256;
+const NO_BODY = new Set([204, 205, 304]);
+
+/**
+ * Sends POSTs by connections of Node.js whose addresses are checked when they are opened. It reads status and
+ * `Retry-After` only, so it costs less than a `fetch`. Undefined on hosts without such connections.
+ */
+export function checkedPosts(destinations: Destinations, options: CheckedPostsOptions): SendPost | undefined {
+  const modules = modulesOfNode();
+  if (modules === undefined) return undefined;
+  const { http, https } = modules;
+  const { plain, secure, lookup } = connectionPools(modules, options);
+  const { clock } = options;
+  const check: AddressCheck = (destination, address) => destinations.allows(destination, address);
+  const targets = new Map<string, Target>();
+
+  const newTarget = (address: string): Target => {
+    const url = URL.parse(address);
+    const fault = url === null ? 'it is no url' : destinations.fault(url);
+    if (url === null || fault !== undefined) throw new RefusedAddressError(`A webhook is not called: ${fault}`);
+    const { protocol, host, hostname, port, pathname, search } = url;
+    const isSecure = protocol === 'https:';
+    const target: Target = {
+      send: (isSecure ? https : http).request,
+      options: {
+        protocol,
+        agent: isSecure ? secure : plain,
+        method: 'POST',
+        // Node.js takes addresses of IPv6 without brackets.
+        host: hostname.replace(/^\[|\]$/g, ''),
+        ...(port !== '' && { port }),
+        path: pathname + search,
+        lookup: checkedLookup({ url, check, lookup }),
+      },
+      host,
+    };
+    if (targets.size >= KNOWN_TARGETS) targets.clear();
+    targets.set(address, target);
+    return target;
+  };
+
+  return ({ url, headers, body }) => {
+    let request: ClientRequest | undefined;
+    const answer = new Promise<PostAnswer>((resolve, reject) => {
+      const { send, options, host } = targets.get(url) ?? newTarget(url);
+      // Node.js writes a list of headers at once, and adds neither host nor length to it.
+      const list = ['host', host, 'content-length', String(Buffer.byteLength(body))];
+      for (const name of Object.keys(headers)) list.push(name, headers[name] ?? '');
+      const sent = send({ ...options, headers: list });
+      request = sent;
+      sent.on('error', reject);
+      sent.on('response', (message) => {
+        const { statusCode: status = 0 } = message;
+        const retryAfter = status < 300 ? undefined : message.headers['retry-after'];
+        drain(message, { clock, giveUp: () => sent.destroy(), done: () => resolve({ status, retryAfter }) });
+      });
+      sent.end(body);
+    });
+    return { answer, abort: () => request?.destroy(new Error('The request was aborted')) };
+  };
+}
+
+/** Reads a short answer to its end, and gives up a long or slow one. */
+function drain(
+  message: IncomingMessage,
+  { clock, giveUp, done }: { readonly clock: Clock; readonly giveUp: () => void; readonly done: () => void },
+): void {
+  message.on('error', done);
+  if (NO_BODY.has(message.statusCode ?? 0)) {
+    message.on('end', done);
+    message.on('close', done);
+    message.resume();
+    return;
+  }
+  let read = 0;
+  const stopTimer = clock.after(ANSWER_MS, giveUp);
+  message.on('data', (chunk: Uint8Array) => {
+    read += chunk.length;
+    if (read > ANSWER_BYTES) giveUp();
+  });
+  message.on('end', done);
+  message.on('close', () => {
+    stopTimer();
+    done();
+  });
+}
