@@ -38,14 +38,19 @@ import { A2A_JSON_TYPE } from './media-types.js';
 export function httpJsonPaths(agent: DescribedAgent): Paths {
   const offered = offerOf(agent.endpoint, 'HTTP+JSON', codecsOf(agent))().codecs;
   const paths: Record<string, PathItem> = {};
+  // Paths that differ in the names of parameters alone are one path (OpenAPI 3.1 §4.8.8.1).
+  const segmentsByShape = new Map<string, readonly string[]>();
   for (const language of agent.languages) {
     if (!offered.has(language.codec.version)) continue;
     for (const route of language.codec.routes) {
       if (!isOffered(route.operation, agent.endpoint)) continue;
-      const path = `${agent.path}/${route.path.join('/')}`;
+      const shape = route.path.join('/').replaceAll(/\{\w+\}/g, '{}');
+      const segments = segmentsByShape.get(shape) ?? route.path;
+      segmentsByShape.set(shape, segments);
+      const path = `${agent.path}/${segments.join('/')}`;
       const method = route.method.toLowerCase() as keyof PathItem;
       const versions = versionsFor(language.codec, offered.keys());
-      paths[path] = { ...paths[path], [method]: routeOperation({ agent, language, route, versions }) };
+      paths[path] = { ...paths[path], [method]: routeOperation({ agent, language, route, segments, versions }) };
     }
   }
   return paths;
@@ -55,6 +60,8 @@ interface RouteOptions {
   readonly agent: DescribedAgent;
   readonly language: WireLanguage;
   readonly route: WireRoute;
+  /** The path of the route, with the names of parameters that the document has for it. */
+  readonly segments: readonly string[];
   readonly versions: readonly string[];
 }
 
@@ -82,10 +89,10 @@ function routeOperation(options: RouteOptions): DescribedOperation {
 }
 
 function parameters(options: RouteOptions): readonly Parameter[] {
-  const { agent, language, route, versions } = options;
+  const { agent, language, route, segments, versions } = options;
   const { endpoint } = agent;
   const limits = schemaLimits(endpoint);
-  const inPath = route.path.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
+  const inPath = segments.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
   return [
     ...inPath.map((name) => pathParameter(name, inPath, limits.idLength)),
     ...(route.body === 'none' ? language.schemas.query(route, limits) : []).map(
