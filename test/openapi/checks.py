@@ -9,8 +9,8 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 STATES = {"TASK_NOT_CANCELABLE", "UNSUPPORTED_OPERATION", "TASK_NOT_FOUND"}
 NUMBERS = {-32001, -32002, -32004}
 FIELDS = {"pageToken", "message.contextId", "message.taskId"}
-# A webhook needs a public address, and its credentials become headers.
-WEBHOOK = re.compile(r"(^|Config\.)(url|token|authentication\.\w+|authentication\.schemes\[\d+\])$")
+# A webhook needs a public address, its credentials become headers, and its id becomes a key.
+WEBHOOK = re.compile(r"(^|Config\.)(id|url|token|authentication\.\w+|authentication\.schemes\[\d+\])$")
 # Node.js refuses longer heads by itself, with 431.
 HEAD_BYTES = 12_000
 
