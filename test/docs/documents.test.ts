@@ -107,15 +107,15 @@ describe('the configuration reference', () => {
   });
 
   it('gives every variable that a server reads, and no other', () => {
-    const config = read('packages/parley/src/app/server-config.ts');
-    const tokens = read('packages/parley/src/app/token-config.ts');
+    const files = ['server-config', 'token-config', 'credential-config'];
+    const configs = files.map((name) => read(`packages/parley/src/app/${name}.ts`));
     const example = read('examples/agents/src/example-config.ts');
     const names = (source: string) =>
       Array.from(source.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\b/g), ([name]) => name);
     const documented = rows.map(([name]) => name).filter((name) => name !== undefined && /^[A-Z]/.test(name));
-    const known = new Set([...names(config), ...names(tokens), ...names(example)]);
+    const known = new Set([...configs, example].flatMap(names));
     expect(documented.filter((name) => !known.has(name ?? ''))).toEqual([]);
-    const listed = [config, tokens].map((source) => /const (?:TOKEN_)?NAMES = \[(.*?)\]/s.exec(source)?.[1] ?? '');
+    const listed = configs.map((source) => /const (?:[A-Z]+_)?NAMES = \[(.*?)\]/s.exec(source)?.[1] ?? '');
     const own = names(listed.join()).filter((name) => !name.endsWith('_NAMES'));
     expect(own.filter((name) => !documented.includes(name))).toEqual([]);
   });

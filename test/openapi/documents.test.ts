@@ -90,8 +90,13 @@ describe('the description of an agent', () => {
     const described = operationsOf(document).filter(
       (one) => one.path.startsWith(`${below}/`) && !one.path.includes('.well-known'),
     );
-    expect(described.map((one) => `${one.method} ${one.path}`).sort()).toEqual(
-      routes.map((route) => `${route.method.toLowerCase()} ${below}/${route.path.join('/')}`).sort(),
+    // Two routes of one path may name its parameters differently; a document has one name for both.
+    const unnamed = (route: string) => route.replaceAll(/\{\w+\}/g, '{}');
+    expect(described.map((one) => unnamed(`${one.method} ${one.path}`)).sort()).toEqual(
+      routes.map((route) => unnamed(`${route.method.toLowerCase()} ${below}/${route.path.join('/')}`)).sort(),
+    );
+    expect(new Set(described.map(({ path }) => path)).size).toBe(
+      new Set(described.map((one) => unnamed(one.path))).size,
     );
     const body = document.paths[jsonRpc]?.post?.requestBody?.content['application/json']?.schema as unknown as {
       readonly discriminator: { readonly mapping: object };
