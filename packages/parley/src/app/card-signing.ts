@@ -2,11 +2,11 @@ import type { CardSigningOptions } from '../agent-card/signatures/card-signing-o
 import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import { answersCard, OPERATION_NAMES, type UnaryOperationName } from '../operations/operations.js';
+import { answersCard, type UnaryOperationName } from '../operations/operations.js';
 import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
+import { mappedHandler } from '../server/mapped-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
-import type { ServerCallContext } from '../server/server-call-context.js';
 import { KEY_SET_PATH, type KeySource } from './key-set-extension.js';
 import type { SignedCards } from './signed-cards.js';
 
@@ -33,21 +33,16 @@ export function cardKeys(load: LoadSignedCards): KeySource {
   return async () => (await load()).publicKeys;
 }
 
-type Method = (request: unknown, context: ServerCallContext) => unknown;
-
 /** The handler with signatures on its extended cards of 1.0. No form is specified for older versions. */
 export function signingHandler(handler: RequestHandler, load: LoadSignedCards): RequestHandler {
   const { jsonRpc } = PROTOCOL_VERSIONS['1.0'];
-  const methods = OPERATION_NAMES.map((name) => {
-    const method = (handler[name] as Method).bind(handler);
-    if (!answersCard(name)) return [name, method] as const;
-    const signed: Method = async (request, context) => {
+  return mappedHandler(handler, (name, method) => {
+    if (!answersCard(name)) return method;
+    return async (request, context) => {
       const { signatures: _, ...card } = (await method(request, context)) as AgentCard;
       if (isLegacy(context.version)) return card;
       const { signatures } = JSON.parse(await (await load()).sign(jsonRpc.encode(name as UnaryOperationName, card)));
       return { ...card, signatures };
     };
-    return [name, signed] as const;
   });
-  return Object.fromEntries(methods) as unknown as RequestHandler;
 }

@@ -23,10 +23,10 @@ import { DefaultRequestHandler } from '../server/default-request-handler.js';
 import type { EngineNode } from '../server/execution/engine-node.js';
 import { interceptedHandler } from '../server/intercepted-handler.js';
 import { isolation } from '../server/isolation.js';
+import { mappedHandler } from '../server/mapped-handler.js';
 import type { PushRegistration } from '../server/push-registration.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
-import type { ServerCallContext } from '../server/server-call-context.js';
 import { tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
@@ -306,17 +306,13 @@ function capabilitiesOf(
   };
 }
 
-type Method = (request: unknown, context: ServerCallContext) => unknown;
-
 /** The handler, with the interfaces of a mount in its extended card. */
 function handlerAt(supportedInterfaces: readonly AgentInterface[], handler: RequestHandler): RequestHandler {
-  const methods = OPERATION_NAMES.map((name) => {
-    const method = (handler[name] as Method).bind(handler);
-    const cardHere: Method = async (request, context) => ({
+  return mappedHandler(handler, (name, method) => {
+    if (!answersCard(name)) return method;
+    return async (request, context) => ({
       ...((await method(request, context)) as AgentCard),
       supportedInterfaces,
     });
-    return [name, answersCard(name) ? cardHere : method] as const;
   });
-  return Object.fromEntries(methods) as unknown as RequestHandler;
 }

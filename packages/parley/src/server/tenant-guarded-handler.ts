@@ -1,9 +1,10 @@
 import type { User } from '../auth/user.js';
 import { TaskNotFoundError } from '../errors/spec-errors.js';
 import { InvalidParamsError } from '../errors/standard-errors.js';
-import { isStreaming, OPERATION_NAMES, type OperationName, type OperationTypes } from '../operations/operations.js';
+import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
 import { addressOf } from '../operations/request-address.js';
 import type { StreamItem } from '../task/stream-item.js';
+import { type HandlerMethod, mappedHandler } from './mapped-handler.js';
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
@@ -14,7 +15,6 @@ import type { ServerCallContext } from './server-call-context.js';
 export type TenantRule = (user: User | undefined, tenant: string) => boolean | Promise<boolean>;
 
 type Request = OperationTypes[OperationName]['request'];
-type Method = (request: Request, context: ServerCallContext) => unknown;
 
 /**
  * A handler whose callers may name only granted tenants: those of `User.tenants`, and for a user without that list
@@ -22,18 +22,14 @@ type Method = (request: Request, context: ServerCallContext) => unknown;
  * A request without a tenant always passes.
  */
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
-  const methods = OPERATION_NAMES.map((operation) => {
-    const method = handler[operation] as Method;
-    return [operation, guarded(operation, method.bind(handler), rule)] as const;
-  });
-  return Object.fromEntries(methods) as unknown as RequestHandler;
+  return mappedHandler(handler, (operation, method) => guarded(operation, method, rule));
 }
 
 function refuseAll(): boolean {
   return false;
 }
 
-function guarded(operation: OperationName, answer: Method, rule: TenantRule): Method {
+function guarded(operation: OperationName, answer: HandlerMethod, rule: TenantRule): HandlerMethod {
   return (request, context) => {
     const { tenant } = request;
     if (tenant === undefined || tenant === '') return answer(request, context);
@@ -45,14 +41,14 @@ function guarded(operation: OperationName, answer: Method, rule: TenantRule): Me
   };
 }
 
-async function answered(granted: unknown, answer: Method, request: Request, context: ServerCallContext) {
+async function answered(granted: unknown, answer: HandlerMethod, request: Request, context: ServerCallContext) {
   if ((await granted) !== true) throw refusalOf(request);
   return answer(request, context);
 }
 
 async function* streamed(
   granted: unknown,
-  answer: Method,
+  answer: HandlerMethod,
   request: Request,
   context: ServerCallContext,
 ): AsyncGenerator<StreamItem> {
