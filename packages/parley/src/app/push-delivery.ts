@@ -4,6 +4,7 @@ import type { SendPost } from '../net/posts.js';
 import { DEFAULT_DELIVERY_POLICY } from '../push/delivery-policy.js';
 import { DeliverySender, type NotificationSigner } from '../push/delivery-sender.js';
 import type { SignatureOptions } from '../push/signing-keys.js';
+import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { sealedStorage } from '../store/sealed-storage.js';
 import type { PushOptions } from './options/push-options.js';
 import type { AgentPorts } from './served-agent.js';
@@ -47,11 +48,8 @@ export async function senderOf(push: PushPorts, agents: readonly string[], ports
 
 /** A signer that loads its library with the first signature. */
 function signerOf(options: SignatureOptions): NotificationSigner {
-  let signer: Promise<NotificationSigner> | undefined;
-  return async (notification) => {
-    signer ??= import('../push/signatures/jwt-signer.js').then(({ jwtSigner }) => jwtSigner(options));
-    return (await signer)(notification);
-  };
+  const signer = new LoadedOnDemand(async () => (await import('../push/signatures/jwt-signer.js')).jwtSigner(options));
+  return async (notification) => (await signer.get())(notification);
 }
 
 /** The codec of the version in which a configuration was registered. */

@@ -1,4 +1,5 @@
 import type * as Jose from 'jose';
+import { missingPackage } from '../../errors/missing-package.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { AgentCardSignature } from '../../model/agent-card.js';
 import type { CardJwk, CardSigningOptions } from './card-signing-options.js';
@@ -47,9 +48,7 @@ export class CardSigner {
    * @throws OptionsError naming every key that cannot be used.
    */
   static async of({ keys }: CardSigningOptions, jwksUrl: string): Promise<CardSigner> {
-    const library = await import('jose').catch((cause: unknown) => {
-      throw new Error('Signatures of agent cards need a package: npm install jose', { cause });
-    });
+    const library = await import('jose').catch(missingPackage('Signatures of agent cards need', 'jose'));
     const problems: string[] = [];
     const published: PublishedJwk[] = [];
     const signing: SigningKey[] = [];

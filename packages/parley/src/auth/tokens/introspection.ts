@@ -1,4 +1,5 @@
 import type * as OAuth from 'oauth4webapi';
+import { missingPackage } from '../../errors/missing-package.js';
 import { boundedFetch } from '../../net/bounded-fetch.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { clientAuthentication } from '../oauth/client-authentication.js';
@@ -118,7 +119,5 @@ function faultOf(
 }
 
 async function loadedOAuth(): Promise<typeof OAuth> {
-  return await import('oauth4webapi').catch((cause: unknown) => {
-    throw new Error('Introspection needs a package: npm install oauth4webapi', { cause });
-  });
+  return await import('oauth4webapi').catch(missingPackage('Introspection needs', 'oauth4webapi'));
 }

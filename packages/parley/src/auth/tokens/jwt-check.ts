@@ -1,4 +1,5 @@
 import type * as Jose from 'jose';
+import { missingPackage } from '../../errors/missing-package.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { JwtVerifier } from './jwt-verifier.js';
 import { KeySet, type TokenKeys } from './key-set.js';
@@ -91,7 +92,5 @@ function keysOf({
 }
 
 async function loadedJose(): Promise<typeof Jose> {
-  return await import('jose').catch((cause: unknown) => {
-    throw new Error('Tokens need a package: npm install jose', { cause });
-  });
+  return await import('jose').catch(missingPackage('Tokens need', 'jose'));
 }

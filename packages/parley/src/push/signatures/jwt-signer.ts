@@ -1,4 +1,4 @@
-import { OptionsError } from '../../errors/options-error.js';
+import { missingPackage } from '../../errors/missing-package.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import type { NotificationSigner } from '../delivery-sender.js';
 import type { SignatureOptions } from '../signing-keys.js';
@@ -11,9 +11,9 @@ export async function jwtSigner({ issuer, keys }: SignatureOptions): Promise<Not
   if (jwk === undefined) throw new TypeError('A signer has a key');
   const { kid, alg } = jwk;
   // A bundle without the optional package still builds.
-  const { importJWK, SignJWT } = await import('jose').catch(() => {
-    throw new OptionsError('push', ['signatures need a package: npm install jose']);
-  });
+  const { importJWK, SignJWT } = await import('jose').catch(
+    missingPackage('Signatures of push notifications need', 'jose'),
+  );
   const key = await importJWK(jwk, alg);
   return async ({ id, url, body, now }) => {
     const issuedAt = Math.floor(now / 1_000);
