@@ -1,6 +1,7 @@
 import type { A2AError } from '../errors/a2a-error.js';
 import type { AgentCard } from '../model/agent-card.js';
-import type { OperationName, OperationTypes, TASK_OPERATION, UnaryOperationName } from '../operations/operations.js';
+import type { Task } from '../model/task.js';
+import type { OperationName, OperationTypes, UnaryOperationName } from '../operations/operations.js';
 import type { StreamItem } from '../task/stream-item.js';
 
 /** One HTTP+JSON route (Spec §5.3). */
@@ -33,8 +34,8 @@ export interface ErrorWords {
 /** The body of push notifications: each event as in a stream (Spec §4.3.3), or the task as it stands after it. */
 export interface NotificationForm {
   readonly mediaType: string;
-  /** The operation whose response has the form of the task. Absent: the body is an event. */
-  readonly taskAs?: typeof TASK_OPERATION;
+  /** The task as JSON. Absent: the body is an event. */
+  readonly encodeTask?: (task: Task) => string;
 }
 
 /**

@@ -170,6 +170,3 @@ export function answersCard(operation: OperationName): boolean {
 export function takesMessage(operation: OperationName): boolean {
   return OPERATIONS[operation].request === 'SendMessageRequest';
 }
-
-/** An operation whose response is a task. Push notifications of 0.3 have the same form. */
-export const TASK_OPERATION = 'getTask';

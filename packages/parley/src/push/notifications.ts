@@ -24,8 +24,8 @@ export function notificationsOf(
   codec: WireCodec,
   storage: TaskReads,
 ): Iterable<Notification> | AsyncIterable<Notification> {
-  const { taskAs } = codec.notification;
-  return taskAs === undefined ? events(claim, codec) : tasks(claim, (task) => codec.encode(taskAs, task), storage);
+  const { encodeTask } = codec.notification;
+  return encodeTask === undefined ? events(claim, codec) : tasks(claim, encodeTask, storage);
 }
 
 function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification> {
@@ -38,7 +38,7 @@ function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notific
  */
 async function* tasks(
   claim: DeliveryClaim,
-  encode: (task: Task) => string,
+  encodeTask: (task: Task) => string,
   storage: TaskReads,
 ): AsyncIterable<Notification> {
   const { key, records } = claim;
@@ -51,13 +51,13 @@ async function* tasks(
   if (builder !== undefined) {
     for (const record of records) {
       builder.apply(record);
-      yield { seq: record.seq, body: encode(builder.view()) };
+      yield { seq: record.seq, body: encodeTask(builder.view()) };
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
-  const body = encode(stored.task);
+  const body = encodeTask(stored.task);
   for (const { seq } of records) if (seq <= stored.seq) yield { seq, body };
 }
 

@@ -1,12 +1,7 @@
 import type { A2AError } from '../../errors/a2a-error.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
-import {
-  type OperationName,
-  type OperationTypes,
-  TASK_OPERATION,
-  type UnaryOperationName,
-} from '../../operations/operations.js';
+import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
 import { methodsOf, routesOf } from '../operation-names.js';
 import { decodeRequest } from '../v1_0/decode-type.js';
 import type { ErrorWords, WireCodec, WireForm } from '../wire-codec.js';
@@ -15,6 +10,7 @@ import { type Dialect, KINDS, PROTO_JSON } from './dialect.js';
 import { type OldOperation, type OldOperations, operationOf, operations0_3 } from './operations.js';
 import { oldViolations } from './request-violations.js';
 import { writeStreamResponse } from './stream-response.js';
+import { writeTask } from './task.js';
 
 /** The differences between the codecs of the versions before 1.0. */
 export interface OldVersion {
@@ -47,7 +43,7 @@ export function oldCodec({ protocolVersion, version, dialect, operations }: OldV
     decode,
     encode: (operation, response) => JSON.stringify(encode(operation, response)),
     encodeEvent: (item) => JSON.stringify(writeStreamResponse(dialect, item)),
-    notification: { mediaType: 'application/json', taskAs: TASK_OPERATION },
+    notification: { mediaType: 'application/json', encodeTask: (task) => JSON.stringify(writeTask(dialect, task)) },
     encodeCard: (card) => JSON.stringify(writeAgentCard(protocolVersion, card)),
     framesErrors: true,
     wordsOf,
