@@ -3,8 +3,8 @@ import { createA2AHost } from '../../packages/parley/src/exports/node.js';
 import { openRedisCache } from '../../packages/parley/src/exports/redis-cache.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { ExampleServer } from '../interop/example-server.js';
+import { RedisServer } from '../support/servers/redis-server.js';
 import { endingsWhile } from './call-endings.js';
-import { RedisServer } from './redis-server.js';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 const PATHS = ['/discover', '/agent.json', '/health', '/cache/stats', '/metrics', '/info'];

@@ -5,8 +5,8 @@ import { globMatcher } from '../../packages/parley/src/cache/glob.js';
 import { openRedisCache, type RedisCache } from '../../packages/parley/src/exports/redis-cache.js';
 import type { Logger } from '../../packages/parley/src/telemetry/logger.js';
 import { cacheContract } from '../contract/cache-contract.js';
+import { RedisServer } from '../support/servers/redis-server.js';
 import { endingOf, endingsWhile } from './call-endings.js';
-import { RedisServer } from './redis-server.js';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 

@@ -1,0 +1,139 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from '../../interop/example-server.js';
+
+const run = promisify(execFile);
+
+/** Debian keeps the programs of each version of PostgreSQL in a folder of its own. */
+const VERSIONS = '/usr/lib/postgresql';
+const USER = 'postgres';
+
+/** A real PostgreSQL on a port of its own, that can be killed, frozen and started again. */
+export class PostgresServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #settings: readonly string[];
+  #process: ChildProcess | undefined;
+  #databases = 0;
+
+  private constructor(port: number, folder: string, settings: readonly string[]) {
+    this.port = port;
+    this.#folder = folder;
+    this.#settings = settings;
+  }
+
+  /** Resolves when it accepts connections. `settings` as in its configuration file, such as `max_connections=20`. */
+  static async start(...settings: string[]): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
+    const server = new PostgresServer(await freePort(), folder, settings);
+    if (isRoot()) await run('chown', [USER, folder]);
+    await chmod(folder, 0o700);
+    const [program, args] = asServerUser('initdb', ['-D', server.#data, '-A', 'trust', '-U', USER, '-E', 'UTF8', '-N']);
+    await run(program, args);
+    await server.startAgain();
+    return server;
+  }
+
+  /** The url of the database that is always there. */
+  get url(): string {
+    return this.urlOf(USER);
+  }
+
+  urlOf(database: string): string {
+    return `postgres://${USER}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** The url of a new empty database. */
+  async newDatabase(): Promise<string> {
+    this.#databases += 1;
+    const name = `test_${this.#databases}`;
+    await this.#query(`CREATE DATABASE ${name}`);
+    return this.urlOf(name);
+  }
+
+  /** Starts it on its port once it has been killed, with what it had stored. */
+  async startAgain(): Promise<void> {
+    const settings = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`];
+    const flags = [...settings, ...this.#settings].flatMap((setting) => ['-c', setting]);
+    const [program, args] = asServerUser('postgres', ['-D', this.#data, ...flags]);
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const end = () => this.#signal('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    this.#process = child;
+    await new Promise<void>((resolve, reject) => {
+      let output = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        output = (output + chunk).slice(-10_000);
+        if (/ready to accept connections/.test(output)) resolve();
+      });
+      child.once('exit', (code) => reject(new Error(`postgres ended with ${code}:\n${output}`)));
+    });
+  }
+
+  /** Ends all its processes as a crash does. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    this.#signal('SIGKILL');
+    await ended;
+    this.#process = undefined;
+    await rm(join(this.#data, 'postmaster.pid'), { force: true });
+  }
+
+  /** Its connections stay, but nothing is answered on them. */
+  freeze(): void {
+    this.#signal('SIGSTOP');
+  }
+
+  /** It goes on where it was. */
+  thaw(): void {
+    this.#signal('SIGCONT');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.thaw();
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data');
+  }
+
+  /** The server's processes are one group. */
+  #signal(signal: NodeJS.Signals): void {
+    const pid = this.#process?.pid;
+    if (pid !== undefined) process.kill(-pid, signal);
+  }
+
+  async #query(sql: string): Promise<void> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** The command that runs a program of PostgreSQL, which refuses to run as root. */
+function asServerUser(name: string, args: readonly string[]): [program: string, args: string[]] {
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((one, other) => Number(other) - Number(one)) : [];
+  const program = versions[0] === undefined ? name : join(VERSIONS, versions[0], 'bin', name);
+  return isRoot()
+    ? ['setpriv', [`--reuid=${USER}`, `--regid=${USER}`, '--init-groups', program, ...args]]
+    : [program, [...args]];
+}
