@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
+import { ApiKeys } from 'parley-a2a/auth';
 import { describe, expect, it } from 'vitest';
 import { pushServer, said } from './push-server.js';
 import { Receiver, seqOf } from './receiver.js';
@@ -122,6 +123,25 @@ describe('notifications', () => {
     await send(quick.url);
     await quick.has((all) => all.some(({ text }) => isDone(text)));
     expect(stalled.length).toBeLessThanOrEqual(4);
+  });
+
+  it('to many hosts of one user that stall hold up no other user', async () => {
+    await using stack = new AsyncDisposableStack();
+    const stalled = Array.from({ length: 24 }, async () => stack.use(await Receiver.open(() => undefined)));
+    const hosts = (await Promise.all(stalled)).map(({ url }) => url);
+    await using quick = await Receiver.open();
+    const users = ['mallory', 'bob'].map((subject) => ({ key: `${subject}-key-of-enough-length`, subject }));
+    await using agent = await pushServer({
+      authenticator: new ApiKeys(users),
+      push: { allow: ['127.0.0.0/8'], inFlight: 8, inFlightPerHost: 4, timeoutMs: 60_000 },
+    });
+    const send = (user: string, url: string) => {
+      const message = { ...said('hi'), configuration: { taskPushNotificationConfig: { url } } };
+      return agent.call('SendMessage', message, '1.0', { 'x-api-key': `${user}-key-of-enough-length` });
+    };
+    await Promise.all(hosts.map((url) => send('mallory', url)));
+    await send('bob', quick.url);
+    await quick.has((all) => all.some(({ text }) => isDone(text)));
   });
 });
 

@@ -20,10 +20,15 @@ export async function pushServer(options: Partial<A2AServerOptions> = {}) {
     ...options,
   } as A2AServerOptions);
   const { url } = await server.listen(0);
-  const call = async (method: string, params: object, version = '1.0') => {
+  const call = async (
+    method: string,
+    params: object,
+    version = '1.0',
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
     const response = await fetch(`${url}/a2a/jsonrpc`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'a2a-version': version },
+      headers: { 'content-type': 'application/json', 'a2a-version': version, ...headers },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
     return (await response.json()) as { readonly result?: never; readonly error?: { readonly code: number } };

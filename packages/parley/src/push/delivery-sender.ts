@@ -64,7 +64,8 @@ interface Delivery extends HostWork {
 
 /**
  * Sends the notifications of a process: claims queues that are due, sends their records in order, and settles them. A
- * host that does not answer holds up no other. Without push configurations it does nothing.
+ * host that does not answer holds up no other host, and the owner of many such hosts no other owner. Without push
+ * configurations it does nothing.
  */
 export class DeliverySender {
   readonly #options: DeliverySenderOptions;
@@ -163,10 +164,12 @@ export class DeliverySender {
   #take(claim: DeliveryClaim, claimedAt: number): void {
     const { clock } = this.#options;
     const host = hostOf(claim.config.url);
-    const delivery: Delivery = { host, claim, claimedAt, begin: () => this.#begin(delivery) };
+    // Anonymous callers are one owner. No user has an empty id.
+    const owner = claim.key.scope.owner ?? '';
+    const delivery: Delivery = { host, owner, claim, claimedAt, begin: () => this.#begin(delivery) };
     if (this.#isClosing) return this.#track(this.#giveBack(delivery, 0));
     const isTaken = this.#lanes.add(delivery, clock.monotonic());
-    if (!isTaken) this.#track(this.#giveBack(delivery, this.#lanes.refusedMs(host)));
+    if (!isTaken) this.#track(this.#giveBack(delivery, this.#lanes.refusedMs(delivery)));
   }
 
   #begin(delivery: Delivery): void {
@@ -180,7 +183,7 @@ export class DeliverySender {
 
   async #deliver(delivery: Delivery): Promise<void> {
     const { storage, clock, policy, random, codecOf, logger } = this.#options;
-    const { claim, claimedAt, host } = delivery;
+    const { claim, claimedAt } = delivery;
     const codec = codecOf(claim.config.registeredIn);
     let isAnswered = false;
     try {
@@ -204,7 +207,7 @@ export class DeliverySender {
       logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
       this.#due.add(this.#leaseMs);
     } finally {
-      this.#lanes.end(host, isAnswered, clock.monotonic());
+      this.#lanes.end(delivery, isAnswered, clock.monotonic());
       if (this.#isWanted) this.#ask();
     }
   }
@@ -267,7 +270,7 @@ export class DeliverySender {
     this.#stopEvicting ??= clock.after(RETRY_MS, () => {
       this.#stopEvicting = undefined;
       const evicted = this.#lanes.evict(clock.monotonic()) as readonly Delivery[];
-      for (const delivery of evicted) this.#track(this.#giveBack(delivery, this.#lanes.refusedMs(delivery.host)));
+      for (const delivery of evicted) this.#track(this.#giveBack(delivery, this.#lanes.refusedMs(delivery)));
       if (this.#lanes.room > 0) this.#ask();
       else this.#evictSoon();
     });

@@ -7,7 +7,10 @@ const LIMITS = { inFlight: 20, inFlightPerHost: 6 };
 /** Work that notes that it began. */
 class NotedWork implements HostWork {
   begun = false;
-  constructor(readonly host: string) {}
+  constructor(
+    readonly host: string,
+    readonly owner = 'ada',
+  ) {}
   begin(): void {
     this.begun = true;
   }
@@ -19,12 +22,11 @@ describe('the lanes of hosts', () => {
     const works = Array.from({ length: 12 }, () => new NotedWork('a'));
     for (const work of works) lanes.add(work, 0);
     expect(lanes.running).toBe(4);
-    lanes.end('a', true, 1);
-    expect(lanes.running).toBe(5);
-    lanes.end('a', true, 1);
-    expect(lanes.running).toBe(6);
-    lanes.end('a', true, 1);
-    expect(lanes.running).toBe(6);
+    const counts = works.slice(0, 3).map((work) => {
+      lanes.end(work, true, 1);
+      return lanes.running;
+    });
+    expect(counts).toEqual([5, 6, 6]);
   });
 
   it('keep no work waiting for a host that answers nothing, and give back what waits', () => {
@@ -32,48 +34,86 @@ describe('the lanes of hosts', () => {
     const works = Array.from({ length: 10 }, () => new NotedWork('slow'));
     for (const work of works) expect(lanes.add(work, 0)).toBe(true);
     expect(lanes.evict(1_000)).toEqual([]);
-    expect(lanes.add(new NotedWork('slow'), 1_001)).toBe(false);
-    const before = lanes.refusedMs('slow');
+    const late = new NotedWork('slow');
+    expect(lanes.add(late, 1_001)).toBe(false);
+    const before = lanes.refusedMs(late);
     expect(lanes.evict(1_001)).toHaveLength(6);
-    expect(lanes.refusedMs('slow')).toBeGreaterThan(before);
+    expect(lanes.refusedMs(late)).toBeGreaterThan(before);
     expect(lanes.room).toBe(16);
     const quick = new NotedWork('quick');
     expect(lanes.add(quick, 1_001)).toBe(true);
     expect(quick.begun).toBe(true);
   });
 
+  it('leave room for other owners, whatever number of hosts one of them has that answer nothing', () => {
+    const lanes = new HostLanes(LIMITS);
+    const silent = Array.from({ length: 20 }, (_, at) => new NotedWork(`silent-${at}`, 'mallory'));
+    for (const work of silent) expect(lanes.add(work, 0)).toBe(true);
+    expect(silent.filter(({ begun }) => begun)).toHaveLength(15);
+    expect(lanes.evict(1_001)).toHaveLength(5);
+    expect(lanes.add(new NotedWork('silent-21', 'mallory'), 1_002)).toBe(false);
+    const bobs = Array.from({ length: 3 }, (_, at) => new NotedWork(`bob-${at}`, 'bob'));
+    for (const work of bobs) expect(lanes.add(work, 1_002)).toBe(true);
+    expect(bobs.every(({ begun }) => begun)).toBe(true);
+    // Many accounts of an attacker leave room as well.
+    for (let at = 0; at < 50; at += 1) {
+      const work = new NotedWork(`other-${at}`, `mallory-${at % 4}`);
+      if (lanes.room > 0) lanes.add(work, 1_003);
+    }
+    expect(LIMITS.inFlight - lanes.running).toBeGreaterThan(0);
+    // An owner that was slow lately has no more work than its share.
+    for (const work of silent.slice(0, 15)) lanes.end(work, false, 15_000);
+    const again = Array.from({ length: 20 }, (_, at) => new NotedWork(`again-${at}`, 'mallory'));
+    const taken = again.filter((work) => lanes.add(work, 15_001));
+    expect(taken.every(({ begun }) => begun)).toBe(true);
+  });
+
+  it('let the work of a quick owner beyond its share wait, and begin it with each answer', () => {
+    const lanes = new HostLanes(LIMITS);
+    const works = Array.from({ length: 18 }, (_, at) => new NotedWork(`quick-${at % 8}`, 'ada'));
+    for (const work of works) expect(lanes.add(work, 0)).toBe(true);
+    expect(works.filter(({ begun }) => begun)).toHaveLength(15);
+    for (const [at, work] of works.entries()) {
+      expect(work.begun).toBe(true);
+      lanes.end(work, true, at);
+    }
+    expect(lanes.room).toBe(LIMITS.inFlight);
+  });
+
   it('lose and repeat no work, and stay within their limits, whatever happens', () => {
     const step = fc.record({
       act: fc.constantFrom('add', 'add', 'add', 'answer', 'fail', 'evict', 'pass'),
       host: fc.constantFrom('a', 'b', 'c'),
+      owner: fc.constantFrom('ada', 'bob'),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const lanes = new HostLanes(LIMITS);
-        const counts = new Map<string, number>();
+        const begun: NotedWork[] = [];
         const taken = new Set<NotedWork>();
         let now = 0;
-        const running = (host: string) => counts.get(host) ?? 0;
-        for (const { act, host } of steps) {
+        const running = (host: string) => begun.filter((work) => work.host === host).length;
+        for (const { act, host, owner } of steps) {
           if (act === 'pass') now += 700;
           else if (act === 'evict')
             for (const work of lanes.evict(now)) expect(taken.delete(work as NotedWork)).toBe(true);
           else if (act === 'add' && lanes.room > 0) {
-            const work = new NotedWork(host);
+            const work = new NotedWork(host, owner);
             const begin = work.begin.bind(work);
             work.begin = () => {
               expect(work.begun).toBe(false);
               begin();
               taken.delete(work);
-              counts.set(host, running(host) + 1);
+              begun.push(work);
             };
             taken.add(work);
             if (!lanes.add(work, now)) taken.delete(work);
-          } else if (act !== 'add' && running(host) > 0) {
-            counts.set(host, running(host) - 1);
-            lanes.end(host, act === 'answer', now);
+          } else if (act !== 'add') {
+            const ended = begun.findIndex((work) => work.host === host && work.owner === owner);
+            const [work] = ended < 0 ? [] : begun.splice(ended, 1);
+            if (work !== undefined) lanes.end(work, act === 'answer', now);
           }
-          const sum = ['a', 'b', 'c'].reduce((total, one) => total + running(one), 0);
+          const sum = begun.length;
           expect(lanes.running).toBe(sum);
           expect(lanes.room).toBe(LIMITS.inFlight - sum - taken.size);
           for (const one of ['a', 'b', 'c']) expect(running(one)).toBeLessThanOrEqual(LIMITS.inFlightPerHost);

@@ -6,9 +6,11 @@ export interface LaneLimits {
   readonly inFlightPerHost: number;
 }
 
-/** Work for one host. */
+/** Work for one host, on behalf of one owner. */
 export interface HostWork {
   readonly host: string;
+  /** The owner of the task. */
+  readonly owner: string;
   /** Called when the work may begin. */
   begin(): void;
 }
@@ -17,6 +19,7 @@ interface Lane {
   /** Requests that the host may have now. */
   limit: number;
   running: number;
+  /** Oldest first. */
   waiting: HostWork[];
   /** The time of the last answer, or of the first request after a rest. */
   progressAt: number;
@@ -24,23 +27,39 @@ interface Lane {
   refused: number;
 }
 
+interface Owner {
+  /** The works under way with the times of their begin, oldest first. */
+  readonly running: Map<HostWork, number>;
+  /** Until then the owner has no work waiting beyond its share. */
+  slowUntil: number;
+  /** Works that were refused since the owner was slow. */
+  refused: number;
+}
+
 const FIRST_LIMIT = 4;
 const STUCK_MS = 1_000;
+const SLOW_MS = 60_000;
+/** Requests of one owner for each free one. */
+const SHARE = 3;
 const KNOWN_HOSTS = 1_000;
+const KNOWN_OWNERS = 1_000;
 const REFUSED_MS = 2_000;
 const REFUSED_EACH_MS = 20;
 const REFUSED_MAX_MS = 60_000;
 
 /**
- * Distributes requests over hosts. Each host has a lane, which grows with its answers and shrinks when none come. A
- * host that answers nothing keeps no work waiting, so that it does not hold up others. Pure bookkeeping: times are
- * given.
+ * Distributes requests over hosts and owners. Each host has a lane, which grows with its answers and shrinks when none
+ * come. An owner has at most three times as many requests under way as are free, so that the next owner always finds
+ * some. A host or an owner whose requests stay unanswered keeps no work waiting. Pure bookkeeping: times are given.
  */
 export class HostLanes {
   readonly #limits: LaneLimits;
   readonly #lanes = new Map<string, Lane>();
+  readonly #owners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
+  /** True if work may wait for the share of its owner, while its lane is free. */
+  #isShareShort = false;
 
   constructor(limits: LaneLimits) {
     this.#limits = limits;
@@ -57,26 +76,30 @@ export class HostLanes {
   }
 
   /**
-   * Takes work, and begins it at once if its lane is free. False if the host is stuck: the work is not taken.
+   * Takes work, and begins it at once if its lane and the share of its owner are free. False if the host is stuck or
+   * the owner is slow: the work is not taken.
    */
   add(work: HostWork, now: number): boolean {
     const lane = this.#lane(work.host, now);
-    if (lane.running < lane.limit) {
-      this.#begin(lane, work, now);
+    const owner = this.#owner(work.owner);
+    if (this.#isFree(lane, owner)) {
+      this.#begin(work, now);
       return true;
     }
-    if (isStuck(lane, now)) {
-      lane.refused += 1;
+    if (this.#isHeldUp(lane, owner, now)) {
+      refuse(lane, owner, now);
       return false;
     }
+    if (lane.running < lane.limit) this.#isShareShort = true;
     lane.waiting.push(work);
     this.#waiting += 1;
     return true;
   }
 
   /** Ends work. `answered`: the host answered something. */
-  end(host: string, answered: boolean, now: number): void {
-    const lane = this.#lane(host, now);
+  end(work: HostWork, answered: boolean, now: number): void {
+    const lane = this.#lane(work.host, now);
+    this.#owner(work.owner).running.delete(work);
     lane.running -= 1;
     this.#running -= 1;
     if (answered) {
@@ -86,22 +109,22 @@ export class HostLanes {
     } else {
       lane.limit = Math.max(1, lane.limit >> 1);
     }
-    while (lane.running < lane.limit) {
-      const next = lane.waiting.shift();
-      if (next === undefined) break;
-      this.#waiting -= 1;
-      this.#begin(lane, next, now);
-    }
-    this.#forgetIdle();
+    if (this.#isShareShort) this.#beginAllWaiting(now);
+    else this.#beginWaiting(lane, now);
+    this.#forgetIdle(now);
   }
 
-  /** Takes all waiting work of stuck hosts out. */
+  /** Takes all waiting work of stuck hosts and slow owners out. */
   evict(now: number): readonly HostWork[] {
     const evicted: HostWork[] = [];
     for (const lane of this.#lanes.values()) {
-      if (!isStuck(lane, now)) continue;
-      lane.refused += lane.waiting.length;
-      evicted.push(...lane.waiting.splice(0));
+      lane.waiting = lane.waiting.filter((work) => {
+        const owner = this.#owner(work.owner);
+        if (!this.#isHeldUp(lane, owner, now)) return true;
+        refuse(lane, owner, now);
+        evicted.push(work);
+        return false;
+      });
     }
     this.#waiting -= evicted.length;
     return evicted;
@@ -114,16 +137,52 @@ export class HostLanes {
     return left;
   }
 
-  /** The time after which refused work of a host may come again. It grows with the amount of such work. */
-  refusedMs(host: string): number {
-    const { refused = 0 } = this.#lanes.get(host) ?? {};
+  /** The time after which refused work may come again. It grows with the amount of such work. */
+  refusedMs({ host, owner }: HostWork): number {
+    const refused = Math.max(this.#lanes.get(host)?.refused ?? 0, this.#owners.get(owner)?.refused ?? 0);
     return Math.min(REFUSED_MAX_MS, REFUSED_MS + REFUSED_EACH_MS * refused);
   }
 
-  #begin(lane: Lane, work: HostWork, now: number): void {
+  #isFree({ running, limit }: Lane, owner: Owner): boolean {
+    return running < limit && this.#running < this.#limits.inFlight && owner.running.size < this.#share;
+  }
+
+  /** The requests that one owner may have under way. The last free one is for an owner without any. */
+  get #share(): number {
+    return Math.max(1, SHARE * (this.#limits.inFlight - this.#running - 1));
+  }
+
+  /** True if work that cannot begin would wait for requests that stay unanswered. */
+  #isHeldUp(lane: Lane, owner: Owner, now: number): boolean {
+    if (lane.running >= lane.limit) return now - lane.progressAt > STUCK_MS;
+    return owner.slowUntil > now || isSlow(owner, now);
+  }
+
+  #beginAllWaiting(now: number): void {
+    this.#isShareShort = false;
+    for (const lane of this.#lanes.values()) this.#beginWaiting(lane, now);
+  }
+
+  #beginWaiting(lane: Lane, now: number): void {
+    for (let at = 0; lane.running < lane.limit && at < lane.waiting.length; ) {
+      const next = lane.waiting[at];
+      if (next === undefined || !this.#isFree(lane, this.#owner(next.owner))) {
+        this.#isShareShort = true;
+        at += 1;
+        continue;
+      }
+      lane.waiting.splice(at, 1);
+      this.#waiting -= 1;
+      this.#begin(next, now);
+    }
+  }
+
+  #begin(work: HostWork, now: number): void {
+    const lane = this.#lane(work.host, now);
     if (lane.running === 0) lane.progressAt = now;
     lane.running += 1;
     this.#running += 1;
+    this.#owner(work.owner).running.set(work, now);
     work.begin();
   }
 
@@ -137,15 +196,46 @@ export class HostLanes {
     return lane;
   }
 
-  #forgetIdle(): void {
-    if (this.#lanes.size <= KNOWN_HOSTS) return;
-    for (const [host, { running, waiting }] of this.#lanes) {
-      if (running === 0 && waiting.length === 0) this.#lanes.delete(host);
-      if (this.#lanes.size <= KNOWN_HOSTS) return;
+  #owner(name: string): Owner {
+    let owner = this.#owners.get(name);
+    if (owner === undefined) {
+      owner = { running: new Map(), slowUntil: 0, refused: 0 };
+      this.#owners.set(name, owner);
     }
+    return owner;
+  }
+
+  #forgetIdle(now: number): void {
+    forget(this.#lanes, KNOWN_HOSTS, ({ running, waiting }) => running === 0 && waiting.length === 0);
+    forget(this.#owners, KNOWN_OWNERS, ({ running, slowUntil }) => running.size === 0 && slowUntil <= now);
   }
 }
 
-function isStuck({ progressAt, running, limit }: Lane, now: number): boolean {
-  return running >= limit && now - progressAt > STUCK_MS;
+/** True if at least half of the requests of an owner have had no answer for long. */
+function isSlow({ running }: Owner, now: number): boolean {
+  let overdue = 0;
+  for (const begunAt of running.values()) {
+    if (now - begunAt <= STUCK_MS) break;
+    overdue += 1;
+  }
+  return overdue * 2 >= Math.max(2, running.size);
+}
+
+/** Counts refused work on the side that holds it up: the host, or the owner. */
+function refuse(lane: Lane, owner: Owner, now: number): void {
+  if (lane.running >= lane.limit) {
+    lane.refused += 1;
+    return;
+  }
+  if (owner.slowUntil <= now) owner.refused = 0;
+  owner.slowUntil = Math.max(owner.slowUntil, now + SLOW_MS);
+  owner.refused += 1;
+}
+
+function forget<Entry>(entries: Map<string, Entry>, most: number, isIdle: (entry: Entry) => boolean): void {
+  if (entries.size <= most) return;
+  for (const [name, entry] of entries) {
+    if (isIdle(entry)) entries.delete(name);
+    if (entries.size <= most) return;
+  }
 }
