@@ -32,6 +32,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [...VALUES, 'task'],
     modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url'],
   },
+  'store/postgres': { rooms: [...VALUES, 'task'], modules: ['kysely', 'node:crypto', 'pg'] },
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry'], modules: ['ioredis'] },
   auth: { rooms: [...VALUES, 'net', 'secrets'] },

@@ -1,0 +1,20 @@
+import { FIRST_SCHEMA } from './first-schema.js';
+
+/** The place of the tables. */
+export interface SchemaPlace {
+  /** The name of the schema for SQL, in quotes. */
+  readonly schema: string;
+  /** Partitions of each large table, from 1 to 256. */
+  readonly partitions: number;
+}
+
+/** One step of the schema. A step that was released never changes. */
+export interface SchemaChange {
+  /** Sorts behind the names of the steps before it. */
+  readonly name: string;
+  /** The statements of the step, for one transaction. The schema is there. */
+  statements(place: SchemaPlace): readonly string[];
+}
+
+/** All steps, in order. */
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA];
