@@ -16,7 +16,15 @@ export default defineConfig({
   },
   test: {
     include: ['packages/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/hosts/**', 'test/cache/**', 'test/client-peers/**'],
+    exclude: [
+      '**/node_modules/**',
+      '**/dist/**',
+      'test/hosts/**',
+      'test/cache/**',
+      'test/client-peers/**',
+      'test/manifests/**',
+      'test/balancers/**',
+    ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 20_000,
     hookTimeout: 30_000,
