@@ -1,11 +1,12 @@
 import type { ChainableCommander } from 'ioredis';
 import { CacheError } from '../../errors/cache-error.js';
 import { OptionsError } from '../../errors/options-error.js';
+import { isRefusal } from '../../redis/redis-url.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AnswerCache, CacheLink } from '../answer-cache.js';
 import { globMatcher } from '../glob.js';
-import { isRefusal, RedisConnection } from './redis-connection.js';
+import { RedisConnection } from './redis-connection.js';
 
 /** Options of a cache in Redis. */
 export interface RedisCacheOptions {

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { CacheError } from '../../errors/cache-error.js';
+import { isRefusal } from '../../redis/redis-url.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /** Options of one connection. */
@@ -150,9 +151,4 @@ export class RedisConnection {
       answer.then(resolve, reject).finally(cancel);
     });
   }
-}
-
-/** True if the server itself refused. A refusal is an answer too. */
-export function isRefusal(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError';
 }

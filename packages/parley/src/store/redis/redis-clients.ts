@@ -1,0 +1,85 @@
+import type { Cluster, RedisOptions as DriverOptions, Redis } from 'ioredis';
+import { missingPackage } from '../../errors/missing-package.js';
+import type { RedisSettings } from './redis-options.js';
+
+/** A connection of the driver to one server, or to all servers of a cluster. */
+export type RedisClient = Redis | Cluster;
+
+type Driver = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
+type SingleOptions = Omit<DriverOptions, 'replyMapping'>;
+
+/** Longest pause before the next attempt to connect. */
+const RETRY_MS = 500;
+
+/** Makes connections of the driver, which it loads. A connection opens with `connect()`. */
+export class RedisClients {
+  readonly settings: RedisSettings;
+  readonly #driver: Driver;
+
+  private constructor(driver: Driver, settings: RedisSettings) {
+    this.#driver = driver;
+    this.settings = settings;
+  }
+
+  /** @throws Error with the command that installs the driver, if it is missing. */
+  static async load(settings: RedisSettings): Promise<RedisClients> {
+    const driver = await import('ioredis').catch(missingPackage('A storage in Redis needs', 'ioredis'));
+    return new RedisClients(driver, settings);
+  }
+
+  /** One server. With sentinels it is the primary that they name. */
+  single(): Redis {
+    const { places, sentinel, database, tls } = this.settings;
+    const [{ host, port } = { host: 'localhost', port: 6379 }] = places;
+    const where: SingleOptions =
+      sentinel === undefined
+        ? { host, port }
+        : { sentinels: [...places], name: sentinel, enableTLSForSentinelMode: tls !== undefined };
+    return new this.#driver.Redis({
+      ...this.#common(),
+      ...where,
+      db: database,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (times) => Math.min(50 * times, RETRY_MS),
+      sentinelRetryStrategy: (times) => Math.min(50 * times, RETRY_MS),
+      // The primary became a replica. The next connection goes to the new one, where a name or sentinels lead to it.
+      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    });
+  }
+
+  cluster(more: { readonly shardedSubscribers?: boolean } = {}): Cluster {
+    return new this.#driver.Cluster([...this.settings.places], {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: (times) => Math.min(50 * times, RETRY_MS),
+      // A command whose connection closed may have run: only its caller knows whether it can be repeated.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 50,
+      retryDelayOnTryAgain: 20,
+      slotsRefreshTimeout: this.settings.connectTimeoutMs,
+      slotsRefreshInterval: 10_000,
+      // Names stay names, so that certificates match them.
+      dnsLookup: (address, callback) => callback(null, address),
+      redisOptions: this.#common(),
+      ...more,
+    });
+  }
+
+  #common() {
+    const { username, password, tls, connectTimeoutMs, commandTimeoutMs } = this.settings;
+    return {
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(tls !== undefined && { tls: { ...tls } }),
+      lazyConnect: true,
+      autoResendUnfulfilledCommands: false,
+      connectTimeout: connectTimeoutMs,
+      // A silent server: the connection ends, and all commands on it fail.
+      socketTimeout: commandTimeoutMs,
+      commandTimeout: commandTimeoutMs,
+      disableClientInfo: true,
+      protocol: 2,
+    } satisfies SingleOptions;
+  }
+}
