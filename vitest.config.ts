@@ -24,6 +24,7 @@ export default defineConfig({
       'test/client-peers/**',
       'test/manifests/**',
       'test/balancers/**',
+      'test/postgres/**',
     ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 20_000,

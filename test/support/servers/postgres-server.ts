@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -108,10 +108,19 @@ export class PostgresServer implements AsyncDisposable {
     return join(this.#folder, 'data');
   }
 
-  /** The server's processes are one group. */
+  /** The process of each connection has a group of its own. The first process goes first, so that it starts no more. */
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#process?.pid;
-    if (pid !== undefined) process.kill(-pid, signal);
+    if (pid === undefined) return;
+    const children = signal === 'SIGSTOP' ? [] : childrenOf(pid);
+    process.kill(pid, signal);
+    for (const child of [...children, ...childrenOf(pid)]) {
+      try {
+        process.kill(child, signal);
+      } catch {
+        // It has ended by itself.
+      }
+    }
   }
 
   async #query(sql: string): Promise<void> {
@@ -123,6 +132,12 @@ export class PostgresServer implements AsyncDisposable {
       await client.end();
     }
   }
+}
+
+function childrenOf(pid: number): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number));
+  return pairs.flatMap(([child, parent]) => (child !== undefined && parent === pid ? [child] : []));
 }
 
 function isRoot(): boolean {
