@@ -47,6 +47,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       ...VALUES,
       'operations',
       'task',
+      'secrets/recipient',
       'store/task-storage',
       'store/scoped-tasks',
       'store/rules/decide-cancel',

@@ -113,7 +113,7 @@ export class TurnWorld {
     const inputs: TurnInput[] = [...this.certain];
     if (!facts.started) {
       if (facts.origin === 'draft') return ['run'];
-      inputs.push('begin', 'run', 'leave', 'interrupted', 'exhausted');
+      inputs.push('begin', 'run', 'leave', 'interrupted', 'exhausted', 'expired');
     }
     if (facts.agent !== 'absent') inputs.push(...EVENTS);
     if (facts.agent === 'called') inputs.push('suspended');
@@ -153,6 +153,7 @@ function caused(input: TurnInput): Partial<Facts> {
     case 'leave':
     case 'interrupted':
     case 'exhausted':
+    case 'expired':
       return { started: true, counting: false };
     case 'not held':
       return { counting: false };

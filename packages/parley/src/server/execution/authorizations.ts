@@ -1,13 +1,17 @@
+import { failureLevel } from '../../errors/storage-error.js';
 import { isObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import { sha256Hex } from '../../runtime/sha256.js';
+import { Recipient, sealFor } from '../../secrets/recipient.js';
 import {
   type CallerContext,
   type Claim,
-  isSameTask,
+  type HeldTurn,
+  type Remembered,
   type Scope,
+  type StoredTask,
   type TaskKey,
   taskKeyText,
 } from '../../store/task-storage.js';
@@ -20,9 +24,19 @@ import {
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 
+/** A turn whose task waits for an authorization. */
+export interface WaitingTurn {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly whenLeft: Promise<void>;
+  readonly held: HeldTurn | undefined;
+  /** Ends the turn, if it still waits. */
+  yieldToMessage(): boolean;
+}
+
 /** A turn whose agent asks for an authorization. */
 export interface AskingTurn {
-  readonly key: TaskKey;
+  readonly turn: WaitingTurn;
   readonly message: Message;
   readonly caller: CallerContext;
   /** Publishes AUTH_REQUIRED with this question, or WORKING without one. */
@@ -44,25 +58,41 @@ interface Asked {
   /** The id of the question: once the task shows another one, the state is worth nothing. */
   readonly questionId: string;
   readonly caller: CallerContext;
+  /** The public key of the process in which the agent waits. */
+  readonly publicKey: string;
 }
 
+/** The last question of a task in this process. */
 interface Waiting {
-  readonly key: TaskKey;
-  readonly hash: string;
-  readonly answer: PromiseWithResolvers<Authorization>;
+  readonly questionId: string;
+  readonly turn: WaitingTurn;
+  /** The agent that waits. Absent for a turn that was taken over. */
+  readonly agent: { readonly recipient: Recipient; readonly answer: PromiseWithResolvers<Authorization> } | undefined;
+}
+
+/** A reply that came with a state. */
+interface Received {
+  readonly asked: Asked;
+  readonly reply: AuthorizationReply;
 }
 
 /** A reply is dropped if its turn does not begin within this time. Its agent then asks again. */
 const REPLY_MS = 600_000;
+/** Leases for which a process watches over a reply that it has left for another process. */
+const FOLLOWED_LEASES = 3;
 
 /**
- * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context. A
- * credential for a turn of its own is encrypted, if there are keys. Otherwise it stays in memory: if that turn is lost
- * before the agent has used it, the agent asks again.
+ * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context.
+ *
+ * A reply may arrive at any process. If the agent waits in another one, the storage carries the reply, encrypted so
+ * that only that process can read it. If no agent waits any more, the reply starts a turn of its own. Then it is
+ * encrypted, if there are keys. Otherwise it stays in memory: if that turn is lost before the agent has used it, the
+ * agent asks again.
  */
 export class Authorizations {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
+  /** By task. */
   readonly #waiting = new Map<string, Waiting>();
   /** Replies for turns that are yet to begin. */
   readonly #replies = new Map<string, AuthorizationReply>();
@@ -76,38 +106,67 @@ export class Authorizations {
    * Asks the caller, and waits for the answer. Rejects with the reason of the signal when the turn is over.
    * @throws AuthorizationError
    */
-  async ask(turn: AskingTurn, request: AuthorizationRequest, signal: AbortSignal): Promise<Authorization> {
+  async ask(asking: AskingTurn, request: AuthorizationRequest, signal: AbortSignal): Promise<Authorization> {
     const { clock, ids, limits, callbackUrl } = this.#context;
     const state = `${ids.random()}${ids.random()}`.replaceAll('-', '');
-    const hash = await sha256Hex(state);
     const expiresInMs = request.expiresInMs ?? limits.authorizationMs;
     const expiresAt = clock.now() + expiresInMs;
     const { url } = request;
     const link = typeof url === 'function' ? url({ url: callbackUrl?.() ?? '', state }) : url;
     const questionId = ids.random();
-    await this.#keep(hash, { turn, questionId, ttlMs: expiresInMs });
+    const recipient = await Recipient.create();
+    const { publicKey } = recipient;
+    await this.#keep(await sha256Hex(state), { asking, questionId, publicKey, ttlMs: expiresInMs });
     signal.throwIfAborted();
     const answer = Promise.withResolvers<Authorization>();
     ignoreRejection(answer.promise);
-    this.#waiting.set(hash, { key: turn.key, hash, answer });
+    const forget = this.#await({ questionId, turn: asking.turn, agent: { recipient, answer } });
     const stopTimer = clock.after(expiresInMs, () => answer.reject(new AuthorizationError('expired')));
     const stop = () => answer.reject(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     try {
-      await turn.publish({ messageId: questionId, parts: partsOf(request, link, expiresAt) });
+      await asking.publish({ messageId: questionId, parts: partsOf(request, link, expiresAt) });
       const authorization = await answer.promise;
-      await turn.publish(undefined);
+      await asking.publish(undefined);
       return authorization;
     } finally {
       stopTimer();
       signal.removeEventListener('abort', stop);
-      this.#waiting.delete(hash);
+      forget();
     }
   }
 
   /** True if the agent of a task waits in this process. */
   isAsked(key: TaskKey): boolean {
-    return [...this.#waiting.values()].some((one) => isSameTask(one.key, key));
+    return this.#waiting.get(taskKeyText(key))?.agent !== undefined;
+  }
+
+  /** Watches over a turn that was taken over while its task waits for the answer to a question. */
+  keep(turn: WaitingTurn, questionId: string): void {
+    const forget = this.#await({ questionId, turn, agent: undefined });
+    void turn.whenLeft.then(forget);
+    this.look(keyOf(turn));
+  }
+
+  /** Looks in the storage for replies, and for messages that take the place of a turn: of one task, or of all. */
+  look(key?: TaskKey): void {
+    if (this.#waiting.size === 0) return;
+    const waiting = key === undefined ? [...this.#waiting.values()] : [this.#waiting.get(taskKeyText(key))];
+    const { logger } = this.#context;
+    for (const one of waiting) {
+      if (one === undefined) continue;
+      this.#look(one).catch((error: unknown) => {
+        logger[failureLevel(error)]('looking for an authorization failed', { taskId: one.turn.taskId, error });
+      });
+    }
+  }
+
+  /** Tells the process in which a turn waits for an authorization that a message of the caller takes its place. */
+  async yieldElsewhere(key: TaskKey, turn: number): Promise<void> {
+    const { storage, limits } = this.#context;
+    const record = { messageId: String(turn), role: 'ROLE_AGENT' as const, parts: [{ text: '' }] };
+    await storage.remember(key.scope, { key: yieldKey(key, turn), digest: '', ttlMs: limits.waitingExpiryMs }, record);
+    storage.wakeups.taskChanged(key);
   }
 
   /** The reply that a turn was started for: from memory once, or encrypted in the claim of the turn. */
@@ -122,37 +181,113 @@ export class Authorizations {
   }
 
   /**
-   * Hands a reply to the agent that asked for it. If its turn runs in this process, that goes on. Otherwise a new turn
-   * runs the agent on the same message. Resolves to the id of the task; `undefined` if the state is unknown, expired or
-   * used.
+   * Hands a reply to the agent that asked for it. If its turn runs, that goes on, also in another process. Otherwise a
+   * new turn runs the agent on the same message. Resolves to the id of the task; `undefined` if the state is unknown,
+   * expired or used.
    */
   async reply(state: string, reply: AuthorizationReply): Promise<string | undefined> {
-    const hash = await sha256Hex(state);
-    const waiting = this.#waiting.get(hash);
-    if (waiting !== undefined) return this.#continue(waiting, reply);
-    const asked = await this.#asked(hash);
-    return asked && this.#resume(asked, hash, reply);
+    const asked = await this.#asked(await sha256Hex(state));
+    if (asked === undefined) return undefined;
+    const received = { asked, reply };
+    const key = { scope: asked.scope, id: asked.taskId };
+    const waiting = this.#waiting.get(taskKeyText(key));
+    if (waiting?.questionId === asked.questionId) {
+      return waiting.agent ? this.#continue(waiting, received) : this.#resume(received, usedKey(asked));
+    }
+    const stored = await this.#questioned(asked);
+    if (stored === undefined) return undefined;
+    return stored.running ? this.#leave(received) : this.#resume(received, usedKey(asked));
   }
 
-  async #continue({ key, hash, answer }: Waiting, reply: AuthorizationReply): Promise<string> {
-    // From here on a second reply finds nothing that waits, and the mark below refuses it.
-    this.#waiting.delete(hash);
-    const { storage, limits } = this.#context;
-    const mark = { messageId: hash, role: 'ROLE_AGENT' as const, parts: [{ text: '' }] };
-    await storage.remember(key.scope, { key: usedKey(hash), digest: hash, ttlMs: limits.waitingExpiryMs }, mark);
-    if (reply.kind === 'denied') answer.reject(new AuthorizationError('denied'));
-    else answer.resolve({ parameters: reply.parameters });
-    return key.id;
+  /** Registers the last question of a task. Returns the function that ends that. */
+  #await(waiting: Waiting): () => void {
+    const text = taskKeyText(keyOf(waiting.turn));
+    this.#waiting.set(text, waiting);
+    return () => {
+      if (this.#waiting.get(text) === waiting) this.#waiting.delete(text);
+    };
   }
 
-  /** Accepts the message again, unless the state was used: both are one commit. */
-  async #resume(asked: Asked, hash: string, reply: AuthorizationReply): Promise<string | undefined> {
+  async #look(waiting: Waiting): Promise<void> {
+    const { storage } = this.#context;
+    const { questionId, turn, agent } = waiting;
+    const key = keyOf(turn);
+    const known = await storage.recall(key.scope, usedKey({ questionId }));
+    const sealed = known && sealedIn(known);
+    // The process that has the reply runs the agent again once this turn has left.
+    if (known !== undefined && sealed === undefined) return void turn.yieldToMessage();
+    if (sealed !== undefined && sealed !== '') {
+      if (agent === undefined) return void turn.yieldToMessage();
+      const text = await agent.recipient.open(sealed, secretPlace(key));
+      return answered(agent.answer, JSON.parse(text) as AuthorizationReply);
+    }
+    const number = turn.held?.turn ?? 0;
+    if ((await storage.recall(key.scope, yieldKey(key, number))) !== undefined) turn.yieldToMessage();
+  }
+
+  /** Gives the reply to the agent that waits in this process, unless another reply was there before. */
+  async #continue(waiting: Waiting, { asked, reply }: Received): Promise<string | undefined> {
+    if (!(await this.#use(asked, ''))) {
+      this.look(keyOf(waiting.turn));
+      return undefined;
+    }
+    if (waiting.agent) answered(waiting.agent.answer, reply);
+    return asked.taskId;
+  }
+
+  /** Leaves the reply in the storage for the process in which the agent waits. */
+  async #leave(received: Received): Promise<string | undefined> {
+    const { asked, reply } = received;
+    const { storage, logger } = this.#context;
+    const key = { scope: asked.scope, id: asked.taskId };
+    const sealed = await sealFor(asked.publicKey, JSON.stringify(reply), secretPlace(key));
+    if (!(await this.#use(asked, sealed))) return undefined;
+    storage.wakeups.taskChanged(key);
+    this.#follow(received).catch((error: unknown) => {
+      logger.error('an authorization has not reached its agent', { taskId: key.id, error });
+    });
+    return asked.taskId;
+  }
+
+  /** Marks a question as answered. False if it was answered before. */
+  async #use(asked: Asked, text: string): Promise<boolean> {
+    const { storage, limits, ids } = this.#context;
+    const mark = { messageId: ids.random(), role: 'ROLE_AGENT' as const, parts: [{ text }] };
+    const key = { key: usedKey(asked), digest: '', ttlMs: limits.waitingExpiryMs };
+    const { outcome } = await storage.remember(asked.scope, key, mark);
+    return 'reply' in outcome && outcome.reply.messageId === mark.messageId;
+  }
+
+  /** Runs the agent again if the process that was to take the reply has ended. */
+  async #follow(received: Received): Promise<void> {
+    const { asked } = received;
+    const { clock, lease, limits } = this.#context;
+    const end = clock.monotonic() + FOLLOWED_LEASES * lease.leaseMs;
+    while (clock.monotonic() < end && !this.#turns.closing) {
+      await new Promise<void>((resolve) => void clock.after(limits.lookMs, resolve));
+      try {
+        const stored = await this.#questioned(asked);
+        if (stored === undefined) return;
+        if (!stored.running && (await this.#resume(received, `${usedKey(asked)} again`)) !== undefined) return;
+      } catch (error) {
+        this.#context.logger[failureLevel(error)]('following an authorization failed, trying again', { error });
+      }
+    }
+  }
+
+  /** The task of a question; `undefined` if it waits for the answer no more. */
+  async #questioned({ scope, taskId, questionId }: Asked): Promise<StoredTask | undefined> {
+    const stored = await this.#context.storage.task(scope, taskId);
+    const { state, message } = stored?.task.status ?? {};
+    return state === 'TASK_STATE_AUTH_REQUIRED' && message?.messageId === questionId ? stored : undefined;
+  }
+
+  /** Accepts the message again, unless the key was used: both are one commit. */
+  async #resume({ asked, reply }: Received, usedAs: string): Promise<string | undefined> {
     const { storage, lease, limits } = this.#context;
-    const { scope, taskId, messageId, questionId, caller } = asked;
+    const { scope, taskId, messageId, caller } = asked;
     const key = { scope, id: taskId };
-    const stored = await storage.task(scope, taskId);
-    const { state, message: question } = stored?.task.status ?? {};
-    if (state !== 'TASK_STATE_AUTH_REQUIRED' || question?.messageId !== questionId) return undefined;
+    const stored = await this.#questioned(asked);
     const message = stored?.task.history?.findLast((one) => one.messageId === messageId && one.role === 'ROLE_USER');
     if (message === undefined) return undefined;
     const sealedReply = await this.#context.secrets?.seal(JSON.stringify(reply), secretPlace(key));
@@ -164,12 +299,13 @@ export class Authorizations {
         caller: { ...caller, resumes: true, ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
         claim: lease,
-        idempotency: { key: usedKey(hash), digest: hash, ttlMs: limits.waitingExpiryMs },
+        idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs },
         waitingLimit: limits.waitingMessages,
       });
       if (outcome.kind !== 'accepted') return undefined;
       this.#expectTurn(placeOf(key, outcome.turn), reply);
       if (outcome.claim) this.#turns.start(this.#turns.admit(outcome.claim, arrival.sentAt));
+      else this.#turns.of(key)?.yieldToMessage();
       return taskId;
     } finally {
       arrival.end();
@@ -183,12 +319,23 @@ export class Authorizations {
 
   async #keep(
     hash: string,
-    { turn, questionId, ttlMs }: { readonly turn: AskingTurn; readonly questionId: string; readonly ttlMs: number },
+    {
+      asking,
+      ttlMs,
+      ...question
+    }: Pick<Asked, 'questionId' | 'publicKey'> & { readonly asking: AskingTurn; readonly ttlMs: number },
   ): Promise<void> {
-    const { key, message, caller } = turn;
+    const { turn, message, caller } = asking;
     const { messageId } = message;
-    const { tenant, owner } = key.scope;
-    const asked = { tenant, owner, taskId: key.id, messageId, questionId, caller: caller as unknown as JsonValue };
+    const { tenant, owner } = turn.scope;
+    const asked = {
+      tenant,
+      owner,
+      taskId: turn.taskId,
+      messageId,
+      ...question,
+      caller: caller as unknown as JsonValue,
+    };
     const record = { messageId: hash, role: 'ROLE_AGENT' as const, parts: [{ data: asked }] };
     await this.#context.storage.remember(this.#scope, { key: askedKey(hash), digest: hash, ttlMs }, record);
   }
@@ -213,13 +360,33 @@ function askedKey(hash: string): string {
   return `authorization ${hash}`;
 }
 
-function usedKey(hash: string): string {
-  return `authorization used ${hash}`;
+function usedKey({ questionId }: Pick<Asked, 'questionId'>): string {
+  return `authorization used ${questionId}`;
+}
+
+function yieldKey({ id }: TaskKey, turn: number): string {
+  return `authorization yields ${turn} ${id}`;
+}
+
+/** The reply that a process has left, or "" if the agent got it directly; `undefined` if a turn was started for it. */
+function sealedIn({ outcome }: Remembered): string | undefined {
+  if (!('reply' in outcome)) return undefined;
+  const [part] = outcome.reply.parts;
+  return part !== undefined && 'text' in part ? part.text : '';
+}
+
+function answered(answer: PromiseWithResolvers<Authorization>, reply: AuthorizationReply): void {
+  if (reply.kind === 'denied') answer.reject(new AuthorizationError('denied'));
+  else answer.resolve({ parameters: reply.parameters });
 }
 
 /** A reply opens only for its own task. */
 function secretPlace({ scope: { agent, tenant, owner }, id }: TaskKey): readonly (string | null)[] {
   return ['reply to an agent', agent, tenant, owner, id];
+}
+
+function keyOf({ scope, taskId }: WaitingTurn): TaskKey {
+  return { scope, id: taskId };
 }
 
 function placeOf(key: TaskKey, turn: number): string {

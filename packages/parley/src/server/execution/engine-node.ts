@@ -23,6 +23,8 @@ export interface NodeMember extends WatchedTasks {
   readonly closing: boolean;
   /** Count of running turns. */
   readonly running: number;
+  /** Looks in the storage for the answers that turns wait for: those of one task, or of all tasks. */
+  lookForReplies(key?: TaskKey): void;
   /** The turns whose leases the process keeps. */
   leased(): readonly LeasedTurn[];
   /** The turn of one task, after the running calls that may bring it. */
@@ -104,7 +106,9 @@ export class EngineNode {
     this.#looks ??= new TaskLooks({ storage, clock, logger, patienceMs: member.limits.storagePatienceMs });
     this.#unsubscribe ??= storage.wakeups.subscribe({
       taskChanged: (key) => {
-        if (!this.#memberOf(key.scope.agent)?.runs(key)) this.look(key);
+        const member = this.#memberOf(key.scope.agent);
+        if (member?.runs(key)) member.lookForReplies(key);
+        else this.look(key);
       },
       workReady: (agent) => {
         if (storage.shared && this.#memberOf(agent)) this.#claimSoon();
@@ -283,7 +287,10 @@ export class EngineNode {
   }
 
   #lookAtAll(): void {
-    for (const member of this.#members) this.#looks?.lookAtAll(member);
+    for (const member of this.#members) {
+      this.#looks?.lookAtAll(member);
+      member.lookForReplies();
+    }
   }
 
   #every(ms: number, work: () => void): void {

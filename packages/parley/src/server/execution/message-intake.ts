@@ -6,6 +6,7 @@ import {
   UnsupportedOperationError,
 } from '../../errors/spec-errors.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
+import { failureLevel } from '../../errors/storage-error.js';
 import { cloneJson } from '../../model/clone-json.js';
 import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
@@ -21,6 +22,7 @@ import type {
   Remembered,
   Scope,
   StoredPushConfig,
+  TaskKey,
 } from '../../store/task-storage.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
@@ -214,7 +216,10 @@ export class MessageIntake {
       case 'accepted': {
         const { turn, claim } = outcome;
         const admitted = claim && this.#turns.admit(claim, sentAt, envelope.callerKey);
-        const isNext = !claim && this.#turns.of({ scope: envelope.scope, id: taskId })?.yieldToMessage() === true;
+        const key = { scope: envelope.scope, id: taskId };
+        const running = claim ? undefined : this.#turns.of(key);
+        const isNext = running?.yieldToMessage() === true;
+        if (!claim && !running) void this.#tellElsewhere(key);
         return { kind: 'turn', turn, claim, isNext, start: () => admitted && this.#turns.start(admitted) };
       }
       case 'repeated':
@@ -235,6 +240,19 @@ export class MessageIntake {
           metadata: { taskId, limit: 'waitingMessages' },
           retryAfterMs: BUSY_RETRY_MS,
         });
+    }
+  }
+
+  /** A turn in another process that waits for an authorization gives way to the message. */
+  async #tellElsewhere(key: TaskKey): Promise<void> {
+    const { storage, authorizations, logger } = this.#context;
+    if (!storage.shared) return;
+    try {
+      const [head] = await storage.heads([key]);
+      if (head?.state !== 'TASK_STATE_AUTH_REQUIRED') return;
+      await (await authorizations.get()).yieldElsewhere(key, head.lastTurn);
+    } catch (error) {
+      logger[failureLevel(error)]('a message waits for a turn elsewhere', { taskId: key.id, error });
     }
   }
 

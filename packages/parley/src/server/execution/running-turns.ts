@@ -17,7 +17,7 @@ import type { EngineContext } from './engine-context.js';
 import type { EngineNode, LeasedTurn, NodeMember } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { Turn, type TurnOwner } from './turn.js';
-import { turnFate } from './turn-fate.js';
+import { authorizationEnd, turnFate } from './turn-fate.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
@@ -162,6 +162,10 @@ export class RunningTurns implements TurnOwner, NodeMember {
   async #takeOverAll(): Promise<void> {
     await this.#node.start();
     await Promise.all(await this.#node.claimAll([this]));
+  }
+
+  lookForReplies(key?: TaskKey): void {
+    this.#context.authorizations.loaded?.look(key);
   }
 
   leased(): readonly LeasedTurn[] {
@@ -326,6 +330,9 @@ export class RunningTurns implements TurnOwner, NodeMember {
         case 'run-alone':
           this.#beginAlone(turn);
           return undefined;
+        case 'keep':
+          this.#keep(turn, claim);
+          return undefined;
         case 'cancel':
           turn.advance('cancel');
           break;
@@ -343,6 +350,22 @@ export class RunningTurns implements TurnOwner, NodeMember {
       this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
       return undefined;
     }
+  }
+
+  /**
+   * Holds a turn whose task waits for an authorization, until the time for that has passed. The agent does not run. An
+   * answer or a message of the caller ends the turn, and starts the next one.
+   */
+  #keep(turn: Turn, { task: { status } }: Claim): void {
+    const { clock, authorizations, logger } = this.#context;
+    const end = authorizationEnd(status) ?? 0;
+    turn.isKept = true;
+    const stopTimer = clock.after(Math.max(0, end - clock.now()), () => turn.advance('expired'));
+    void turn.whenLeft.then(stopTimer);
+    authorizations.get().then(
+      (loaded) => loaded.keep(turn, status.message?.messageId ?? ''),
+      (error: unknown) => logger.error('answers to an agent are not noticed', { taskId: turn.taskId, error }),
+    );
   }
 
   /**

@@ -1,3 +1,5 @@
+import { isObject } from '../../model/json.js';
+import type { TaskStatus } from '../../model/task.js';
 import { isInterrupted } from '../../model/task-state.js';
 import type { Claim } from '../../store/task-storage.js';
 
@@ -6,11 +8,12 @@ import type { Claim } from '../../store/task-storage.js';
  * - `run`: run the agent
  * - `run-alone`: run the agent while no other turn of this kind runs
  * - `cancel`: cancel the task
- * - `wait`: the task goes on waiting for its caller
+ * - `wait`: the task goes on waiting for its caller, without a turn
+ * - `keep`: hold the turn, whose task waits for an authorization, until the time for that has passed
  * - `interrupted`: fail the task, because the agent cannot resume it
  * - `exhausted`: fail the task, because its attempts are used up
  */
-export type TurnFate = 'run' | 'run-alone' | 'cancel' | 'wait' | 'interrupted' | 'exhausted';
+export type TurnFate = 'run' | 'run-alone' | 'cancel' | 'wait' | 'keep' | 'interrupted' | 'exhausted';
 
 /**
  * Decides the fate of a turn that this process has claimed after its message was accepted. An attempt counts when its
@@ -22,10 +25,22 @@ export function turnFate(
 ): TurnFate {
   if (claim.cancel) return 'cancel';
   // The agent had asked its question before its process ended.
-  if (claim.began && isInterrupted(claim.task.status.state)) return 'wait';
+  const { status } = claim.task;
+  if (claim.began && isInterrupted(status.state)) return authorizationEnd(status) === undefined ? 'wait' : 'keep';
   const begun = claim.attempt - 1;
   if (begun > 0 && !resumable) return 'interrupted';
   const lost = begun - claim.handOvers;
   if (lost >= maxAttempts) return 'exhausted';
   return lost > 0 && lost === maxAttempts - 1 ? 'run-alone' : 'run';
+}
+
+/** The time by which the caller must authorize the agent, in ms since the epoch; `undefined` if nothing says one. */
+export function authorizationEnd({ state, message }: TaskStatus): number | undefined {
+  if (state !== 'TASK_STATE_AUTH_REQUIRED') return undefined;
+  for (const part of message?.parts ?? []) {
+    if (!('data' in part) || !isObject(part.data) || !isObject(part.data.authorization)) continue;
+    const end = Date.parse(String(part.data.authorization.expiresAt));
+    if (!Number.isNaN(end)) return end;
+  }
+  return undefined;
 }

@@ -69,6 +69,8 @@ type OwnerInput =
   | 'leave'
   | 'interrupted'
   | 'exhausted'
+  /** The caller has not authorized the agent in time. No agent waits for it: the turn was taken over. */
+  | 'expired'
   | 'cancel'
   | 'hand over'
   /** The process closes and waits no longer for the storage. */

@@ -28,6 +28,7 @@ const FAILURE_TEXTS = {
   fast: 'The agent published faster than its events can be stored.',
   interrupted: 'The agent stopped while it worked on this task and cannot resume it.',
   exhausted: 'The agent stopped each time it worked on this task.',
+  expired: 'The authorization was not given in time.',
 } as const;
 
 /** The text of a task that has waited too long for its caller. */
@@ -82,7 +83,7 @@ const EVENTS = [
   'too fast',
   'too large',
 ] as const satisfies readonly AgentEventInput[];
-const STARTS = ['begin', 'run', 'leave', 'interrupted', 'exhausted'] as const;
+const STARTS = ['begin', 'run', 'leave', 'interrupted', 'exhausted', 'expired'] as const;
 const THROWS = ['threw', 'threw A2AError'] as const;
 const AFTER_CALL = ['suspended', 'first step over'] as const;
 const TIMERS = ['deadline', 'expiry', 'grace'] as const;
@@ -313,6 +314,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     leave: to('leaving', FINISH),
     interrupted: to('leaving', failed(FAILURE_TEXTS.interrupted), FINISH),
     exhausted: to('leaving', failed(FAILURE_TEXTS.exhausted), FINISH),
+    expired: to('leaving', failed(FAILURE_TEXTS.expired), FINISH),
     cancel: to('leaving', CANCELED, FINISH),
     'hand over': to('handing over', FLUSH),
     ...all(['give up', 'not held'], to('lost', ABANDON, REPORT)),

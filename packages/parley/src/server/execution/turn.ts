@@ -67,6 +67,8 @@ export class Turn implements EventSink, LoggedTurn {
   place: Place<Turn> | undefined;
   /** The place of the turn among the running turns of its caller, set by the owner of that list. */
   callerPlace: { readonly key: string | undefined } | undefined;
+  /** True for a turn that was taken over while its task waits for an authorization. Its agent does not run. */
+  isKept = false;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #caller: CallerContext;
@@ -325,7 +327,7 @@ export class Turn implements EventSink, LoggedTurn {
       if (reply !== undefined) return { parameters: reply.parameters };
     }
     const turn: AskingTurn = {
-      key: { scope: this.scope, id: this.taskId },
+      turn: this,
       message: this.message,
       caller: this.#caller,
       publish: (question) => this.#publishAuthorization(question),
@@ -346,8 +348,9 @@ export class Turn implements EventSink, LoggedTurn {
    */
   yieldToMessage(): boolean {
     const { loaded } = this.#context.authorizations;
-    const isAsked = loaded?.isAsked({ scope: this.scope, id: this.taskId }) === true;
-    if (this.#state !== 'asking' || !isAsked) return false;
+    const isAsked = this.#state === 'asking' && loaded?.isAsked({ scope: this.scope, id: this.taskId }) === true;
+    const isKept = this.#state === 'claimed' && this.isKept;
+    if (!isAsked && !isKept) return false;
     this.advance('leave');
     return true;
   }
