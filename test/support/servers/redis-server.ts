@@ -30,7 +30,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it on its port once it has been killed, empty. */
+  /** Starts it on its port once it has been killed, with what its append-only file kept, if it has one. */
   async startAgain(): Promise<void> {
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
     const child = spawn('redis-server', [...own, ...this.#settings], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -48,6 +48,7 @@ export class RedisClients {
     });
   }
 
+  /** All servers of a cluster. `shardedSubscribers`: for subscriptions to the channels of partitions. */
   cluster(more: { readonly shardedSubscribers?: boolean } = {}): Cluster {
     return new this.#driver.Cluster([...this.settings.places], {
       lazyConnect: true,

@@ -55,16 +55,18 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script on the server that has its keys. All keys lie in one partition, and the first one names it.
+   * Runs a script on the server that has its keys. All keys lie in one partition, and the first one names it. While a
+   * cluster moves that partition to another server, the call waits.
    * @throws StorageError if it fails, or its answer does not come in time.
    */
   async run(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
+    const all = this.isCluster ? [...keys, absentKey(keys[0] ?? '')] : keys;
     return this.call(async (client) => {
       try {
-        return await client.evalsha(script.sha, keys.length, ...keys, ...args);
+        return await client.evalsha(script.sha, all.length, ...all, ...args);
       } catch (error) {
         if (!isUnknownScript(error)) throw error;
-        return client.eval(script.lua, keys.length, ...keys, ...args);
+        return client.eval(script.lua, all.length, ...all, ...args);
       }
     });
   }
@@ -109,6 +111,15 @@ export class RedisConnection {
     if (told) this.#outage.failing(reason);
     return new StorageError(reason, { told, cause: withoutArguments(error) });
   }
+}
+
+/**
+ * A key in the partition of another key that never exists. Scripts use keys that they do not name, and a cluster moves
+ * the keys of a slot one after another. A server refuses scripts that name a missing key while it moves their slot. No
+ * script then finds, or writes, a part of a partition.
+ */
+function absentKey(key: string): string {
+  return `${key.slice(0, key.indexOf('}') + 1)}absent`;
 }
 
 /** The client of the servers, connected. */

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { freePort } from '../../interop/example-server.js';
+import { RedisServer } from './redis-server.js';
+
+const run = promisify(execFile);
+
+/** Servers of a cluster agree so fast that one of them is away. */
+const NODE_TIMEOUT_MS = 1_000;
+
+/** A node of a cluster. */
+export interface ClusterNode {
+  readonly server: RedisServer;
+  readonly id: string;
+  readonly isPrimary: boolean;
+}
+
+/** A real Redis Cluster: three primaries, each with one replica. */
+export class RedisCluster implements AsyncDisposable {
+  readonly servers: readonly RedisServer[];
+
+  private constructor(servers: readonly RedisServer[]) {
+    this.servers = servers;
+  }
+
+  /** Resolves when all slots are served. `settings` as on the command line of every server. */
+  static async start(...settings: string[]): Promise<RedisCluster> {
+    const own = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
+    const quick = ['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'];
+    const servers = await Promise.all(
+      Array.from({ length: 6 }, async () =>
+        RedisServer.start(...own, ...quick, '--cluster-port', String(await freePort()), ...settings),
+      ),
+    );
+    const cluster = new RedisCluster(servers);
+    try {
+      const places = servers.map(({ port }) => `127.0.0.1:${port}`);
+      await run('redis-cli', ['--cluster', 'create', ...places, '--cluster-replicas', '1', '--cluster-yes']);
+      await cluster.isWhole();
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return `redis://${this.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  }
+
+  /** The nodes as a server that answers knows them. */
+  async nodes(): Promise<readonly ClusterNode[]> {
+    for (const server of this.servers) {
+      const text = await ask(server, ['CLUSTER', 'NODES']).catch(() => undefined);
+      if (typeof text === 'string') return this.#nodesOf(text);
+    }
+    throw new Error('No server of the cluster answers');
+  }
+
+  /** The primary of a slot. */
+  async primaryOf(slot: number): Promise<ClusterNode> {
+    const nodes = await this.nodes();
+    for (const node of nodes) {
+      if (!node.isPrimary) continue;
+      const slots = (await ask(node.server, ['CLUSTER', 'SLOTS'])) as readonly [number, number, [string, number]][];
+      const owner = slots.find(([from, to]) => slot >= from && slot <= to)?.[2][1];
+      const found = nodes.find(({ server }) => server.port === owner);
+      if (found !== undefined) return found;
+    }
+    throw new Error(`No primary has the slot ${slot}`);
+  }
+
+  /** Moves so many slots from one primary to another, with their keys, while clients go on. */
+  async reshard(from: ClusterNode, to: ClusterNode, slots: number): Promise<void> {
+    const place = `127.0.0.1:${to.server.port}`;
+    const what = ['--cluster-from', from.id, '--cluster-to', to.id, '--cluster-slots', String(slots)];
+    await run('redis-cli', ['--cluster', 'reshard', place, ...what, '--cluster-yes', '--cluster-pipeline', '10'], {
+      maxBuffer: 100_000_000,
+    });
+  }
+
+  /** Resolves when every server that runs has a whole cluster, and every primary has a replica that follows it. */
+  async isWhole(): Promise<void> {
+    for (;;) {
+      const infos = await Promise.all(this.servers.map((server) => ask(server, ['CLUSTER', 'INFO']).catch(() => '')));
+      const running = infos.filter((info) => info !== '');
+      const isOk = running.every((info) => /cluster_state:ok/.test(String(info)));
+      const links = await Promise.all(
+        this.servers.map((server) => ask(server, ['INFO', 'replication']).catch(() => '')),
+      );
+      const isFollowed = links.every((link) => !/master_link_status:down/.test(String(link)));
+      if (isOk && isFollowed && running.length > 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.servers.map((server) => server[Symbol.asyncDispose]()));
+  }
+
+  #nodesOf(text: string): readonly ClusterNode[] {
+    return text
+      .trim()
+      .split('\n')
+      .flatMap((line) => {
+        const [id = '', place = '', flags = ''] = line.split(' ');
+        const port = Number(/:(\d+)@/.exec(place)?.[1]);
+        const server = this.servers.find((one) => one.port === port);
+        if (server === undefined || flags.includes('fail')) return [];
+        return [{ server, id, isPrimary: flags.includes('master') }];
+      });
+  }
+}
+
+/** Asks one server, as no client of a cluster would. */
+async function ask(server: RedisServer, [name = '', ...args]: readonly string[]): Promise<unknown> {
+  const client = new Redis(server.port, '127.0.0.1', {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    commandTimeout: 2_000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await client.call(name, ...args);
+  } finally {
+    client.disconnect();
+  }
+}
