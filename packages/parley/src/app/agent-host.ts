@@ -151,7 +151,7 @@ export class AgentHost {
         ...options,
         knownHosts: knownHosts && { ...knownHosts, isOpen: () => this.#agents.some(({ isOpen }) => isOpen) },
       },
-      { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options) },
+      { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options), groupOf: this.#groupOf },
     );
     const figures = this.#metrics?.endpoint;
     const view: HostView = {

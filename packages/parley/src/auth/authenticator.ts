@@ -16,6 +16,8 @@ export interface Credentials {
   readonly query: string;
   /** The address of the peer, if the host knows it. */
   readonly peer?: string | undefined;
+  /** The addresses that count as one client: the address before trusted proxies, of IPv6 its /64. */
+  readonly clientGroup?: string | undefined;
   /** The certificate of the TLS connection. `undefined` if the client sent none, or the host cannot tell. */
   readonly clientCertificate?: ClientCertificate | undefined;
 }

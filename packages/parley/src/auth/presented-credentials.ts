@@ -1,3 +1,4 @@
+import type { ClientGroups } from '../net/client-address.js';
 import type { Credentials } from './authenticator.js';
 import type { ClientCertificate } from './client-certificate.js';
 
@@ -16,13 +17,15 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
+  readonly #groupOf: ClientGroups | undefined;
   /** The first header that was read and came twice. */
   repeated: string | undefined;
   /** The headers that were read, without repeats: the answer depends on them. */
   readonly read: string[] = [];
 
-  constructor(source: CredentialSource) {
+  constructor(source: CredentialSource, groupOf?: ClientGroups) {
     this.#source = source;
+    this.#groupOf = groupOf;
   }
 
   get method(): string {
@@ -35,6 +38,11 @@ export class PresentedCredentials implements Credentials {
 
   get peer(): string | undefined {
     return this.#source.peer;
+  }
+
+  /** Read only by slow schemes. It does not count as a header that was read: no answer depends on it. */
+  get clientGroup(): string | undefined {
+    return this.#groupOf?.(this.#source);
   }
 
   get clientCertificate(): ClientCertificate | undefined {

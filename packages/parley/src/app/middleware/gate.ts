@@ -5,6 +5,7 @@ import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { toA2AError } from '../../bindings/http/wire-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
+import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { varying } from './answer-headers.js';
@@ -25,6 +26,8 @@ export type AccessOf = (request: ExchangeRequest) => Access | undefined;
 /** The rules of a gate, and its ports. */
 export interface GateOptions {
   readonly accessOf: AccessOf;
+  /** Absent: clients are told apart by the addresses of their connections. */
+  readonly groupOf?: ClientGroups | undefined;
   readonly ends: CredentialEnds;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -41,7 +44,7 @@ interface Arrival {
  * The exchange behind a gate. The gate authenticates a request before any other code sees it, and sets its user. It
  * refuses a request without a valid credential, unless the authenticator is optional and there is no credential.
  */
-export function gated(next: Exchange, { accessOf, ends, clock, logger }: GateOptions): Exchange {
+export function gated(next: Exchange, { accessOf, groupOf, ends, clock, logger }: GateOptions): Exchange {
   /** Sets the user of a request, or gives the refusal. */
   const admit = (arrival: Arrival, found: Authentication): Promise<ExchangeResponse> | undefined => {
     const { request, credentials } = arrival;
@@ -64,7 +67,7 @@ export function gated(next: Exchange, { accessOf, ends, clock, logger }: GateOpt
   return (request) => {
     const access = accessOf(request);
     if (access === undefined) return next(request);
-    const arrival = { request, access, credentials: new PresentedCredentials(request) };
+    const arrival = { request, access, credentials: new PresentedCredentials(request, groupOf) };
     let found: Authentication | Promise<Authentication>;
     try {
       found = access.authenticator.authenticate(arrival.credentials);

@@ -1,4 +1,5 @@
 import type { Exchange } from '../../bindings/http/exchange.js';
+import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -49,6 +50,8 @@ export interface RequestWayPorts {
   readonly start: StartOptions;
   /** Loads the limits of rates. Absent: the host has none. */
   readonly loadRates?: LoadRates | undefined;
+  /** The addresses that count as one client. */
+  readonly groupOf?: ClientGroups | undefined;
 }
 
 /** The names of the middlewares of a host. */
@@ -102,7 +105,7 @@ export interface WayPlace extends WayOptions {
  */
 export function requestWay(
   options: RequestWayOptions,
-  { metrics, start, loadRates }: RequestWayPorts,
+  { metrics, start, loadRates, groupOf }: RequestWayPorts,
 ): readonly Middleware[] {
   const { knownHosts, forwarding, streams, audit, logRequests, cors, compression, logger, clock, ids } = options;
   const { nosniff, hstsSeconds } = options;
@@ -133,7 +136,7 @@ export function requestWay(
     // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
     {
       name: 'gate',
-      around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, ends, clock, logger }) : next),
+      around: (next, { accessOf }) => (accessOf ? gated(next, { accessOf, groupOf, ends, clock, logger }) : next),
     },
     // Inside of the gate, which knows the user.
     { name: 'principalRate', around: loadRates && limitedWhenLoaded(loadRates, 'byPrincipal') },

@@ -15,9 +15,10 @@ async function usersOf(setup: Partial<BasicUsersSetup> = {}) {
   ];
   const clock = new ManualClock();
   const made = new BasicUsers({ users, clock, random, ...setup });
-  const present = async (authorization?: string): Promise<Authentication> =>
+  const present = async (authorization?: string, clientGroup?: string): Promise<Authentication> =>
     made.authenticate({
       query: '',
+      clientGroup,
       header: (name) => (name === 'authorization' ? authorization : undefined),
     } satisfies Credentials);
   return { users: made, clock, present };
@@ -127,6 +128,21 @@ it('hashes of many wrong passwords are bounded, and known users pass meanwhile',
   expect(rejected[0]?.reason).toMatchObject({ code: 'RESOURCE_EXHAUSTED', details: { retryAfterMs: 2_000 } });
   expect(settled.filter((one) => one.status === 'fulfilled').map((one) => one.value.kind)).not.toContain('user');
   expect(await present(basic('jürgen:grüße🙂'))).toMatchObject({ kind: 'user' });
+});
+
+it('wrong passwords from one address do not refuse a right one from another address', async () => {
+  const { present } = await usersOf();
+  const order: string[] = [];
+  const wrong = Array.from({ length: 100 }, (_, at) =>
+    present(basic(`ada:${at}`), '192.0.2.1').then(
+      () => order.push('wrong'),
+      () => undefined,
+    ),
+  );
+  const right = await present(basic('ada:pass:word'), '192.0.2.2');
+  expect(right).toMatchObject({ kind: 'user' });
+  expect(order.length).toBeLessThan(10);
+  await Promise.all(wrong);
 });
 
 it('requests with the same password share one hash', async () => {

@@ -8,6 +8,7 @@ import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } 
 import { type CredentialOwner, ownerProblems } from './api-key.js';
 import { type BasicCredentials, readBasicCredentials } from './basic-credentials.js';
 import { ownerAsUser } from './credential-users.js';
+import { FairTurns } from './fair-turns.js';
 import type { KnownUser } from './key-table.js';
 import {
   DEFAULT_ITERATIONS,
@@ -63,6 +64,11 @@ interface Users {
   readonly verified: Map<string, { readonly answer: KnownUser; readonly until: number }>;
 }
 
+/** Credentials from a group of addresses. */
+interface Attempt extends BasicCredentials {
+  readonly client: string;
+}
+
 /** Hashes that run at once. They share four threads of Node.js with files and name look-ups. */
 const RUNNING = 2;
 /** Requests that wait for a hash. At 0.2 s for a hash the last one waits 6 s. */
@@ -72,7 +78,8 @@ const BUSY_RETRY_MS = 2_000;
 
 /**
  * Names and passwords as HTTP Basic (RFC 7617). Keeps slow hashes, and a fast keyed hash of each password that was
- * right lately. A wrong password is refused, as slowly as an unknown name.
+ * right lately. A wrong password is refused, as slowly as an unknown name. Addresses take turns: many wrong passwords
+ * from one address delay a user at another address by one hash.
  */
 export class BasicUsers implements Authenticator {
   readonly challenges: readonly string[];
@@ -84,8 +91,7 @@ export class BasicUsers implements Authenticator {
   readonly #pepper: string;
   /** Checks that run or wait, by the same keyed hash. */
   readonly #checks = new Map<string, Promise<Authentication>>();
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new FairTurns({ running: RUNNING, waiting: WAITING });
 
   /** @throws OptionsError naming the subjects with an invalid name or hash. */
   constructor(setup: BasicUsersSetup) {
@@ -118,18 +124,19 @@ export class BasicUsers implements Authenticator {
     if (header === undefined) return ANONYMOUS;
     const presented = readBasicCredentials(header);
     if (typeof presented === 'string') return { kind: 'refused', reason: presented };
+    const attempt = { ...presented, client: credentials.clientGroup ?? credentials.peer ?? '' };
     const key = sha256Hex(JSON.stringify([this.#pepper, presented.name, presented.password]));
     const users = this.#users.current;
-    if (users === undefined || typeof key !== 'string') return this.#authenticateLater(presented, key);
-    return this.#answer(presented, { users, key });
+    if (users === undefined || typeof key !== 'string') return this.#authenticateLater(attempt, key);
+    return this.#answer(attempt, { users, key });
   }
 
-  async #authenticateLater(presented: BasicCredentials, key: string | Promise<string>): Promise<Authentication> {
-    return this.#answer(presented, { users: await this.#users.loaded(), key: await key });
+  async #authenticateLater(attempt: Attempt, key: string | Promise<string>): Promise<Authentication> {
+    return this.#answer(attempt, { users: await this.#users.loaded(), key: await key });
   }
 
   #answer(
-    presented: BasicCredentials,
+    attempt: Attempt,
     { users, key }: { readonly users: Users; readonly key: string },
   ): Authentication | Promise<Authentication> {
     const now = this.#setup.clock.now();
@@ -137,39 +144,29 @@ export class BasicUsers implements Authenticator {
     if (verified !== undefined && verified.until > now) return unlessExpired(verified.answer, now);
     const running = this.#checks.get(key);
     if (running !== undefined) return running;
-    const check = this.#check(presented, { users, key }).finally(() => this.#checks.delete(key));
+    const check = this.#check(attempt, { users, key }).finally(() => this.#checks.delete(key));
     this.#checks.set(key, check);
     return check;
   }
 
   async #check(
-    { name, password }: BasicCredentials,
+    { name, password, client }: Attempt,
     { users, key }: { readonly users: Users; readonly key: string },
   ): Promise<Authentication> {
     const entry = users.byName.get(name);
-    await this.#turn();
+    if (!(await this.#turns.begin(client))) {
+      const message = 'Too many passwords wait for their check';
+      throw new A2AError('RESOURCE_EXHAUSTED', message, { retryAfterMs: BUSY_RETRY_MS });
+    }
     try {
       const isRight = await hasHash(password, entry?.hash ?? users.unknown);
       if (!isRight || entry === undefined) return { kind: 'refused', reason: 'unknown name or wrong password' };
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      this.#turns.end();
     }
     const now = this.#setup.clock.now();
     remember(users.verified, key, { answer: entry.answer, until: now + (this.#setup.verifiedMs ?? 300_000) });
     return unlessExpired(entry.answer, now);
-  }
-
-  /** Resolves when a hash may run. */
-  async #turn(): Promise<void> {
-    if (this.#running >= RUNNING) {
-      if (this.#waiting.length >= WAITING) {
-        const message = 'Too many passwords wait for their check';
-        throw new A2AError('RESOURCE_EXHAUSTED', message, { retryAfterMs: BUSY_RETRY_MS });
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#running += 1;
   }
 
   async #read(list: readonly BasicUser[], previous: Users | undefined): Promise<Users> {
