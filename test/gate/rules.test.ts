@@ -1,9 +1,10 @@
-import { BearerTokens } from 'parley-a2a/auth';
+import { BasicUsers, BearerTokens, ClientCertificates } from 'parley-a2a/auth';
 import { createA2AHost, createA2AServer } from 'parley-a2a/node';
 import { type Authenticator, createAgentHandler } from 'parley-a2a/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentHost } from '../../packages/parley/src/app/agent-host.js';
 import type { HostExtension } from '../../packages/parley/src/app/host-extension.js';
+import { PresentedCredentials } from '../../packages/parley/src/auth/presented-credentials.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { CountingIds } from '../support/counting-ids.js';
@@ -225,6 +226,67 @@ describe('a cookie that an authenticator reads by itself', () => {
 
   it('may be sent by any page to read', async () => {
     expect(await ask('GET', { 'sec-fetch-site': 'cross-site' })).not.toBe(403);
+  });
+});
+
+describe('HTTP Basic and certificates, which a browser sends for every page,', () => {
+  const certificate = { subject: { CN: ['ada'] }, dnsNames: [], uris: [], emails: [], fingerprint: 'f0'.repeat(32) };
+  const own: Authenticator = {
+    challenges: ['Basic realm="own"'],
+    authenticate: (credentials) =>
+      credentials.header('authorization') !== undefined || credentials.clientCertificate !== undefined
+        ? { kind: 'user', user: { id: 'test|ada' } }
+        : { kind: 'anonymous' },
+  };
+  const trustedOrigins = ['https://app.example'];
+  const authenticators = {
+    basic: new BasicUsers([{ subject: 'ada', password: 'pl4nted-s3cret' }], { trustedOrigins }),
+    certificates: new ClientCertificates([{ subject: 'ada', commonName: 'ada' }], { trustedOrigins }),
+    own,
+  };
+  /** True if the caller may change something. */
+  const may = async (authenticator: Authenticator, headers: Record<string, string>) => {
+    const authorization = `Basic ${Buffer.from('ada:pl4nted-s3cret').toString('base64')}`;
+    const all: Record<string, string> = { authorization, host: 'agents.example', ...headers };
+    const source = { method: 'POST', query: '', header: (name: string) => all[name], clientCertificate: certificate };
+    const credentials = new PresentedCredentials(source);
+    const found = await authenticator.authenticate(credentials);
+    return found.kind === 'user' && !credentials.isCrossSite;
+  };
+  const cases = Object.entries(authenticators);
+
+  it.each([
+    ['a page of another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ['a page of a sibling domain', { 'sec-fetch-site': 'same-site' }],
+    ['another origin', { origin: 'https://evil.example' }],
+    ['an opaque origin', { origin: 'null' }],
+  ])('change nothing for %s', async (_, headers) => {
+    for (const [name, one] of cases) expect([name, await may(one, headers)]).toEqual([name, false]);
+  });
+
+  it.each([
+    ['a caller without a browser', {}],
+    ['a page of the server', { 'sec-fetch-site': 'same-origin', origin: 'http://agents.example' }],
+    ['a page of the server in an old browser', { origin: 'https://agents.example' }],
+  ])('are taken from %s', async (_, headers) => {
+    for (const [name, one] of cases) expect([name, await may(one, headers)]).toEqual([name, true]);
+  });
+
+  it('are taken from trusted origins', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' };
+    expect(await may(authenticators.basic, headers)).toBe(true);
+    expect(await may(authenticators.certificates, headers)).toBe(true);
+  });
+
+  it('reach no agent from a page of another site', async () => {
+    const { host } = hostOf({ agents: { '/agent': { agent, authenticator: own } } });
+    const ask = async (origin: string) => {
+      const headers = { authorization: 'Basic YTpi', 'a2a-version': '1.0', host: 'agents.example', origin };
+      const request = new Request('http://agents.example/agent/tasks/x:cancel', { method: 'POST', headers });
+      return (await host.fetch(request)).status;
+    };
+    expect(await ask('https://evil.example')).toBe(403);
+    expect(await ask('http://agents.example')).toBe(404);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { ClientGroups } from '../net/client-address.js';
 import type { Credentials } from './authenticator.js';
 import type { ClientCertificate } from './client-certificate.js';
+import { isAttached, isFromOtherSite, READING } from './cross-site.js';
 
 /** A request, as far as it can carry credentials. */
 export interface CredentialSource extends Credentials {
@@ -12,12 +13,11 @@ export interface CredentialSource extends Credentials {
 /** Two lines of `Authorization` that a host has joined by a comma. Basic and Bearer have no commas of their own. */
 const JOINED = /^(?:basic|bearer)\s[^,]*,|,\s*[A-Za-z][\w-]*\s+[^\s,=]/i;
 
-const READING = ['GET', 'HEAD', 'OPTIONS'];
-
 /** The credentials of one request. It notes the headers that the authenticator reads. */
 export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
   readonly #groupOf: ClientGroups | undefined;
+  #isCertificateRead = false;
   /** The first header that was read and came twice. */
   repeated: string | undefined;
   /** The headers that were read, without repeats: the answer depends on them. */
@@ -46,7 +46,9 @@ export class PresentedCredentials implements Credentials {
   }
 
   get clientCertificate(): ClientCertificate | undefined {
-    return this.#source.clientCertificate;
+    const { clientCertificate } = this.#source;
+    if (clientCertificate !== undefined) this.#isCertificateRead = true;
+    return clientCertificate;
   }
 
   header(name: string): string | undefined {
@@ -59,18 +61,22 @@ export class PresentedCredentials implements Credentials {
   }
 
   /**
-   * True if a page of another site may have made a browser send a cookie that was read, with a request that may change
-   * something. No such page can add another header that was read, unless CORS lets it.
+   * True if a page of another site may have made a browser send a credential that was read, with a request that may
+   * change something: a cookie, the name and password of HTTP Basic, or a certificate. No such page can add another
+   * header that was read, unless CORS lets it. Callers without a browser send no word about pages. They need one only
+   * beside a cookie.
    */
   get isCrossSite(): boolean {
-    const { method, read } = this;
-    if (READING.includes(method) || !read.includes('cookie') || this.#source.header('cookie') === undefined)
-      return false;
-    if (read.some((name) => name !== 'cookie' && this.#source.header(name) !== undefined)) return false;
-    const site = this.#source.header('sec-fetch-site');
-    if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-    const origin = this.#source.header('origin');
-    return origin === undefined || origin.replace(/^https?:\/\//, '') !== this.#source.header('host');
+    if (READING.includes(this.method)) return false;
+    const present = this.read.filter((name) => this.#source.header(name) !== undefined);
+    const attached = present.filter((name) => this.#isAttached(name));
+    const isAmbient = attached.length > 0 || this.#isCertificateRead;
+    if (!isAmbient || attached.length < present.length) return false;
+    return isFromOtherSite((name) => this.#source.header(name)) ?? attached.includes('cookie');
+  }
+
+  #isAttached(name: string): boolean {
+    return name === 'cookie' || (name === 'authorization' && isAttached(this.#source.header(name) ?? ''));
   }
 
   #isRepeated(name: string, value: string): boolean {

@@ -97,7 +97,9 @@ function userOf(found: Authentication, { access, credentials }: Arrival, clock: 
     throw new UnauthenticatedError(authenticator.challenges);
   }
   if (user !== undefined && credentials.isCrossSite) {
-    throw new PermissionDeniedError('A cookie needs the Origin or the Sec-Fetch-Site of a page of this server');
+    throw new PermissionDeniedError(
+      'A cookie, HTTP Basic or a certificate needs the Origin or the Sec-Fetch-Site of a page of this server',
+    );
   }
   return user;
 }
@@ -124,7 +126,7 @@ function reasonOf(found: Authentication, { repeated, isCrossSite }: PresentedCre
   if (repeated !== undefined) return `${repeated} came twice`;
   if (found.kind === 'anonymous') return undefined;
   if (found.kind === 'refused') return found.reason;
-  return isCrossSite ? 'cross-site cookie' : 'expired or revoked';
+  return isCrossSite ? 'a page of another site' : 'expired or revoked';
 }
 
 /** The answer with the headers that keep it out of shared caches, and apart from the answers to other callers. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
+import { isAttachedCrossSite } from '../cross-site.js';
 import { type CredentialOwner, ownerProblems } from './api-key.js';
 import { type BasicCredentials, readBasicCredentials } from './basic-credentials.js';
 import { ownerAsUser } from './credential-users.js';
@@ -30,6 +31,11 @@ export type BasicUserSource = () => readonly BasicUser[] | Promise<readonly Basi
 export interface BasicUsersOptions {
   /** The realm that clients show to people. Default `agent`. */
   readonly realm?: string;
+  /**
+   * Origins of other sites, such as `https://app.example`, whose pages may change something. A browser sends a known
+   * password with requests of every page.
+   */
+  readonly trustedOrigins?: readonly string[];
   /** The name of the scheme in the card. Default `basic`. */
   readonly schemeName?: string;
   /** The time after which a source of users is read again. Default 5 s. */
@@ -68,6 +74,8 @@ interface Users {
 interface Attempt extends BasicCredentials {
   readonly client: string;
 }
+
+const CROSS_SITE: Authentication = Object.freeze({ kind: 'refused', reason: 'a page of another site' });
 
 /** Hashes that run at once. They share four threads of Node.js with files and name look-ups. */
 const RUNNING = 2;
@@ -124,6 +132,7 @@ export class BasicUsers implements Authenticator {
     if (header === undefined) return ANONYMOUS;
     const presented = readBasicCredentials(header);
     if (typeof presented === 'string') return { kind: 'refused', reason: presented };
+    if (isAttachedCrossSite(credentials, this.#setup.trustedOrigins)) return CROSS_SITE;
     const attempt = { ...presented, client: credentials.clientGroup ?? credentials.peer ?? '' };
     const key = sha256Hex(JSON.stringify([this.#pepper, presented.name, presented.password]));
     const users = this.#users.current;

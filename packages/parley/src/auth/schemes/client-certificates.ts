@@ -3,6 +3,7 @@ import type { SecurityScheme } from '../../model/security-scheme.js';
 import type { Clock } from '../../runtime/clock.js';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
+import { isAttachedCrossSite } from '../cross-site.js';
 import { type CredentialOwner, ownerProblems, timeOf } from './api-key.js';
 import { ownerAsUser } from './credential-users.js';
 import {
@@ -34,6 +35,11 @@ export type CertificateRule = (certificate: ClientCertificate) => CredentialOwne
 export interface ClientCertificatesOptions {
   /** The name of the scheme in the card. Default `mtls`. */
   readonly schemeName?: string;
+  /**
+   * Origins of other sites, such as `https://app.example`, whose pages may change something. A browser presents a
+   * chosen certificate with requests of every page.
+   */
+  readonly trustedOrigins?: readonly string[];
   /** The proxies that end TLS, and their header. Default: the certificate of the connection. */
   readonly forwarded?: ForwardedCertificates;
 }
@@ -56,6 +62,7 @@ interface Rules {
   readonly answers: WeakMap<ClientCertificate, Authentication>;
 }
 
+const CROSS_SITE: Authentication = Object.freeze({ kind: 'refused', reason: 'a page of another site' });
 const UNKNOWN: Authentication = Object.freeze({ kind: 'refused', reason: 'unknown certificate' });
 
 /**
@@ -67,14 +74,16 @@ export class ClientCertificates implements Authenticator {
   readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
   readonly needsClientCertificate: boolean;
   readonly #schemeName: string;
+  readonly #trustedOrigins: readonly string[];
   readonly #clock: Clock;
   readonly #forwarded: ForwardedCertificate | undefined;
   readonly #rule: CertificateRule | undefined;
   #rules: Rules;
 
   /** @throws OptionsError for rules without a condition, wrong proxies, and a header that the host cannot read. */
-  constructor({ users, clock, schemeName = 'mtls', forwarded }: ClientCertificatesSetup) {
+  constructor({ users, clock, schemeName = 'mtls', trustedOrigins = [], forwarded }: ClientCertificatesSetup) {
     this.#schemeName = schemeName;
+    this.#trustedOrigins = trustedOrigins;
     this.#clock = clock;
     this.securitySchemes = { [schemeName]: { mtlsSecurityScheme: {} } };
     this.#forwarded = forwarded && forwardedCertificate(forwarded);
@@ -94,6 +103,7 @@ export class ClientCertificates implements Authenticator {
   authenticate(credentials: Credentials): Authentication {
     const certificate = this.#forwarded === undefined ? credentials.clientCertificate : this.#forwarded(credentials);
     if (certificate === undefined) return ANONYMOUS;
+    if (isAttachedCrossSite(credentials, this.#trustedOrigins)) return CROSS_SITE;
     if (certificate.problem !== undefined) return { kind: 'refused', reason: certificate.problem };
     const { answers } = this.#rules;
     const known = answers.get(certificate) ?? this.#answerOf(certificate);

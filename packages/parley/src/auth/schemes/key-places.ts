@@ -2,6 +2,7 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import { ANONYMOUS, type Authentication, type Credentials } from '../authenticator.js';
 import type { ApiKeyPlace } from '../credentials/api-key.js';
+import { READING } from '../cross-site.js';
 import { isKeyText } from './api-key.js';
 
 /** A header, a query parameter or a cookie; `bearer` for `Authorization: Bearer <key>`. */
@@ -144,8 +145,6 @@ function cookieReader(name: string, { trustedOrigins }: PlacedKeysOptions): Plac
     return keyOr(found, MALFORMED);
   };
 }
-
-const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /** False if a page of another site may have made a browser send the cookie with a request that changes something. */
 function isSameSite(credentials: Credentials, trustedOrigins: readonly string[]): boolean {

@@ -1,0 +1,34 @@
+import type { Credentials } from './authenticator.js';
+
+/** Methods that change nothing. */
+export const READING: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
+/** The schemes of `Authorization` that a browser adds by itself once its user has signed in (RFC 9110 §11.6.2). */
+const ATTACHED = /^\s*(?:basic|digest|negotiate|ntlm)(?:\s|$)/i;
+
+/** True if a browser may have added the value of `Authorization` without the page. */
+export function isAttached(authorization: string): boolean {
+  return ATTACHED.test(authorization);
+}
+
+/**
+ * True if `Sec-Fetch-Site` and `Origin` say that a page of another site made the request. `undefined` if the request
+ * has neither: it comes from no browser of today, or from a very old one.
+ */
+export function isFromOtherSite(header: (name: string) => string | undefined): boolean | undefined {
+  const site = header('sec-fetch-site');
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const origin = header('origin');
+  return origin === undefined ? undefined : origin.replace(/^https?:\/\//, '') !== header('host');
+}
+
+/**
+ * True if a page of another site may have made a browser send a credential with a request that may change something.
+ * For credentials that also callers without a browser send, and which a browser attaches by itself.
+ */
+export function isAttachedCrossSite(credentials: Credentials, trustedOrigins: readonly string[] = []): boolean {
+  if (credentials.method === undefined || READING.includes(credentials.method)) return false;
+  const origin = credentials.header('origin');
+  if (origin !== undefined && trustedOrigins.includes(origin)) return false;
+  return isFromOtherSite((name) => credentials.header(name)) === true;
+}
