@@ -24,6 +24,7 @@ describe('a failed attempt', () => {
     ['a stalled receiver', { kind: 'failure', reason: 'timeout' } as const, 10],
     ['no connection', { kind: 'failure', reason: 'connection' } as const, 10],
     ['an address that is not allowed', { kind: 'failure', reason: 'forbidden' } as const, 3],
+    ['an event that cannot be written', { kind: 'failure', reason: 'unencodable' } as const, 1],
     ['410', answer(410), 1],
     ['404', answer(404), 3],
     ['401', answer(401), 3],

@@ -28,8 +28,8 @@ export const DEFAULT_DELIVERY_POLICY: DeliveryPolicy = {
 /** The result of one attempt. */
 export type AttemptResult =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter?: string | undefined }
-  /** `forbidden`: the address guard refused the destination. */
-  | { readonly kind: 'failure'; readonly reason: 'timeout' | 'connection' | 'forbidden' };
+  /** `forbidden`: the address guard refused the destination. `unencodable`: the event has no body to send. */
+  | { readonly kind: 'failure'; readonly reason: 'timeout' | 'connection' | 'forbidden' | 'unencodable' };
 
 /** The decision after a failed attempt. */
 export type FailureOutcome = Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>;
@@ -53,7 +53,7 @@ export function afterFailure(result: AttemptResult, policy: DeliveryPolicy, fact
   const status = result.kind === 'answer' ? { status: result.status } : {};
   const attempts = facts.failed + 1;
   const cause = causeOf(result);
-  if (result.kind === 'answer' && result.status === 410) return { kind: 'park', reason: cause, ...status };
+  if (isFinal(result)) return { kind: 'park', reason: cause, ...status };
   const most = isRefusal(result) ? Math.min(policy.refusedAttempts, policy.attempts) : policy.attempts;
   if (attempts >= most) {
     return { kind: 'park', reason: `${cause}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, ...status };
@@ -67,6 +67,11 @@ export function afterFailure(result: AttemptResult, policy: DeliveryPolicy, fact
 function backoffMs({ failed, random }: AttemptFacts, { firstDelayMs, maxDelayMs }: DeliveryPolicy): number {
   const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(failed, 40));
   return Math.round(delay * (0.8 + 0.4 * random));
+}
+
+/** True if another attempt has no hope: the receiver is gone, or the same event fails in the same way. */
+function isFinal(result: AttemptResult): boolean {
+  return result.kind === 'answer' ? result.status === 410 : result.reason === 'unencodable';
 }
 
 /** True if another attempt has little hope: the receiver refuses the request, or the guard its address. */
@@ -85,6 +90,8 @@ function causeOf(result: AttemptResult): string {
       return 'no connection';
     case 'forbidden':
       return 'the address is not allowed';
+    case 'unencodable':
+      return 'the event cannot be written in the protocol version of the configuration';
   }
 }
 

@@ -232,14 +232,19 @@ export class DeliverySender {
     if (lost > 0)
       logger.warn('push notifications are lost: the log no longer has their events', { ...named(claim), lost });
     if (failure === undefined || !held) return this.#tally.goesOn(queue);
-    const { outcome, attempts, result } = failure;
+    const { outcome, attempts, result, error } = failure;
     this.#tally.failed += 1;
     const status = result.kind === 'answer' ? { status: result.status } : { reason: result.reason };
     if (outcome.kind === 'park') {
       this.#tally.goesOn(queue);
       this.#tally.parked += 1;
       const { reason } = outcome;
-      logger.warn('push notifications are parked until a replay', { ...named(claim), attempts, reason });
+      logger.warn('push notifications are parked until a replay', {
+        ...named(claim),
+        attempts,
+        reason,
+        ...(error !== undefined && { error }),
+      });
     } else if (outcome.kind === 'retry') {
       this.#tally.waits(queue, clock.monotonic());
       this.#due.add(outcome.inMs);

@@ -10,6 +10,15 @@ export interface Notification {
   /** Sequence number of the record. */
   readonly seq: number;
   readonly body: string;
+  readonly error?: never;
+}
+
+/** A record whose event the protocol version of the configuration cannot express. */
+export interface UnwrittenNotification {
+  readonly seq: number;
+  readonly body?: never;
+  /** The failure of the codec. */
+  readonly error: unknown;
 }
 
 /** The storage, as far as bodies need it. */
@@ -23,13 +32,21 @@ export function notificationsOf(
   claim: DeliveryClaim,
   codec: WireCodec,
   storage: TaskReads,
-): Iterable<Notification> | AsyncIterable<Notification> {
+): Iterable<Notification | UnwrittenNotification> | AsyncIterable<Notification | UnwrittenNotification> {
   const { encodeTask } = codec.notification;
   return encodeTask === undefined ? events(claim, codec) : tasks(claim, encodeTask, storage);
 }
 
-function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification> {
-  for (const record of records) yield { seq: record.seq, body: codec.encodeEvent(record) };
+function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification | UnwrittenNotification> {
+  for (const record of records) yield written(record.seq, () => codec.encodeEvent(record));
+}
+
+function written(seq: number, write: () => string): Notification | UnwrittenNotification {
+  try {
+    return { seq, body: write() };
+  } catch (error) {
+    return { seq, error };
+  }
 }
 
 /**
@@ -40,7 +57,7 @@ async function* tasks(
   claim: DeliveryClaim,
   encodeTask: (task: Task) => string,
   storage: TaskReads,
-): AsyncIterable<Notification> {
+): AsyncIterable<Notification | UnwrittenNotification> {
   const { key, records } = claim;
   const [first] = records;
   if (first === undefined) return;
@@ -50,15 +67,16 @@ async function* tasks(
   const builder = now?.seq === first.seq ? undefined : await taskBefore(first, claim, storage);
   if (builder !== undefined) {
     for (const record of records) {
-      builder.apply(record);
-      yield { seq: record.seq, body: encodeTask(builder.view()) };
+      yield written(record.seq, () => {
+        builder.apply(record);
+        return encodeTask(builder.view());
+      });
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
-  const body = encodeTask(stored.task);
-  for (const { seq } of records) if (seq <= stored.seq) yield { seq, body };
+  for (const { seq } of records) if (seq <= stored.seq) yield written(seq, () => encodeTask(stored.task));
 }
 
 /** The task before a record; undefined if the log no longer has all records before it. */

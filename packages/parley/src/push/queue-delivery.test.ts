@@ -7,7 +7,7 @@ import { deliverQueue } from './queue-delivery.js';
 
 const scope = { agent: 'a', tenant: '', owner: 'o' };
 
-function delivery(count: number, answer: (sent: number) => number = () => 204) {
+function delivery(count: number, answer: (sent: number) => number = () => 204, codec: object = {}) {
   const clock = new ManualClock();
   const settled: DeliveryOutcome[] = [];
   const waiting: ((held: boolean) => void)[] = [];
@@ -29,6 +29,7 @@ function delivery(count: number, answer: (sent: number) => number = () => 204) {
     records,
   } as unknown as DeliveryClaim;
   const storage = {
+    task: async () => ({ seq: count, task: { id: 't', contextId: 'c', status } }),
     settleDelivery: (_: unknown, outcome: DeliveryOutcome) => {
       settled.push(outcome);
       return new Promise<boolean>((resolve) => waiting.push(resolve));
@@ -36,7 +37,7 @@ function delivery(count: number, answer: (sent: number) => number = () => 204) {
   };
   const end = deliverQueue(claim, {
     storage: storage as never,
-    codec: { ...PROTOCOL_VERSIONS['1.0'].jsonRpc, encodeEvent: () => '{}' } as never,
+    codec: { ...PROTOCOL_VERSIONS['1.0'].jsonRpc, encodeEvent: () => '{}', ...codec } as never,
     policy: DEFAULT_DELIVERY_POLICY,
     leaseMs: 60_000,
     random: () => 0.5,
@@ -83,3 +84,22 @@ it('settles all that was acknowledged before it settles a failure', async () => 
   expect(await end).toMatchObject({ delivered: 3, failure: { attempts: 1 } });
   expect(through()).toEqual([1, 3, 'retry']);
 });
+
+it.each([
+  ['an event', { encodeEvent: unwritable }],
+  ['a task', { notification: { mediaType: 'application/json', encodeTask: unwritable } }],
+])('parks a queue with a reason if %s cannot be written', async (_, codec) => {
+  const { clock, sent, waiting, through, end } = delivery(1, undefined, codec);
+  await clock.settle();
+  waiting.shift()?.(true);
+  expect(await end).toMatchObject({
+    delivered: 0,
+    failure: { outcome: { kind: 'park', reason: expect.stringContaining('cannot be written') }, attempts: 1 },
+  });
+  expect(sent).toEqual([]);
+  expect(through()).toEqual(['park']);
+});
+
+function unwritable(): string {
+  throw new TypeError('no form in this version');
+}

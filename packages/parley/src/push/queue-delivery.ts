@@ -20,11 +20,21 @@ export interface QueueDeliveryOptions {
   readonly send: (claim: DeliveryClaim, notification: Notification) => Promise<AttemptResult>;
 }
 
+/** The last attempt of a delivery, if it failed. */
+export interface DeliveryFailure {
+  readonly result: AttemptResult;
+  readonly outcome: DeliveryOutcome;
+  readonly attempts: number;
+  /** The reason why no body could be written. */
+  readonly error?: unknown;
+}
+
+const UNENCODABLE: AttemptResult = { kind: 'failure', reason: 'unencodable' };
+
 /** The end of a delivery. */
 export interface DeliveryEnd {
   readonly delivered: number;
-  /** The last attempt, if it failed. */
-  readonly failure?: { readonly result: AttemptResult; readonly outcome: DeliveryOutcome; readonly attempts: number };
+  readonly failure?: DeliveryFailure;
   /** Pending records that the log no longer has. */
   readonly lost: number;
   /** False if another holder has overtaken this one, or the queue is gone. */
@@ -53,7 +63,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   );
   for await (const notification of notificationsOf(claim, codec, storage)) {
     if (isStopping()) break;
-    const result = await send(claim, notification);
+    const result = notification.body === undefined ? UNENCODABLE : await send(claim, notification);
     if (!(await settlements.keepUp())) return { delivered, lost, held: false };
     if (isAcknowledged(result)) {
       delivered += 1;
@@ -68,7 +78,13 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
     const failed = delivered === 0 ? claim.attempts : 0;
     const outcome = afterFailure(result, policy, { failed, random: random(), now: clock.now() });
     const held = await storage.settleDelivery(claim, outcome);
-    return { delivered, lost, held, failure: { result, outcome, attempts: failed + 1 } };
+    const { error } = notification;
+    return {
+      delivered,
+      lost,
+      held,
+      failure: { result, outcome, attempts: failed + 1, ...(error !== undefined && { error }) },
+    };
   }
   const isDone = through === end;
   if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
