@@ -12,12 +12,10 @@ import { errorAnswer, refusedPlain } from './json-answer.js';
 import type { Access } from './middleware/gate.js';
 import { otherMethod } from './middleware/method-filter.js';
 import { onDemand } from './middleware/on-demand.js';
+import { type MountPaths, mountPaths } from './mount-paths.js';
 import { refusalsNaming } from './protected-resource.js';
 import type { ServedAgent } from './served-agent.js';
 
-const CARD = '/.well-known/agent-card.json';
-/** The path of the card for clients of 0.2. */
-const OLD_CARD = '/.well-known/agent.json';
 /** The path of the extended card for clients of 0.2: beside the url in the card. */
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard';
 
@@ -34,14 +32,6 @@ export interface AgentMountOptions {
   readonly signing?: LoadSignedCards | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;
-}
-
-/** The paths of one agent below the origin. */
-export interface MountPaths {
-  readonly card: string;
-  readonly oldCard: string;
-  readonly jsonRpc: string;
-  readonly httpJson: string;
 }
 
 /** The forms of a refusal, by what a request is for. */
@@ -77,7 +67,7 @@ export class AgentMount {
     this.#options = options;
     const known = Object.keys(PROTOCOL_VERSIONS) as ProtocolVersionName[];
     this.#versions = known.filter((name) => options.versions.includes(name));
-    this.#paths = pathsOf(options.path);
+    this.#paths = mountPaths(options.path);
     const { authenticator } = options.agent;
     const isResource = authenticator?.protectedResource !== undefined;
     const naming = { mountPath: options.path, baseUrl: options.baseUrl };
@@ -195,12 +185,6 @@ export class AgentMount {
 
 /** Many agents get calls over JSON-RPC only. */
 const httpJsonCode = () => import('../bindings/http-json/http-json-binding.js');
-
-function pathsOf(path: string): MountPaths {
-  return path === '/'
-    ? { card: CARD, oldCard: OLD_CARD, jsonRpc: '/a2a/jsonrpc', httpJson: '/a2a/rest' }
-    : { card: `${path}${CARD}`, oldCard: `${path}${OLD_CARD}`, jsonRpc: path, httpJson: path };
-}
 
 /** True for the paths that take JSON-RPC, with and without a slash at the end. */
 function isJsonRpc({ jsonRpc, httpJson }: MountPaths, path: string): boolean {

@@ -3,11 +3,6 @@ import type { HostExtension } from './host-extension.js';
 import { taking } from './middleware/method-filter.js';
 import type { ServedAgent } from './served-agent.js';
 
-/** The path of the callback of an agent under a path. */
-export function authorizationPath(path: string): string {
-  return `${path === '/' ? '/a2a' : path}/authorizations`;
-}
-
 /**
  * The callbacks at which authorizations of agents arrive (Spec §7.6). A browser that a provider redirects has no
  * credential for the agent, so all callers may use them. The state is the proof. It is in the query or the body,
@@ -15,8 +10,8 @@ export function authorizationPath(path: string): string {
  */
 export const authorizationExtension: HostExtension = {
   endpoints: ({ mounts }) =>
-    mounts.map(({ path, agent }) => ({
-      path: authorizationPath(path),
+    mounts.map(({ paths, agent }) => ({
+      path: paths.authorizations,
       exchange: taking({ methods: ['GET', 'POST'], message: 'Authorizations arrive here' }, callback(agent)),
       access: 'open',
       without: [],

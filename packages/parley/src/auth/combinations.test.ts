@@ -42,6 +42,7 @@ describe.each([
 ])('authenticators that answer %s', (_, make) => {
   const any = anyOf(make('a'), make('b'));
   const all = allOf(make('a'), make('b'));
+  const several = allOf(make('a'), make('b'), { differentUsers: true });
 
   it.each([
     [{}, { kind: 'anonymous' }],
@@ -64,9 +65,19 @@ describe.each([
     [{ b: 'bob' }, { kind: 'refused', challenges: ['Key name="a"'] }],
     [{ a: 'ada', b: 'wrong' }, { kind: 'refused' }],
     [{ a: 'wrong', b: 'bob' }, { kind: 'refused' }],
-    [{ a: 'ada x', b: 'bob y' }, { user: { id: 'a|ada', schemes: ['a', 'b'], scopes: ['x', 'y'] } }],
+    [{ a: 'ada x', b: 'ada y' }, { user: { id: 'a|ada', schemes: ['a', 'b'], scopes: ['x', 'y'] } }],
+    [
+      { a: 'ada x', b: 'bob y' },
+      { kind: 'refused', reason: 'the credentials name different users' },
+    ],
   ])('allOf takes %j as %j', async (headers, expected) => {
     expect(await all.authenticate(request(headers))).toMatchObject(expected);
+  });
+
+  it('allOf joins different users only if the options say so', async () => {
+    const headers = { a: 'ada x', b: 'bob y' };
+    expect(await several.authenticate(request(headers))).toMatchObject({ user: { id: 'a|ada', scopes: ['x', 'y'] } });
+    expect(await several.authenticate(request({ b: 'bob' }))).toMatchObject({ kind: 'refused' });
   });
 });
 
@@ -114,7 +125,7 @@ it('an optional member may be absent, and may not be wrong', async () => {
 it('a joined user has what all credentials allow, and ends with the first of them', async () => {
   const revocation = new AbortController();
   const first: User = { id: 'x|1', name: 'One', schemes: ['a'], tenants: ['s', 't'], expiresAt: 9, permissions: ['p'] };
-  const second: User = { id: 'y|2', name: 'Two', schemes: ['b'], tenants: ['t', 'u'], expiresAt: 5 };
+  const second: User = { id: 'y|1', name: 'Two', schemes: ['b'], tenants: ['t', 'u'], expiresAt: 5 };
   const all = allOf(
     inHeader('a', { authenticate: () => ({ kind: 'user', user: first }) }),
     inHeader('b', { authenticate: () => ({ kind: 'user', user: second, revoked: revocation.signal }) }),

@@ -3,7 +3,7 @@ import { canonicalJson } from '../model/canonical-json.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
 import { requirementsOf } from './requirements.js';
-import type { User } from './user.js';
+import { subjectOf, type User } from './user.js';
 
 type Refused = Extract<Authentication, { readonly kind: 'refused' }>;
 type Known = Extract<Authentication, { readonly kind: 'user' }>;
@@ -35,13 +35,26 @@ export function anyOf(...members: readonly Authenticator[]): Authenticator {
   });
 }
 
+/** Options of `allOf`. */
+export interface AllOfOptions {
+  /**
+   * True if the credentials of a request may name different users, such as a person and the gateway in between. The
+   * user then has the scopes of both. Default: such a request is refused.
+   */
+  readonly differentUsers?: boolean;
+}
+
 /**
  * The authenticator that takes a request with a credential of each of the members. The first member names the user. The
  * user has the scopes and permissions of all credentials, the tenants that all of them allow, and the earliest expiry.
- * A credential of an optional member may be absent.
+ * Credentials of users with different subjects are refused, unless the options allow them. A credential of an optional
+ * member may be absent.
  * @throws OptionsError if two members have different schemes of one name.
  */
-export function allOf(...members: readonly Authenticator[]): Authenticator {
+export function allOf(...given: readonly Authenticator[] | readonly [...Authenticator[], AllOfOptions]): Authenticator {
+  const all: readonly (Authenticator | AllOfOptions)[] = given;
+  const members = all.filter(isAuthenticator);
+  const { differentUsers = false } = all.find(isOptions) ?? {};
   const join = joinedUsers();
   const isOptional = (at: number) => members[at]?.optional === true;
   return combined('allOf', {
@@ -56,11 +69,21 @@ export function allOf(...members: readonly Authenticator[]): Authenticator {
       const known = found.filter((one) => one.kind === 'user');
       if (known.length === 0) return ANONYMOUS;
       const absent = members.filter((_, at) => found[at]?.kind === 'anonymous' && !isOptional(at));
+      const isOne = differentUsers || new Set(known.map(({ user }) => subjectOf(user.id))).size === 1;
+      if (!isOne) return { kind: 'refused', reason: 'the credentials name different users' };
       if (absent.length === 0) return join(known);
       const challenges = absent.flatMap((one) => one.challenges);
       return { kind: 'refused', reason: 'a further credential is missing', challenges };
     },
   });
+}
+
+function isAuthenticator(one: Authenticator | AllOfOptions): one is Authenticator {
+  return 'authenticate' in one;
+}
+
+function isOptions(one: Authenticator | AllOfOptions): one is AllOfOptions {
+  return !isAuthenticator(one);
 }
 
 interface Combination {

@@ -61,9 +61,9 @@ export class PresentedCredentials implements Credentials {
   }
 
   /**
-   * True if a page of another site may have made a browser send a credential that was read, with a request that may
-   * change something: a cookie, the name and password of HTTP Basic, or a certificate. No such page can add another
-   * header that was read, unless CORS lets it. Callers without a browser send no word about pages. They need one only
+   * True if a page of another site may have made a browser send a credential that was read: a cookie, HTTP Basic, or a
+   * certificate. Only requests that may change something count. No such page can add another header that was read,
+   * unless CORS lets it. Callers without a browser send no word about pages. They need one only
    * beside a cookie.
    */
   get isCrossSite(): boolean {

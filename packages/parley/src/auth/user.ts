@@ -28,6 +28,11 @@ export function userId(issuer: string, subject: string): string {
   return `${escaped(issuer)}|${escaped(subject)}`;
 }
 
+/** The part of an id after its issuer or scheme, still escaped. An id of another form is its own subject. */
+export function subjectOf(id: string): string {
+  return id.slice(id.lastIndexOf('|') + 1);
+}
+
 function escaped(part: string): string {
   return part.replace(/[%|\p{Cc}\p{Cs}]/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -25,6 +25,7 @@ import { systemClock } from './runtime.js';
 
 export { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from '../auth/authenticator.js';
 export type { ClientCertificate } from '../auth/client-certificate.js';
+export type { AllOfOptions } from '../auth/combinations.js';
 export { allOf, anyOf } from '../auth/combinations.js';
 export type { ApiKeyPlace } from '../auth/credentials/api-key.js';
 export { mayUseSkill, optional, requireScopes } from '../auth/requirements.js';

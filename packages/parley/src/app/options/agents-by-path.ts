@@ -1,5 +1,6 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
+import { shadowedMount } from '../mount-paths.js';
 import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
 import { checkOptions, isOption } from './check-options.js';
 import { closed, matching, text } from './option-schemas.js';
@@ -57,6 +58,10 @@ export function agentProblems(subject: string, { agents, authenticator }: Agents
   for (const [place, agent] of Object.entries(agents)) {
     if (!isOption(pathSchema, place)) {
       problems.push(`agents: the path "${place}" must be "/" or like "/agents/echo"`);
+    }
+    const shadowed = shadowedMount(place, Object.keys(agents));
+    if (shadowed !== undefined) {
+      problems.push(`the agent at ${place} takes paths of the agent at ${shadowed}. Give it another path`);
     }
     const same = typeof agent === 'object' && agent !== null && 'sameAs' in agent;
     const schema = same ? sameAgentSchema : agentSchema;
