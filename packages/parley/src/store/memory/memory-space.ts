@@ -23,12 +23,23 @@ export interface RememberedKey {
 export class MemorySpace {
   readonly scope: Scope;
   readonly tasks = new Map<string, TaskEntry>();
-  readonly lists = new TaskLists();
   readonly keys = new Map<string, RememberedKey>();
+  #lists: TaskLists | undefined;
 
   constructor(scope: Scope) {
     const { agent, tenant, owner } = scope;
     this.scope = { agent, tenant, owner };
+  }
+
+  /** The lists of the tasks. They are made for the first list that a caller asks for. */
+  get lists(): TaskLists {
+    this.#lists ??= new TaskLists(this.tasks.values());
+    return this.#lists;
+  }
+
+  /** The lists, if a reader has asked for them. */
+  get madeLists(): TaskLists | undefined {
+    return this.#lists;
   }
 }
 

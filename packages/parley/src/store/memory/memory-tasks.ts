@@ -96,7 +96,7 @@ export class MemoryTasks {
     if (hasChanged && isInterrupted(entry.state)) this.#interrupted.delete(entry);
     entry.state = status.state;
     entry.statusTime = since;
-    entry.space.lists.touch(entry);
+    entry.space.madeLists?.touch(entry);
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
     if (!isTerminal(status.state)) return;
     entry.end(now);
@@ -111,7 +111,7 @@ export class MemoryTasks {
     this.#room.forget(entry);
     entry.space.tasks.delete(entry.id);
     this.#interrupted.delete(entry);
-    entry.space.lists.remove(entry);
+    entry.space.madeLists?.remove(entry);
     this.#spaces.release(entry.space);
   }
 

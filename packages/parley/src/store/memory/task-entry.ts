@@ -51,9 +51,12 @@ export class TaskEntry implements TaskHead {
   statusTime: number;
   /** The lists have yet to take note of a change. */
   isUnsettled = false;
-  /** State and time under which the lists have it. */
+  /**
+   * State and time under which the lists have it. The first value is no small integer, and neither is a time. V8 would
+   * copy every entry in order to store another kind of number.
+   */
   listedState: TaskState | undefined = undefined;
-  listedTime = 0;
+  listedTime = Number.NEGATIVE_INFINITY;
   /** Its place among the tasks that wait to be claimed. */
   readyOrder: number | undefined = undefined;
   /** Its place among the tasks with a running turn. */

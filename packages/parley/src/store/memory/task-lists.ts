@@ -13,10 +13,20 @@ const UNSETTLED = 256;
 export class TaskLists {
   readonly #byStatus = new SortedList<TaskEntry>(olderStatus);
   readonly #byState = new Map<TaskState, SortedList<TaskEntry>>();
-  readonly #byContext = new Map<string, ContextTasks>();
   /** Made when first asked for. */
+  #byContext: Map<string, ContextTasks> | undefined;
   #byCreation: SortedList<TaskEntry> | undefined;
   #unsettled: TaskEntry[] = [];
+
+  constructor(tasks: Iterable<TaskEntry>) {
+    const all = [...tasks];
+    for (const entry of all) {
+      entry.listedState = entry.state;
+      entry.listedTime = entry.statusTime;
+    }
+    // In their order, tasks are only added behind others, which is much faster.
+    for (const entry of all.sort(olderStatus)) this.#list(entry, entry.state);
+  }
 
   /** Takes note that a task is new or its status has changed. */
   touch(entry: TaskEntry): void {
@@ -59,7 +69,7 @@ export class TaskLists {
   #walk(query: TaskQuery, before: (entry: TaskEntry) => boolean): Iterable<TaskEntry> {
     const { contextId, states = [], orderBy } = query;
     if (contextId !== undefined) {
-      const context = this.#byContext.get(contextId);
+      const context = this.#contexts().get(contextId);
       if (context === undefined) return [];
       if (orderBy === 'status') return context.descending(before);
       return [...context.descending(() => true)].filter(before).sort((a, b) => olderCreation(b, a));
@@ -83,7 +93,7 @@ export class TaskLists {
       });
     }
     if (contextId !== undefined) {
-      const context = this.#byContext.get(contextId);
+      const context = this.#contexts().get(contextId);
       if (context === undefined) return 0;
       return states.length === 0 ? context.size : sum(states, (state) => context.in(state));
     }
@@ -109,6 +119,14 @@ export class TaskLists {
     return this.#byCreation;
   }
 
+  #contexts(): Map<string, ContextTasks> {
+    if (this.#byContext === undefined) {
+      this.#byContext = new Map();
+      for (const entry of this.#byStatus.ascending()) addToContext(this.#byContext, entry);
+    }
+    return this.#byContext;
+  }
+
   #settle(): void {
     const changed = this.#unsettled;
     this.#unsettled = [];
@@ -116,17 +134,16 @@ export class TaskLists {
       entry.isUnsettled = false;
       if (entry.listedState === undefined) this.#byCreation?.add(entry);
       else this.#unlist(entry, entry.listedState);
-      this.#list(entry);
+      entry.listedState = entry.state;
+      entry.listedTime = entry.statusTime;
+      this.#list(entry, entry.state);
     }
   }
 
-  #list(entry: TaskEntry): void {
-    const { state, contextId } = entry;
-    entry.listedState = state;
-    entry.listedTime = entry.statusTime;
+  #list(entry: TaskEntry, state: TaskState): void {
     this.#byStatus.add(entry);
     grouped(this.#byState, state, () => new SortedList<TaskEntry>(olderStatus)).add(entry);
-    if (contextId !== undefined) grouped(this.#byContext, contextId, () => new ContextTasks()).add(entry);
+    if (this.#byContext !== undefined) addToContext(this.#byContext, entry);
   }
 
   #unlist(entry: TaskEntry, state: TaskState): void {
@@ -134,10 +151,15 @@ export class TaskLists {
     this.#byStatus.remove(entry);
     this.#byState.get(state)?.remove(entry);
     if (contextId === undefined) return;
-    const context = this.#byContext.get(contextId);
+    const context = this.#byContext?.get(contextId);
     context?.remove(entry);
-    if (context?.size === 0) this.#byContext.delete(contextId);
+    if (context?.size === 0) this.#byContext?.delete(contextId);
   }
+}
+
+function addToContext(contexts: Map<string, ContextTasks>, entry: TaskEntry): void {
+  const { contextId } = entry;
+  if (contextId !== undefined) grouped(contexts, contextId, () => new ContextTasks()).add(entry);
 }
 
 function grouped<K, G>(groups: Map<K, G>, key: K, make: () => G): G {
