@@ -102,7 +102,7 @@ const PUSH_CONFIG = `
   config text NOT NULL,
   PRIMARY KEY (task, id, part)`;
 
-// A key with its outcome: a task and a turn, or a reply. A key with a node is reserved by that node.
+// A key with its outcome: a task and a turn, or a reply. A key with the end of a lease is reserved by its node.
 const IDEMPOTENCY = `
   scope uuid NOT NULL,
   expires bigint NOT NULL,

@@ -1,0 +1,116 @@
+import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '../rules/decide-accept.js';
+import type { Acceptance, Lease, Remembered } from '../task-storage.js';
+import { createTasks, newTaskOf } from './create-tasks.js';
+import { type LockedTask, lockTask, writeQueue } from './locked-task.js';
+import { dropUnusedKey, lockKey, writeKey } from './message-keys.js';
+import { putConfig } from './push-queues.js';
+import { fullText, indexForm, type StoredScope, type StoredScopes, textOfName } from './stored-names.js';
+import type { Sql, Tables } from './tables.js';
+
+/** The result of an acceptance. `epoch`: that of the claim, if the turn was claimed. */
+export type AcceptResult =
+  | {
+      readonly kind: 'accepted';
+      readonly turn: number;
+      readonly seq: number;
+      readonly epoch: number | undefined;
+      /** True if a node can claim the turn now. */
+      readonly isReady: boolean;
+    }
+  | { readonly kind: 'repeated'; readonly first: Remembered }
+  | { readonly kind: 'terminal'; readonly state: number }
+  | { readonly kind: 'not-found' | 'other-context' | 'full' | 'reserved' };
+
+/** The result of the statement that creates tasks. */
+export function createdResult(claim: Lease | undefined): AcceptResult {
+  const { turn, epoch, attempts } = firstTurn(claim, 0);
+  return { kind: 'accepted', turn, seq: 1, epoch: attempts === 1 ? epoch : undefined, isReady: attempts === 0 };
+}
+
+/** Takes any message in, under locks. Runs in a transaction. */
+export async function acceptLocked(
+  tables: Tables,
+  scopes: StoredScopes,
+  acceptance: Acceptance,
+): Promise<AcceptResult> {
+  const { scope, task, claim, idempotency } = acceptance;
+  const stored = scopes.of(scope);
+  const taskId = 'create' in task ? task.create.id : task.id;
+  if (acceptance.again === true) {
+    const earlier = await acceptedBefore(tables, stored, { acceptance, taskId });
+    if (earlier !== undefined) return earlier;
+  }
+  if (idempotency === undefined) return await acceptUnkeyed(tables, scopes, acceptance);
+  const { key, digest, ttlMs } = idempotency;
+  const { standing, first, now } = await lockKey(tables, stored, { key, node: claim?.node });
+  if (standing === 'known') return { kind: 'repeated', first };
+  if (standing === 'reserved') return { kind: 'reserved' };
+  const result = await acceptUnkeyed(tables, scopes, acceptance);
+  if (result.kind === 'accepted') {
+    const outcome = { taskId: indexForm(taskId), full: fullText(taskId), turn: result.turn };
+    await writeKey(tables, stored, key, { expires: now + ttlMs, digest, ...outcome });
+  } else {
+    await dropUnusedKey(tables, stored, key);
+  }
+  return result;
+}
+
+const ADD_TURN: Sql = {
+  name: 'add-turn',
+  text: `INSERT INTO parley.execution (task, part, agent, turn, place, attempt, message, caller, lease_end, epoch,
+      hand_overs, ready)
+    VALUES ($1, $2, $3, $4, nextval('parley.number'), $5, $6, $7, 0, 0, 0, false)`,
+};
+
+async function acceptUnkeyed(tables: Tables, scopes: StoredScopes, acceptance: Acceptance): Promise<AcceptResult> {
+  const { scope, task: target, claim, waitingLimit, message, caller, pushConfig } = acceptance;
+  if ('create' in target) {
+    const { idempotency: _, ...unkeyed } = acceptance;
+    await createTasks(tables, [newTaskOf(scopes, unkeyed, target.create)]);
+    return createdResult(claim);
+  }
+  const { now, task } = await lockTask(tables, scopes.of(scope), target.id);
+  const decision: AcceptDecision = decideAccept(task, { contextId: target.contextId, waitingLimit, claim }, now);
+  if (task === undefined) return { kind: 'not-found' };
+  if (decision.kind === 'terminal') return { kind: 'terminal', state: task.state };
+  if (decision.kind !== 'accepted') return { kind: decision.kind };
+  const { turn, epoch, holder, attempts } = decision;
+  const { pk, part } = task;
+  const texts = [JSON.stringify(message), JSON.stringify(caller)] as const;
+  await tables.query(ADD_TURN, pk, part, textOfName(scope.agent), turn, attempts, ...texts);
+  const queue = [...task.queue, { turn }];
+  await writeQueue(tables, { ...task, epoch, turns: turn, queue, holder });
+  if (pushConfig !== undefined) {
+    const id = pushConfig.id ?? target.id;
+    const config = JSON.stringify({ ...pushConfig, id, taskId: target.id });
+    await putConfig(tables, task, { id, config, position: task.seq, now });
+  }
+  const isReady = attempts === 0 && holder === undefined;
+  return { kind: 'accepted', turn, seq: task.seq, epoch: attempts === 1 ? epoch : undefined, isReady };
+}
+
+const SAME_TURN: Sql = {
+  name: 'same-turn',
+  text: `SELECT max(turn) AS turn FROM parley.execution
+    WHERE task = $1 AND part = $2 AND message = $3 AND caller = $4`,
+};
+
+/** The answer to a message that was taken in, when its caller missed the answer. */
+async function acceptedBefore(
+  tables: Tables,
+  scope: StoredScope,
+  { acceptance, taskId }: { readonly acceptance: Acceptance; readonly taskId: string },
+): Promise<AcceptResult | undefined> {
+  const { message, caller, claim } = acceptance;
+  const { task } = await lockTask(tables, scope, taskId);
+  if (task === undefined) return undefined;
+  const texts = [JSON.stringify(message), JSON.stringify(caller)] as const;
+  const [found] = await tables.query<{ turn: number | null }>(SAME_TURN, task.pk, task.part, ...texts);
+  if (found === undefined || found.turn === null) return undefined;
+  return repeated(task, found.turn, claim);
+}
+
+function repeated(task: LockedTask, found: number, claim: Lease | undefined): AcceptResult {
+  const { turn, isClaimed } = repeatedAccept(task, found, claim);
+  return { kind: 'accepted', turn, seq: task.seq, epoch: isClaimed ? task.epoch : undefined, isReady: false };
+}

@@ -1,0 +1,151 @@
+import type { JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import { parsedCancel } from '../rules/decide-cancel.js';
+import { claimedBy, isClaimable } from '../rules/turn-lease.js';
+import type { CallerContext, Claim, ClaimRequest, Scope, TaskKey } from '../task-storage.js';
+import { keyFields, lockTask, writeQueue } from './locked-task.js';
+import { nameOf, type StoredScope, type StoredScopes, storedName, textOfName } from './stored-names.js';
+import type { Sql, Tables } from './tables.js';
+
+/** A claimed turn without its task. */
+export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
+  readonly key: TaskKey;
+}
+
+interface ExecutionRow {
+  readonly turn: number;
+  readonly attempt: number;
+  readonly hand_overs: number;
+  readonly message: string;
+  readonly caller: string;
+  readonly checkpoint: string | null;
+  readonly cancel: string | null;
+}
+
+interface ClaimRow extends ExecutionRow {
+  readonly epoch: number;
+  readonly began: number;
+  readonly agent: string;
+  readonly tenant: string;
+  readonly owner: string | null;
+  readonly id: string;
+  readonly full_id: string | null;
+  readonly more: boolean;
+}
+
+const CANDIDATE = 'e.task, e.part, e.turn, e.place, t.epoch, t.began, t.bytes';
+const TASK_OF_TURN = 'JOIN parley.task t ON t.pk = e.task AND t.part = e.part';
+
+/**
+ * Claims turns that wait, and turns whose lease has ended. The lock on a task comes first. The row of a turn is checked
+ * again when it is written, because the statement may have read an older version of it.
+ */
+const CLAIM: Sql = {
+  name: 'claim-turns',
+  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
+    h AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($6::json) AS h(scope uuid, id text, turn integer, epoch integer)
+    ),
+    w AS MATERIALIZED (
+      SELECT w.* FROM unnest($1::text[]) a(agent) CROSS JOIN LATERAL (
+        SELECT ${CANDIDATE} FROM parley.execution e ${TASK_OF_TURN}
+        WHERE e.agent = a.agent AND e.node IS NULL AND e.ready AND t.held = 0 AND t.ended IS NULL
+        ORDER BY e.place LIMIT $4::integer + 1 FOR UPDATE OF t SKIP LOCKED
+      ) w
+    ),
+    l AS MATERIALIZED (
+      SELECT ${CANDIDATE} FROM clock CROSS JOIN parley.execution e ${TASK_OF_TURN}
+      WHERE e.node IS NOT NULL AND e.lease_end <= clock.now AND e.agent = ANY ($1)
+        AND t.held = e.turn AND t.epoch = e.epoch AND t.ended IS NULL
+        AND (e.node <> $2 OR $6::json IS NOT NULL AND NOT EXISTS (
+          SELECT FROM h WHERE h.scope = t.scope AND h.id = t.id AND h.turn = e.turn AND h.epoch = e.epoch
+        ))
+      ORDER BY e.place LIMIT $4::integer + 1 FOR UPDATE OF t SKIP LOCKED
+    ),
+    f AS MATERIALIZED (
+      SELECT *, row_number() OVER (ORDER BY place) AS rank, sum(bytes) OVER (ORDER BY place) AS total
+      FROM (SELECT * FROM w UNION ALL SELECT * FROM l) c
+    ),
+    x AS (
+      UPDATE parley.execution e SET node = $2, lease_end = clock.now + $3, epoch = f.epoch + 1, ready = false
+      FROM f, clock
+      WHERE e.task = f.task AND e.part = f.part AND e.turn = f.turn AND f.rank <= $4 AND (f.rank = 1 OR f.total <= $5)
+        AND (e.node IS NULL AND e.ready OR e.lease_end <= clock.now AND e.epoch = f.epoch)
+      RETURNING e.task, e.part, e.turn, e.epoch, e.place, e.attempt, e.hand_overs, e.message, e.caller, e.checkpoint,
+        e.cancel
+    ),
+    t AS (
+      UPDATE parley.task t SET epoch = x.epoch, held = x.turn FROM x WHERE t.pk = x.task AND t.part = x.part
+      RETURNING t.pk, t.began, t.agent, t.tenant, t.owner, t.id, t.full_id
+    )
+    SELECT x.turn, x.epoch, x.attempt, x.hand_overs, x.message, x.caller, x.checkpoint, x.cancel, t.*,
+      (SELECT count(*) FROM f WHERE rank > $4 OR rank > 1 AND total > $5) > 0 AS more
+    FROM x JOIN t ON t.pk = x.task ORDER BY x.place`,
+};
+
+/** Gives turns that no node runs to a node. */
+export async function claimTurns(
+  tables: Tables,
+  scopes: StoredScopes,
+  request: ClaimRequest,
+): Promise<{ readonly turns: readonly ClaimedTurn[]; readonly more: boolean }> {
+  const { agents, node, leaseMs, limit, maxBytes = Number.MAX_SAFE_INTEGER, holds } = request;
+  const held = holds?.map(({ key, turn, epoch }) => ({ ...keyFields(scopes.of(key.scope), key), turn, epoch }));
+  const rows = await tables.query<ClaimRow>(
+    CLAIM,
+    agents.map(textOfName),
+    textOfName(node),
+    leaseMs,
+    limit,
+    Math.min(maxBytes, Number.MAX_SAFE_INTEGER),
+    held === undefined ? null : JSON.stringify(held),
+  );
+  const turns = rows.map((row): ClaimedTurn => {
+    const { agent, tenant, owner, id, full_id: full, epoch, began } = row;
+    const scope: Scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
+    return turnOf(row, { key: { scope, id: storedName(id, full) }, epoch, began });
+  });
+  return { turns, more: rows[0]?.more === true };
+}
+
+const EXECUTION: Sql = {
+  name: 'read-turn',
+  text: `SELECT turn, attempt, hand_overs, message, caller, checkpoint, cancel FROM parley.execution
+    WHERE task = $1 AND part = $2 AND turn = $3`,
+};
+
+/** Claims the first turn of one task. Runs in a transaction. */
+export async function claimOfTask(
+  tables: Tables,
+  scope: StoredScope,
+  request: ClaimRequest & { readonly task: TaskKey },
+): Promise<ClaimedTurn | undefined> {
+  const { task: key, agents, limit } = request;
+  if (limit < 1 || !agents.includes(key.scope.agent)) return undefined;
+  const { now, task } = await lockTask(tables, scope, key.id);
+  const [first] = task?.queue ?? [];
+  if (task === undefined || first === undefined) return undefined;
+  if (!isClaimable(task, request, { task: key, now })) return undefined;
+  const { epoch, holder } = claimedBy(task, first.turn, { lease: request, now });
+  await writeQueue(tables, { ...task, epoch, holder });
+  const [row] = await tables.query<ExecutionRow>(EXECUTION, task.pk, task.part, first.turn);
+  return row && turnOf(row, { key, epoch, began: task.began });
+}
+
+function turnOf(
+  { turn, attempt, hand_overs: handOvers, message, caller, checkpoint, cancel }: ExecutionRow,
+  { key, epoch, began }: { readonly key: TaskKey; readonly epoch: number; readonly began: number },
+): ClaimedTurn {
+  return {
+    key,
+    epoch,
+    turn,
+    attempt: attempt + 1,
+    handOvers,
+    message: JSON.parse(message) as Message,
+    caller: JSON.parse(caller) as CallerContext,
+    began: began === turn,
+    ...(checkpoint !== null && { checkpoint: JSON.parse(checkpoint) as JsonValue }),
+    ...(cancel !== null && { cancel: parsedCancel(cancel) }),
+  };
+}

@@ -1,0 +1,148 @@
+import type { Task } from '../../model/task.js';
+import { isTerminal } from '../../model/task-state.js';
+import { LogRecord } from '../../task/log-record.js';
+import { ShapedTask } from '../../task/shaped-task.js';
+import { statusTime } from '../../task/status-time.js';
+import type { Acceptance, Scope } from '../task-storage.js';
+import { contextHash, fullText, indexForm, type StoredScopes, textOfName } from './stored-names.js';
+import type { Sql, Tables } from './tables.js';
+import { stateNumber } from './task-states.js';
+
+/** A new task for the statement that creates tasks, with its first turn if it comes with a message. */
+export interface NewTask {
+  /** Its place in the batch. */
+  n: number;
+  readonly part: number;
+  readonly scope: string;
+  readonly id: string;
+  readonly context: string | null;
+  readonly agent: string;
+  readonly tenant: string;
+  readonly owner: string | null;
+  readonly full_id: string | null;
+  readonly context_id: string | null;
+  readonly state: number;
+  readonly status_time: number;
+  readonly ended: boolean;
+  readonly status: string;
+  readonly metadata: string | null;
+  readonly history: string | null;
+  readonly artifacts: string | null;
+  readonly event: string;
+  readonly message?: string;
+  readonly caller?: string;
+  readonly node?: string;
+  readonly lease_ms?: number;
+  readonly config_id?: string;
+  readonly config?: string;
+  readonly key?: string;
+  readonly ttl_ms?: number;
+  readonly digest?: string;
+}
+
+const FIELDS = `n integer, part smallint, scope uuid, id text, context uuid, agent text, tenant text, owner text,
+  full_id text, context_id text, state smallint, status_time bigint, ended boolean, status text, metadata text,
+  history text, artifacts text, event text, message text, caller text, node text, lease_ms bigint, config_id text,
+  config text, key text, ttl_ms bigint, digest text`;
+
+/**
+ * Creates tasks, each with its first record, its turn, push configuration and key. Leaves out a task whose key is known
+ * or reserved by another node. Fails if the id of a task is taken.
+ */
+const CREATE: Sql = {
+  name: 'create-tasks',
+  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
+    i AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS i(${FIELDS})),
+    k AS (
+      INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, node)
+      SELECT scope, key, part, now + ttl_ms, digest, id, full_id, 1, node FROM i, clock WHERE key IS NOT NULL
+      ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
+        task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = 1, reply = NULL, node = excluded.node,
+        lease_end = NULL
+      WHERE k.expires <= (SELECT now FROM clock)
+        OR k.lease_end <= (SELECT now FROM clock) OR (k.lease_end IS NOT NULL AND k.node = excluded.node)
+      RETURNING scope, key
+    ),
+    t AS (
+      INSERT INTO parley.task (pk, bytes, status_time, created, ended, scope, context, seq, floor, epoch, held, turns,
+        queued, began, snapshot_seq, part, state, earlier_state, pushes, agent, tenant, owner, id, full_id, context_id,
+        status, metadata, history, artifacts)
+      SELECT nextval('parley.number'), length(i.event), i.status_time, now, CASE WHEN i.ended THEN now END, i.scope,
+        i.context, 1, 1, (i.node IS NOT NULL)::int, (i.node IS NOT NULL)::int, (i.message IS NOT NULL)::int,
+        (i.message IS NOT NULL)::int, 0, i.ended::int, i.part, i.state, i.state, i.config IS NOT NULL, i.agent, i.tenant,
+        i.owner, i.id, i.full_id, i.context_id, i.status, i.metadata, i.history, i.artifacts
+      FROM i CROSS JOIN clock LEFT JOIN k ON k.scope = i.scope AND k.key = i.key
+      WHERE i.key IS NULL OR k.key IS NOT NULL
+      RETURNING pk, part, scope, id
+    ),
+    c AS (SELECT t.pk, i.* FROM t JOIN i ON i.scope = t.scope AND i.id = t.id),
+    r AS (INSERT INTO parley.task_record SELECT pk, 1, 0, part, event, NULL, NULL FROM c),
+    e AS (
+      INSERT INTO parley.execution
+      SELECT pk, nextval('parley.number'), coalesce(now + lease_ms, 0), 1, (node IS NOT NULL)::int,
+        (node IS NOT NULL)::int, 0, part, node IS NULL, agent, node, message, caller, NULL, NULL
+      FROM c, clock WHERE message IS NOT NULL
+    ),
+    p AS (
+      INSERT INTO parley.push_config
+      SELECT pk, nextval('parley.number'), now, now + 1, NULL, 0, 0, NULL, part, agent, config_id, NULL, NULL, config
+      FROM c, clock WHERE config IS NOT NULL
+    ),
+    s AS (
+      INSERT INTO parley.task_count_change
+      SELECT scope, count(*), NULL, state, part FROM c GROUP BY scope, state, part
+    )
+    SELECT n FROM c`,
+};
+
+/** Creates tasks in one statement. Resolves to the places of those that were created. */
+export async function createTasks(tables: Tables, tasks: readonly NewTask[]): Promise<ReadonlyMap<number, true>> {
+  for (const [n, task] of tasks.entries()) task.n = n;
+  const rows = await tables.query<{ readonly n: number }>(CREATE, JSON.stringify(tasks));
+  return new Map(rows.map(({ n }) => [n, true]));
+}
+
+/** A task for `createTasks`. */
+export function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
+  const stored = scopes.of(scope);
+  const { contextId, status } = task;
+  const isEnd = isTerminal(status.state);
+  const texts = ShapedTask.textsOf(task);
+  return {
+    n: 0,
+    part: stored.part,
+    scope: stored.hash,
+    id: indexForm(task.id),
+    context: contextId === undefined ? null : contextHash(stored, contextId),
+    agent: textOfName(scope.agent),
+    tenant: textOfName(scope.tenant),
+    owner: scope.owner === null ? null : textOfName(scope.owner),
+    full_id: fullText(task.id),
+    context_id: contextId === undefined ? null : textOfName(contextId),
+    state: stateNumber(status.state),
+    status_time: statusTime(status),
+    ended: isEnd,
+    status: texts.status,
+    metadata: texts.metadata ?? null,
+    history: isEnd ? (texts.history ?? null) : null,
+    artifacts: isEnd ? (texts.artifacts ?? null) : null,
+    event: LogRecord.of(1, 0, { task }).text,
+  };
+}
+
+/** A message with its new task, for `createTasks`. */
+export function newTaskOf(scopes: StoredScopes, acceptance: Acceptance, task: Task): NewTask {
+  const { scope, message, caller, claim, pushConfig, idempotency } = acceptance;
+  const configId = pushConfig?.id ?? task.id;
+  return {
+    ...newTask(scopes, scope, task),
+    message: JSON.stringify(message),
+    caller: JSON.stringify(caller),
+    ...(claim && { node: textOfName(claim.node), lease_ms: claim.leaseMs }),
+    ...(pushConfig && {
+      config_id: indexForm(configId),
+      config: JSON.stringify({ ...pushConfig, id: configId, taskId: task.id }),
+    }),
+    ...(idempotency && { key: indexForm(idempotency.key), ttl_ms: idempotency.ttlMs, digest: idempotency.digest }),
+  };
+}

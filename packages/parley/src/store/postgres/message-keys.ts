@@ -1,0 +1,197 @@
+import type { Message } from '../../model/message.js';
+import { type KeyStanding, keyStanding } from '../rules/key-rules.js';
+import type { IdempotencyKey, Lease, Remembered, Reservation } from '../task-storage.js';
+import { indexForm, nameOf, type StoredScope, storedName, textOfName } from './stored-names.js';
+import type { Sql, SqlValue, Tables } from './tables.js';
+
+interface KeyRow {
+  readonly now: number;
+  readonly expires: number;
+  readonly digest: string;
+  readonly task_id: string | null;
+  readonly full_task_id: string | null;
+  readonly turn: number | null;
+  readonly reply: string | null;
+  readonly node: string | null;
+  readonly lease_end: number | null;
+  readonly task_gone: boolean;
+}
+
+/** A key that a transaction has locked, and its standing for a node. */
+export interface LockedKey {
+  readonly standing: KeyStanding;
+  readonly now: number;
+  /** The outcome of a key that is known. */
+  readonly first: Remembered;
+  readonly digest: string;
+}
+
+const GONE = `task_id IS NOT NULL AND NOT EXISTS (
+  SELECT FROM parley.task t WHERE t.part = k.part AND t.scope = k.scope AND t.id = k.task_id) AS task_gone`;
+const COLUMNS = 'expires, digest, task_id, full_task_id, turn, reply, node, lease_end';
+/** A key without a row gets one that has expired. The row locks the key until the transaction ends. */
+const LOCK: Sql = {
+  name: 'lock-key',
+  text: `INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest) VALUES ($1, $2, $3, 0, '')
+    ON CONFLICT (scope, key, part) DO UPDATE SET expires = k.expires
+    RETURNING parley.now_ms() AS now, ${COLUMNS}, ${GONE}`,
+};
+
+/** Locks a key until the transaction ends. */
+export async function lockKey(
+  tables: Tables,
+  scope: StoredScope,
+  { key, node }: { readonly key: string; readonly node: string | undefined },
+): Promise<LockedKey> {
+  const [row] = await tables.query<KeyRow>(LOCK, scope.hash, indexForm(key), scope.part);
+  if (row === undefined) throw new Error(`The key ${key} was not locked`);
+  const { now, expires: expiresAt, lease_end: leaseEnd, task_gone: isTaskGone, digest } = row;
+  const reservation = leaseEnd === null ? undefined : { node: nameOf(row.node ?? ''), leaseEnd };
+  const standing = keyStanding({ expiresAt, reservation, isTaskGone }, node, now);
+  return { standing, now, first: rememberedOf(row), digest };
+}
+
+const WRITE: Sql = {
+  name: 'write-key',
+  text: `UPDATE parley.idempotency SET expires = $4, digest = $5, task_id = $6, full_task_id = $7, turn = $8, reply = $9,
+      node = $10, lease_end = $11
+    WHERE scope = $1 AND key = $2 AND part = $3`,
+};
+
+/** The values of a key that is written. */
+export interface KeyOutcome {
+  readonly expires: number;
+  readonly digest: string;
+  readonly taskId?: string;
+  readonly full?: string | null;
+  readonly turn?: number;
+  readonly reply?: string;
+  readonly node?: string;
+  readonly leaseEnd?: number;
+}
+
+/** Writes a locked key. */
+export async function writeKey(
+  tables: Tables,
+  scope: StoredScope,
+  key: string,
+  { expires, digest, taskId, full, turn, reply, node, leaseEnd }: KeyOutcome,
+): Promise<void> {
+  const outcome: SqlValue[] = [taskId ?? null, full ?? null, turn ?? null, reply ?? null];
+  const lease: SqlValue[] = [node === undefined ? null : textOfName(node), leaseEnd ?? null];
+  await tables.query(WRITE, scope.hash, indexForm(key), scope.part, expires, digest, ...outcome, ...lease);
+}
+
+const DROP: Sql = {
+  name: 'drop-unused-key',
+  text: 'DELETE FROM parley.idempotency WHERE scope = $1 AND key = $2 AND part = $3 AND expires = 0',
+};
+
+/** Removes the row of a locked key that was not known before. */
+export async function dropUnusedKey(tables: Tables, scope: StoredScope, key: string): Promise<void> {
+  await tables.query(DROP, scope.hash, indexForm(key), scope.part);
+}
+
+const INSERT = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
+  INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, reply, node, lease_end)
+  SELECT $1::uuid, $2, $3::smallint, now + $4::bigint, $5, $6, $7, now + $8::bigint FROM clock
+  ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest, task_id = NULL,
+    full_task_id = NULL, turn = NULL, reply = excluded.reply, node = excluded.node, lease_end = excluded.lease_end`;
+/** Both write nothing if the key may be known, or reserved by another node. */
+const RESERVE: Sql = {
+  name: 'reserve-key',
+  text: `${INSERT}
+  WHERE k.expires <= (SELECT now FROM clock)
+    OR k.lease_end <= (SELECT now FROM clock) OR k.lease_end IS NOT NULL AND k.node = excluded.node
+  RETURNING true AS written`,
+};
+const REMEMBER: Sql = {
+  name: 'remember-key',
+  text: `${INSERT}
+  WHERE k.expires <= (SELECT now FROM clock) OR k.lease_end IS NOT NULL
+  RETURNING true AS written`,
+};
+
+/** Reserves a key. `undefined` if that needs a lock. */
+export async function reservePlain(
+  tables: Tables,
+  scope: StoredScope,
+  { key: { key, ttlMs, digest }, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
+): Promise<Reservation | undefined> {
+  const at = [scope.hash, indexForm(key), scope.part, ttlMs, digest] as const;
+  const rows = await tables.query(RESERVE, ...at, null, textOfName(lease.node), lease.leaseMs);
+  return rows.length > 0 ? { kind: 'reserved' } : undefined;
+}
+
+/** Reserves a key, unless its outcome is known or another node finds it out. Runs in a transaction. */
+export async function reserveLocked(
+  tables: Tables,
+  scope: StoredScope,
+  { key: { key, ttlMs, digest }, lease }: { readonly key: IdempotencyKey; readonly lease: Lease },
+): Promise<Reservation> {
+  const { node, leaseMs } = lease;
+  const locked = await lockKey(tables, scope, { key, node });
+  if (locked.standing === 'known') return { kind: 'known', first: locked.first };
+  if (locked.standing === 'reserved') return { kind: 'taken', digest: locked.digest };
+  const { now } = locked;
+  await writeKey(tables, scope, key, { expires: now + ttlMs, digest, node, leaseEnd: now + leaseMs });
+  return { kind: 'reserved' };
+}
+
+/** Keeps a direct reply. `undefined` if that needs a lock. */
+export async function rememberPlain(
+  tables: Tables,
+  scope: StoredScope,
+  { key: { key, ttlMs, digest }, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
+): Promise<Remembered | undefined> {
+  const at = [scope.hash, indexForm(key), scope.part, ttlMs, digest] as const;
+  const rows = await tables.query(REMEMBER, ...at, JSON.stringify(reply), null, null);
+  return rows.length > 0 ? { digest, outcome: { reply } } : undefined;
+}
+
+/** Keeps a direct reply, unless an outcome is known: then that is the answer. Runs in a transaction. */
+export async function rememberLocked(
+  tables: Tables,
+  scope: StoredScope,
+  { key: { key, ttlMs, digest }, reply }: { readonly key: IdempotencyKey; readonly reply: Message },
+): Promise<Remembered> {
+  const locked = await lockKey(tables, scope, { key, node: undefined });
+  if (locked.standing === 'known') return locked.first;
+  const text = JSON.stringify(reply);
+  await writeKey(tables, scope, key, { expires: locked.now + ttlMs, digest, reply: text });
+  return { digest, outcome: { reply } };
+}
+
+const UNRESERVE: Sql = {
+  name: 'unreserve-key',
+  text: `DELETE FROM parley.idempotency
+    WHERE scope = $1 AND key = $2 AND part = $3 AND node = $4 AND lease_end IS NOT NULL`,
+};
+
+/** Gives a reservation of a node back. */
+export async function unreserve(
+  tables: Tables,
+  scope: StoredScope,
+  { key, node }: { readonly key: string; readonly node: string },
+): Promise<void> {
+  await tables.query(UNRESERVE, scope.hash, indexForm(key), scope.part, textOfName(node));
+}
+
+const RECALL: Sql = {
+  name: 'recall-key',
+  text: `SELECT parley.now_ms() AS now, ${COLUMNS}, ${GONE} FROM parley.idempotency k
+    WHERE scope = $1 AND key = $2 AND part = $3`,
+  repeatable: true,
+};
+
+/** The known outcome of a key. */
+export async function recall(tables: Tables, scope: StoredScope, key: string): Promise<Remembered | undefined> {
+  const [row] = await tables.query<KeyRow>(RECALL, scope.hash, indexForm(key), scope.part);
+  if (row === undefined || row.task_gone || row.expires <= row.now || row.lease_end !== null) return undefined;
+  return rememberedOf(row);
+}
+
+function rememberedOf({ digest, task_id: id, full_task_id: full, turn, reply }: KeyRow): Remembered {
+  if (reply !== null) return { digest, outcome: { reply: JSON.parse(reply) as Message } };
+  return { digest, outcome: { taskId: id === null ? '' : storedName(id, full), turn: turn ?? 0 } };
+}

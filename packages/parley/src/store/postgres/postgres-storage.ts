@@ -1,0 +1,407 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Task } from '../../model/task.js';
+import type { PushDeliveries } from '../push-deliveries.js';
+import { checkAppend } from '../rules/decide-append.js';
+import type { ReleaseHow } from '../rules/turn-lease.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CancelOutcome,
+  CancelRequest,
+  Claim,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  IdempotencyKey,
+  Lease,
+  NodeBeat,
+  RecordPage,
+  Remembered,
+  Renewal,
+  Reservation,
+  Retention,
+  Scope,
+  StorageLoad,
+  StorageNode,
+  StoredPushConfig,
+  StoredTask,
+  Swept,
+  TaskKey,
+  TaskPage,
+  TaskProgress,
+  TaskQuery,
+  TaskStorage,
+} from '../task-storage.js';
+import { LocalWakeups } from '../wakeups.js';
+import { type AcceptResult, acceptLocked, createdResult } from './accept-messages.js';
+import { type Appended, appendLocked, appendPlain, type PreparedAppend, preparedAppend } from './append-records.js';
+import { type ClaimedTurn, claimOfTask, claimTurns } from './claim-turns.js';
+import { PostgresConnections } from './connections.js';
+import { createTasks, type NewTask, newTask, newTaskOf } from './create-tasks.js';
+import { GroupCommit } from './group-commit.js';
+import {
+  beginAttempt,
+  byKey,
+  deleteTask,
+  keepCancel,
+  keepCheckpoint,
+  releaseDone,
+  releaseUnfinished,
+  renewLeases,
+} from './held-turns.js';
+import { recall, rememberLocked, rememberPlain, reserveLocked, reservePlain, unreserve } from './message-keys.js';
+import { migrate } from './migrate.js';
+import { PostgresError } from './postgres-error.js';
+import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
+import { readHeads, readRecords, readTasks } from './read-tasks.js';
+import { StoredScopes } from './stored-names.js';
+import { PostgresTables, type Sql } from './tables.js';
+import { stateOfNumber } from './task-states.js';
+
+const UNIQUE_VIOLATION = '23505';
+const NOW: Sql = { name: 'now', text: 'SELECT parley.now_ms() AS now', repeatable: true };
+
+/**
+ * Keeps everything in a PostgreSQL database, for any number of processes. Plain accepts and appends that wait share a
+ * statement. A call that is not plain runs in a transaction of its own, under a lock on its task.
+ */
+export class PostgresStorage implements TaskStorage {
+  readonly shared = true;
+  readonly durability: 'power-loss' | 'process';
+  readonly wakeups = new LocalWakeups();
+  readonly #connections: PostgresConnections;
+  readonly #tables: PostgresTables;
+  readonly #scopes = new StoredScopes();
+  readonly #creates: GroupCommit<NewTask, true>;
+  readonly #appends: GroupCommit<PreparedAppend, Appended>;
+  readonly #watchers = new Set<(calls: number) => void>();
+  #isClosed = false;
+
+  private constructor({ clock }: PostgresStorageOptions, connections: PostgresConnections) {
+    this.#connections = connections;
+    this.durability = connections.plan.durability;
+    const tables = new PostgresTables(connections);
+    this.#tables = tables;
+    const onCommit = (calls: number) => {
+      for (const watcher of this.#watchers) watcher(calls);
+    };
+    this.#creates = new GroupCommit<NewTask, true>({
+      clock,
+      run: (tasks) => createTasks(tables, tasks),
+      order: byKey,
+      bytesOf: ({ event, message }) => event.length + (message?.length ?? 0),
+      onCommit,
+    });
+    this.#appends = new GroupCommit<PreparedAppend, Appended>({
+      clock,
+      run: (appends) => appendPlain(tables, appends),
+      order: byKey,
+      bytesOf: ({ bytes, history, artifacts }) => bytes + (history?.length ?? 0) + (artifacts?.length ?? 0),
+      onCommit,
+    });
+  }
+
+  /**
+   * Connects, and makes or migrates the tables.
+   * @throws OptionsError for wrong options. StorageError if the server cannot be used.
+   */
+  static async open(options: PostgresStorageOptions): Promise<PostgresStorage> {
+    const { clock, logger } = options;
+    const connections = await PostgresConnections.open({ plan: postgresPlan(options), clock, logger });
+    try {
+      await migrate(connections);
+    } catch (error) {
+      await connections.close();
+      throw error;
+    }
+    return new PostgresStorage(options, connections);
+  }
+
+  async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
+    this.#open();
+    const { scope, task, claim, pushConfig } = acceptance;
+    const result = await this.#accepted(acceptance);
+    switch (result.kind) {
+      case 'accepted': {
+        const { turn, seq, epoch, isReady } = result;
+        const taskId = 'create' in task ? task.create.id : task.id;
+        if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
+        if (isReady) this.wakeups.workReady(scope.agent);
+        if (epoch === undefined || claim === undefined) return { kind: 'accepted', taskId, turn, seq };
+        const { message, caller } = acceptance;
+        const known = { scope, epoch, turn, attempt: 1, handOvers: 0, message, caller, began: false };
+        if ('create' in task && seq === 1) {
+          return { kind: 'accepted', taskId, turn, seq, claim: { ...known, task: task.create, seq } };
+        }
+        const stored = await this.task(scope, taskId);
+        if (stored === undefined) return { kind: 'not-found' };
+        return { kind: 'accepted', taskId, turn, seq, claim: { ...known, task: stored.task, seq: stored.seq } };
+      }
+      case 'terminal':
+        return { kind: 'terminal', state: stateOfNumber(result.state) };
+      default:
+        return result;
+    }
+  }
+
+  async #accepted(acceptance: Acceptance): Promise<AcceptResult> {
+    const { task } = acceptance;
+    if ('create' in task && acceptance.again !== true) {
+      const created = await this.#created(newTaskOf(this.#scopes, acceptance, task.create));
+      if (created) return createdResult(acceptance.claim);
+    }
+    return this.#tables.transaction((tables) => acceptLocked(tables, this.#scopes, acceptance));
+  }
+
+  /** Creates a task; false if its key is known or its id is taken. */
+  async #created(task: NewTask): Promise<boolean> {
+    try {
+      return (await this.#creates.do(task)) === true;
+    } catch (error) {
+      if (error instanceof PostgresError && error.sqlState === UNIQUE_VIOLATION) return false;
+      throw error;
+    }
+  }
+
+  async append(append: Append): Promise<AppendOutcome> {
+    this.#open();
+    checkAppend(append);
+    const { key, authority } = append;
+    const scope = this.#scopes.of(key.scope);
+    const prepared = preparedAppend(scope, append);
+    const plain = typeof authority === 'number' ? await this.#appends.do(prepared) : undefined;
+    const { outcome, isDue } =
+      plain ?? (await this.#tables.transaction((tables) => appendLocked(tables, scope, { append, prepared })));
+    if (outcome.kind === 'appended') {
+      this.wakeups.taskChanged(key);
+      if (isDue) this.wakeups.deliveryReady(key.scope.agent);
+    }
+    return outcome;
+  }
+
+  async claim(request: ClaimRequest): Promise<Claims> {
+    this.#open();
+    const { task } = request;
+    const { turns, more } =
+      task === undefined ? await claimTurns(this.#tables, this.#scopes, request) : await this.#claimOf(task, request);
+    const stored = await readTasks(
+      this.#tables,
+      this.#scopes,
+      turns.map(({ key }) => key),
+    );
+    const claims = turns.flatMap(({ key, ...turn }, at): Claim[] => {
+      const found = stored[at];
+      return found === undefined ? [] : [{ ...turn, scope: key.scope, task: found.task, seq: found.seq }];
+    });
+    return { claims, more };
+  }
+
+  async #claimOf(
+    task: TaskKey,
+    request: ClaimRequest,
+  ): Promise<{ readonly turns: readonly ClaimedTurn[]; readonly more: boolean }> {
+    const scope = this.#scopes.of(task.scope);
+    const turn = await this.#tables.transaction((tables) => claimOfTask(tables, scope, { ...request, task }));
+    return { turns: turn === undefined ? [] : [turn], more: false };
+  }
+
+  async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
+    this.#open();
+    return beginAttempt(this.#tables, this.#scopes, { turn, attempt });
+  }
+
+  async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
+    this.#open();
+    const { urgent } = this.#tables;
+    try {
+      return await renewLeases(urgent, this.#scopes, request);
+    } catch (error) {
+      if (!(error instanceof PostgresError) || error.isOutage || request.turns.length < 2) throw error;
+      return Promise.all(
+        request.turns.map(async (turn): Promise<Renewal> => {
+          try {
+            const [renewal] = await renewLeases(urgent, this.#scopes, { ...request, turns: [turn] });
+            return renewal ?? { held: false };
+          } catch (failure) {
+            return { held: 'unknown', error: failure instanceof Error ? failure.message : String(failure) };
+          }
+        }),
+      );
+    }
+  }
+
+  async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
+    this.#open();
+    const scope = this.#scopes.of(turn.key.scope);
+    const plain = await releaseUnfinished(this.#tables, scope, { turn, how });
+    const waiting = plain ?? (await this.#tables.transaction((tables) => releaseDone(tables, scope, turn)));
+    if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
+    return { waiting };
+  }
+
+  async saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+    this.#open();
+    return keepCheckpoint(this.#tables, this.#scopes, { turn, checkpoint: JSON.stringify(checkpoint) });
+  }
+
+  async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
+    this.#open();
+    const stored = this.#scopes.of(scope);
+    const result = await this.#tables.transaction((tables) => keepCancel(tables, stored, { taskId, request }));
+    if (result.kind === 'not-found') return result;
+    if (result.kind === 'terminal') return { kind: 'terminal', state: stateOfNumber(result.state) };
+    this.wakeups.cancelAsked({ scope, id: taskId });
+    const { seq, turn, running } = result;
+    const requested = { kind: 'requested', seq, ...(turn !== undefined && { turn }) } as const;
+    if (running) return requested;
+    const task = await this.task(scope, taskId);
+    return task === undefined ? { kind: 'not-found' } : { ...requested, stored: task };
+  }
+
+  async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
+    this.#open();
+    const [stored] = await readTasks(this.#tables, this.#scopes, [{ scope, id: taskId }]);
+    return stored;
+  }
+
+  async tasks(_query: TaskQuery): Promise<TaskPage> {
+    return notBuilt();
+  }
+
+  async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
+    this.#open();
+    return readRecords(this.#tables, this.#scopes, { key, after, maxBytes });
+  }
+
+  async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
+    this.#open();
+    return readHeads(this.#tables, this.#scopes, keys);
+  }
+
+  async abandoned(_agents: readonly string[], _waitedMs: number, _limit: number): Promise<readonly StoredTask[]> {
+    return notBuilt();
+  }
+
+  async create(scope: Scope, task: Task): Promise<boolean> {
+    this.#open();
+    return this.#created(newTask(this.#scopes, scope, task));
+  }
+
+  async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
+    this.#open();
+    const stored = this.#scopes.of(scope);
+    const outcome = await this.#tables.transaction((tables) => deleteTask(tables, stored, taskId));
+    if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
+    return outcome;
+  }
+
+  async reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
+    this.#open();
+    const stored = this.#scopes.of(scope);
+    const plain = await reservePlain(this.#tables, stored, { key, lease });
+    return plain ?? this.#tables.transaction((tables) => reserveLocked(tables, stored, { key, lease }));
+  }
+
+  async unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    this.#open();
+    await unreserve(this.#tables, this.#scopes.of(scope), { key, node });
+  }
+
+  async remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
+    this.#open();
+    const stored = this.#scopes.of(scope);
+    const plain = await rememberPlain(this.#tables, stored, { key, reply });
+    return plain ?? this.#tables.transaction((tables) => rememberLocked(tables, stored, { key, reply }));
+  }
+
+  async recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    this.#open();
+    return recall(this.#tables, this.#scopes.of(scope), key);
+  }
+
+  async putPushConfig(
+    _scope: Scope,
+    _config: StoredPushConfig & { readonly id: string; readonly taskId: string },
+  ): Promise<boolean> {
+    return notBuilt();
+  }
+
+  async pushConfig(_scope: Scope, _taskId: string, _id: string): Promise<StoredPushConfig | undefined> {
+    return notBuilt();
+  }
+
+  async pushConfigs(
+    _scope: Scope,
+    _taskId: string,
+    _page: { readonly cursor?: string; readonly limit: number },
+  ): Promise<readonly StoredPushConfig[] | undefined> {
+    return notBuilt();
+  }
+
+  async deletePushConfig(_scope: Scope, _taskId: string, _id: string): Promise<boolean> {
+    return notBuilt();
+  }
+
+  claimDeliveries: PushDeliveries['claimDeliveries'] = async () => notBuilt();
+  settleDelivery: PushDeliveries['settleDelivery'] = async () => notBuilt();
+  deliveries: PushDeliveries['deliveries'] = async () => notBuilt();
+  replayDelivery: PushDeliveries['replayDelivery'] = async () => notBuilt();
+  purgeDelivery: PushDeliveries['purgeDelivery'] = async () => notBuilt();
+
+  async now(): Promise<number> {
+    this.#open();
+    const [row] = await this.#tables.query<{ readonly now: number }>(NOW);
+    return row?.now ?? 0;
+  }
+
+  async heartbeat(_beat: NodeBeat): Promise<number> {
+    return this.now();
+  }
+
+  async nodes(): Promise<readonly StorageNode[]> {
+    return notBuilt();
+  }
+
+  async check(): Promise<StorageLoad> {
+    this.#open();
+    const [row] = await this.#tables.query<{ readonly waiting: number }>(CHECK);
+    return { waiting: row?.waiting ?? 0 };
+  }
+
+  watchCommits(watcher: (calls: number) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  async sweep(_retention: Retention): Promise<Swept> {
+    return notBuilt();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connections.close();
+  }
+
+  #open(): void {
+    if (this.#isClosed) throw new StorageError('The storage is closed');
+  }
+}
+
+/** Writes a row of no meaning, and counts the turns that wait. */
+const CHECK: Sql = {
+  name: 'check',
+  text: `WITH w AS (
+      INSERT INTO parley.meta VALUES ('checked', parley.now_ms()::text)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    )
+    SELECT count(*) AS waiting FROM parley.execution WHERE node IS NULL`,
+};
+
+function notBuilt(): never {
+  throw new StorageError('not built');
+}

@@ -1,0 +1,81 @@
+import { type DeliveryHead, newDeliveryQueue, replayedDelivery } from '../rules/delivery-queue.js';
+import type { LockedTask } from './locked-task.js';
+import { indexForm, nameOf, textOfName } from './stored-names.js';
+import type { Sql, Tables } from './tables.js';
+
+/** The columns of a queue of deliveries. */
+export const QUEUE_COLUMNS = 'position, due, attempts, last_status, parked, epoch, node, lease_end';
+
+/** A queue of deliveries as the table has it. */
+export interface QueueRow {
+  readonly position: number;
+  readonly due: number | null;
+  readonly attempts: number;
+  readonly last_status: number | null;
+  readonly parked: string | null;
+  readonly epoch: number;
+  readonly node: string | null;
+  readonly lease_end: number | null;
+}
+
+/** The head of a queue for the rules. */
+export function deliveryHeadOf({ node, lease_end: leaseEnd, ...row }: QueueRow): DeliveryHead {
+  return {
+    position: row.position,
+    dueAt: row.due ?? undefined,
+    attempts: row.attempts,
+    lastStatus: row.last_status ?? undefined,
+    parked: row.parked === null ? undefined : nameOf(row.parked),
+    epoch: row.epoch,
+    holder: node === null || leaseEnd === null ? undefined : { node: nameOf(node), leaseEnd },
+  };
+}
+
+/** The values of a head, in the order of `QUEUE_COLUMNS`. */
+export function queueValues(head: DeliveryHead): readonly (string | number | null)[] {
+  const { position, dueAt, attempts, lastStatus, parked, epoch, holder } = head;
+  return [
+    position,
+    dueAt ?? null,
+    attempts,
+    lastStatus ?? null,
+    parked === undefined ? null : textOfName(parked),
+    epoch,
+    holder === undefined ? null : textOfName(holder.node),
+    holder?.leaseEnd ?? null,
+  ];
+}
+
+const READ: Sql = {
+  name: 'lock-push-config',
+  text: `SELECT config, ${QUEUE_COLUMNS} FROM parley.push_config WHERE task = $1 AND part = $2 AND id = $3 FOR UPDATE`,
+};
+const REPLACE: Sql = {
+  name: 'replace-push-config',
+  text: `UPDATE parley.push_config SET config = $4, (${QUEUE_COLUMNS}) = ROW($5, $6, $7, $8, $9, $10, $11, $12)
+    WHERE task = $1 AND part = $2 AND id = $3`,
+};
+const ADD: Sql = {
+  name: 'add-push-config',
+  text: `WITH t AS (UPDATE parley.task SET pushes = true WHERE pk = $1 AND part = $2 RETURNING pk, part, agent)
+    INSERT INTO parley.push_config (task, part, agent, place, id, config, ${QUEUE_COLUMNS})
+    SELECT pk, part, agent, nextval('parley.number'), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM t`,
+};
+
+/** Adds or replaces a push configuration of a locked task. The queue of a new one begins behind `position`. */
+export async function putConfig(
+  tables: Tables,
+  { pk, part, seq }: Pick<LockedTask, 'pk' | 'part' | 'seq'>,
+  put: { readonly id: string; readonly config: string; readonly position: number; readonly now: number },
+): Promise<void> {
+  const { config, position, now } = put;
+  const id = indexForm(put.id);
+  const [row] = await tables.query<QueueRow & { readonly config: string }>(READ, pk, part, id);
+  if (row === undefined) {
+    await tables.query(ADD, pk, part, id, config, ...queueValues(newDeliveryQueue(position, seq, now)));
+    return;
+  }
+  if (row.config === config) return;
+  const replayed = replayedDelivery(deliveryHeadOf(row), { from: undefined, floor: 1, last: seq }, now);
+  if (replayed !== undefined) await tables.query(REPLACE, pk, part, id, config, ...queueValues(replayed));
+}

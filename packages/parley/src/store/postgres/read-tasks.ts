@@ -1,0 +1,171 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Task } from '../../model/task.js';
+import { LogRecord } from '../../task/log-record.js';
+import { ShapedTask } from '../../task/shaped-task.js';
+import { TaskBuilder } from '../../task/task-builder.js';
+import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
+import { keyFields } from './locked-task.js';
+import { nameOf, type StoredScopes } from './stored-names.js';
+import type { Sql, Tables } from './tables.js';
+import { stateOfNumber } from './task-states.js';
+
+/** A row of a task with `record: false`, or one of its records with `record: true`. */
+interface Row {
+  readonly n: number;
+  readonly record: boolean;
+  readonly seq: number;
+  readonly metadata: string | null;
+  readonly history: string | null;
+  /** The fields of a task. */
+  readonly epoch: number;
+  readonly held: number;
+  readonly created: number;
+  readonly ended: number | null;
+  readonly running: boolean;
+  readonly context_id: string | null;
+  readonly snapshot_seq: number;
+  readonly status: string;
+  readonly artifacts: string | null;
+  /** The fields of a record. */
+  readonly turn: number;
+  readonly event: string;
+}
+
+const KEYS = 'json_to_recordset($1::json) AS i(n integer, part smallint, scope uuid, id text)';
+const OF_KEY = 't.part = i.part AND t.scope = i.scope AND t.id = i.id';
+
+/** One statement reads task and log, so that both are of the same moment. */
+const TASKS: Sql = {
+  name: 'read-tasks',
+  text: `WITH t AS MATERIALIZED (
+      SELECT i.n, t.pk, t.part, t.seq, t.metadata, t.history, t.epoch, t.held, t.created, t.ended,
+        coalesce(e.lease_end > parley.now_ms(), false) AS running, t.context_id, t.snapshot_seq, t.status, t.artifacts
+      FROM ${KEYS} JOIN parley.task t ON ${OF_KEY}
+      LEFT JOIN parley.execution e ON e.task = t.pk AND e.part = t.part AND e.turn = t.held
+    )
+    SELECT n, false AS record, seq, metadata, history, epoch, held, created, ended, running, context_id, snapshot_seq,
+      status, artifacts, NULL::integer AS turn, NULL::text AS event FROM t
+    UNION ALL
+    SELECT t.n, true, r.seq, r.metadata, r.history, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.turn, r.event
+    FROM t JOIN parley.task_record r ON r.task = t.pk AND r.part = t.part AND r.seq > t.snapshot_seq
+    WHERE t.ended IS NULL
+    ORDER BY 1, 2, 3`,
+  repeatable: true,
+};
+
+/** Reads whole tasks, in the order of the keys; `undefined` for a task that is not there. */
+export async function readTasks(
+  tables: Tables,
+  scopes: StoredScopes,
+  keys: readonly TaskKey[],
+): Promise<readonly (StoredTask | undefined)[]> {
+  if (keys.length === 0) return [];
+  const rows = await tables.query<Row>(TASKS, keysJson(scopes, keys));
+  const byKey = Map.groupBy(rows, ({ n }) => n);
+  return keys.map((key, n) => {
+    const [row, ...records] = byKey.get(n) ?? [];
+    if (row === undefined) return undefined;
+    const { seq, epoch, running, held: heldTurn, created: createdAt } = row;
+    return { scope: key.scope, task: taskOf(key, row, records), seq, epoch, running, heldTurn, createdAt };
+  });
+}
+
+function taskOf({ id }: TaskKey, row: Row, records: readonly Row[]): Task {
+  if (row.snapshot_seq > 0 || row.ended !== null) {
+    const { status, artifacts, history, metadata } = row;
+    const base = ShapedTask.parse({
+      id,
+      contextId: row.context_id === null ? undefined : nameOf(row.context_id),
+      status,
+      artifacts: artifacts ?? undefined,
+      history: history ?? undefined,
+      metadata: metadata ?? undefined,
+    });
+    return records.length === 0 ? base : TaskBuilder.fold(base, records.map(recordOf));
+  }
+  // Without a snapshot the log is complete, and it begins with the task.
+  const [first, ...rest] = records.map(recordOf);
+  if (first === undefined || !('task' in first.event)) throw new Error(`The log of task ${id} has no beginning`);
+  return TaskBuilder.fold(first.event.task, rest);
+}
+
+/** A record of a row. */
+export function recordOf({
+  seq,
+  turn,
+  event,
+  history,
+  metadata,
+}: Pick<Row, 'seq' | 'turn' | 'event' | 'history' | 'metadata'>): LogRecord {
+  return LogRecord.fromText(seq, turn, event, {
+    ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+  });
+}
+
+const HEADS: Sql = {
+  name: 'read-heads',
+  text: `SELECT i.n, t.seq, t.state, t.began FROM ${KEYS} JOIN parley.task t ON ${OF_KEY}`,
+  repeatable: true,
+};
+
+/** The progress of tasks, in the order of the keys. */
+export async function readHeads(
+  tables: Tables,
+  scopes: StoredScopes,
+  keys: readonly TaskKey[],
+): Promise<readonly (TaskProgress | undefined)[]> {
+  if (keys.length === 0) return [];
+  const rows = await tables.query<{ n: number; seq: number; state: number; began: number }>(
+    HEADS,
+    keysJson(scopes, keys),
+  );
+  const found: (TaskProgress | undefined)[] = keys.map(() => undefined);
+  for (const { n, seq, state, began } of rows) found[n] = { seq, state: stateOfNumber(state), lastTurn: began };
+  return found;
+}
+
+function keysJson(scopes: StoredScopes, keys: readonly TaskKey[]): string {
+  return JSON.stringify(keys.map((key, n) => ({ n, ...keyFields(scopes.of(key.scope), key) })));
+}
+
+/** Records of one read at most. */
+const PAGE = 1_000;
+const RECORDS: Sql = {
+  name: 'read-records',
+  text: `SELECT t.floor, t.seq AS last, r.* FROM parley.task t LEFT JOIN LATERAL (
+      SELECT p.seq, turn, event, history, metadata FROM (
+        SELECT *, sum(octet_length(event)) OVER (ORDER BY seq) AS bytes, row_number() OVER (ORDER BY seq) AS place
+        FROM (
+          SELECT seq, turn, event, history, metadata FROM parley.task_record
+          WHERE task = t.pk AND part = t.part AND seq > $4 ORDER BY seq LIMIT ${PAGE}
+        ) found
+      ) p WHERE p.bytes <= $5 OR p.place = 1
+    ) r ON true
+    WHERE t.part = $1 AND t.scope = $2 AND t.id = $3 ORDER BY r.seq`,
+  repeatable: true,
+};
+
+/** Records of a task after a sequence number, until their events have `maxBytes` of JSON. */
+export async function readRecords(
+  tables: Tables,
+  scopes: StoredScopes,
+  { key, after, maxBytes }: { readonly key: TaskKey; readonly after: number; readonly maxBytes: number },
+): Promise<RecordPage> {
+  const { part, scope, id } = keyFields(scopes.of(key.scope), key);
+  const most = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
+  const rows = await tables.query<{
+    readonly floor: number;
+    readonly last: number;
+    readonly seq: number | null;
+    readonly turn: number;
+    readonly event: string;
+    readonly history: string | null;
+    readonly metadata: string | null;
+  }>(RECORDS, part, scope, id, after, most);
+  const [first] = rows;
+  if (first === undefined) return { records: [], floor: 1, last: 0 };
+  const records = rows.flatMap(({ seq, ...row }) => (seq === null ? [] : [recordOf({ seq, ...row })]));
+  return { records, floor: first.floor, last: first.last };
+}

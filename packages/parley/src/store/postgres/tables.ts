@@ -1,0 +1,54 @@
+import type { PostgresConnections, Session } from './connections.js';
+
+/** A statement with a fixed text. The text names the schema `parley`. */
+export interface Sql {
+  /** Unique, and shorter than 64 bytes: the name of the prepared statement. */
+  readonly name: string;
+  readonly text: string;
+  /** The statement only reads. */
+  readonly repeatable?: true;
+}
+
+/** A value of a parameter. */
+export type SqlValue = string | number | boolean | null | readonly string[];
+
+/** Runs statements on the tables. Columns of 64 bits come as numbers. */
+export interface Tables {
+  /** @throws PostgresError */
+  query<Row>(sql: Sql, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+}
+
+/** The tables of a storage, in the schema that the operator chose. */
+export class PostgresTables implements Tables {
+  /** For calls about leases, which do not wait for other calls. */
+  readonly urgent: Tables;
+  readonly #connections: PostgresConnections;
+  readonly #texts = new Map<Sql, string>();
+
+  constructor(connections: PostgresConnections) {
+    this.#connections = connections;
+    this.urgent = this.#tablesOf(connections.urgent);
+  }
+
+  async query<Row>(sql: Sql, ...values: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.#query(this.#connections, sql, values);
+  }
+
+  /** Runs statements in one transaction. `work` runs again if the transaction met another one. */
+  transaction<R>(work: (tables: Tables) => Promise<R>): Promise<R> {
+    return this.#connections.transaction((session) => work(this.#tablesOf(session)));
+  }
+
+  #tablesOf(session: Session): Tables {
+    return { query: async (sql, ...values) => this.#query(session, sql, values) };
+  }
+
+  #query<Row>(session: Session, sql: Sql, values: readonly SqlValue[]): Promise<readonly Row[]> {
+    let text = this.#texts.get(sql);
+    if (text === undefined) {
+      text = sql.text.replaceAll('parley.', `${this.#connections.schema}.`);
+      this.#texts.set(sql, text);
+    }
+    return session.query<Row>({ text, values, name: sql.name, ...(sql.repeatable && { repeatable: true }) });
+  }
+}

@@ -1,0 +1,19 @@
+import { isTerminal, TASK_STATES, type TaskState } from '../../model/task-state.js';
+
+const NUMBERS = new Map(TASK_STATES.map((state, number) => [state, number]));
+const ENDED = TASK_STATES.map(isTerminal);
+
+/** The protocol's number of a state. */
+export function stateNumber(state: TaskState): number {
+  return NUMBERS.get(state) ?? 0;
+}
+
+/** The state of a number. */
+export function stateOfNumber(number: number): TaskState {
+  return TASK_STATES[number] ?? 'TASK_STATE_UNSPECIFIED';
+}
+
+/** True if the state of this number is terminal. */
+export function isEndState(number: number): boolean {
+  return ENDED[number] === true;
+}
