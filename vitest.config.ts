@@ -25,6 +25,7 @@ export default defineConfig({
       'test/manifests/**',
       'test/balancers/**',
       'test/postgres/**',
+      'test/chaos/runs/**',
     ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 20_000,

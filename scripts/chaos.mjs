@@ -1,0 +1,11 @@
+// `npm run chaos`: builds, then runs replicas under load and faults, in the long form. It takes the arguments of
+// test/chaos/run.mjs.
+import { build } from './build.mjs';
+import { ensureInstalled } from './installation.mjs';
+import { main, runOwn } from './processes.mjs';
+
+await main(async () => {
+  await ensureInstalled();
+  await build();
+  return (await runOwn(['test/chaos/run.mjs', ...process.argv.slice(2)], { env: { TEST_LONG: '1' } })).code;
+});

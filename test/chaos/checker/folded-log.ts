@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type { Task } from '../../../packages/parley/src/model/task.js';
+import type { TaskState } from '../../../packages/parley/src/model/task-state.js';
+import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
+import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
+import type { StoredLog } from './history.js';
+
+/** The tag that an agent puts before each of its events: the run and the number of the event in it. */
+export interface RunTag {
+  readonly run: string;
+  readonly count: number;
+}
+
+/** A log with the task as it stood after each record. */
+export class FoldedLog {
+  readonly log: StoredLog;
+  readonly #bySeq: Map<number, LogRecord>;
+  #tasks: Map<string, number[]> | undefined;
+  #statuses: Map<string, readonly [first: number, last: number]> | undefined;
+
+  constructor(log: StoredLog) {
+    this.log = log;
+    this.#bySeq = new Map(log.records.map((record) => [record.seq, record]));
+  }
+
+  get id(): string {
+    return this.log.stored.task.id;
+  }
+
+  get agent(): string {
+    return this.log.stored.scope.agent;
+  }
+
+  get records(): readonly LogRecord[] {
+    return this.log.records;
+  }
+
+  record(seq: number): LogRecord | undefined {
+    return this.#bySeq.get(seq);
+  }
+
+  /** The sequence numbers at which the task stood exactly so. */
+  seqsOfTask(task: Task): readonly number[] {
+    this.#tasks ??= this.#fold();
+    return this.#tasks.get(digest(task)) ?? [];
+  }
+
+  /** The first and the last sequence number at which the task had this status; undefined if it never had. */
+  seqsOfStatus(task: Task): readonly [first: number, last: number] | undefined {
+    if (this.#statuses === undefined) {
+      this.#statuses = new Map();
+      let status = '';
+      for (const { seq, event } of this.records) {
+        if ('task' in event) status = canonical(event.task.status);
+        if ('statusUpdate' in event) status = canonical(event.statusUpdate.status);
+        this.#statuses.set(status, [this.#statuses.get(status)?.[0] ?? seq, seq]);
+      }
+    }
+    return this.#statuses.get(canonical(task.status));
+  }
+
+  #fold(): Map<string, number[]> {
+    const tasks = new Map<string, number[]>();
+    let builder: TaskBuilder | undefined;
+    for (const record of this.records) {
+      if (builder !== undefined) builder.apply(record);
+      else if ('task' in record.event) builder = TaskBuilder.from(record.event.task);
+      if (builder === undefined) continue;
+      const key = digest(builder.view());
+      const seqs = tasks.get(key);
+      if (seqs === undefined) tasks.set(key, [record.seq]);
+      else seqs.push(record.seq);
+    }
+    return tasks;
+  }
+}
+
+/** The state that a record shows, if it shows one. */
+export function stateOf({ event }: Pick<LogRecord, 'event'>): TaskState | undefined {
+  if ('task' in event) return event.task.status.state;
+  return 'statusUpdate' in event ? event.statusUpdate.status.state : undefined;
+}
+
+/** The tag of the event of a record, if an agent has published it. */
+export function tagOf({ event }: Pick<LogRecord, 'event'>): RunTag | undefined {
+  if ('task' in event) return undefined;
+  const parts =
+    'artifactUpdate' in event ? event.artifactUpdate.artifact.parts : event.statusUpdate.status.message?.parts;
+  const part = parts?.[0];
+  const [, run, count] = /^\[(\S+) (\d+)\]/.exec(part !== undefined && 'text' in part ? part.text : '') ?? [];
+  return run === undefined ? undefined : { run, count: Number(count) };
+}
+
+/** JSON with sorted members, so that equal values have equal texts. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );
+}
+
+/** Empty lists may be left out of a task. */
+function digest({ artifacts, history, ...task }: Task): string {
+  const full = {
+    ...task,
+    ...(artifacts !== undefined && artifacts.length > 0 && { artifacts }),
+    ...(history !== undefined && history.length > 0 && { history }),
+  };
+  return createHash('sha1').update(canonical(full)).digest('base64');
+}
+
+/** A value as JSON, cut to the length of a line of evidence. */
+export function brief(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length <= 400 ? text : `${text.slice(0, 400)}…`;
+}

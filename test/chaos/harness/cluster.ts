@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { freePort } from '../../interop/example-server.js';
+import type { Random } from '../../support/random.js';
+import type { ReplicaLife } from '../checker/history.js';
+import type { ChaosDatabase } from './chaos-database.js';
+import { DatabaseProxy } from './database-proxy.js';
+import { ReplicaProcess } from './replica-process.js';
+
+/** The address that the cards name. Requests to it go to a replica. */
+export const PUBLIC_URL = 'http://replicas.test';
+
+const STOP_MS = 20_000;
+
+/** One replica: a process at a time, on a port and with a proxy to the database of its own. */
+export class Replica {
+  readonly index: number;
+  readonly proxy: DatabaseProxy | undefined;
+  readonly #settings: { readonly database: string; readonly folder: string; readonly port: number };
+  readonly lives: ReplicaProcess[] = [];
+  #process: ReplicaProcess | undefined;
+  /** False while the balancer leaves it out. */
+  isUp = false;
+
+  constructor(
+    index: number,
+    proxy: DatabaseProxy | undefined,
+    settings: { readonly database: string; readonly folder: string; readonly port: number },
+  ) {
+    this.index = index;
+    this.proxy = proxy;
+    this.#settings = settings;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#settings.port}`;
+  }
+
+  async start(clockShiftMs = 0): Promise<void> {
+    const { database, folder, port } = this.#settings;
+    const name = `${this.index}.${this.lives.length}`;
+    this.#process = await ReplicaProcess.start({
+      name,
+      database,
+      publicUrl: PUBLIC_URL,
+      journal: join(folder, `${name}.jsonl`),
+      port,
+      clockShiftMs,
+    });
+    this.lives.push(this.#process);
+    this.isUp = true;
+  }
+
+  async kill(): Promise<void> {
+    this.isUp = false;
+    this.#process?.signal('SIGKILL');
+    await this.#process?.ended;
+  }
+
+  /** Stops it in an orderly way. Rejects if it does not end, or ends with an error. */
+  async stop(): Promise<void> {
+    const stopped = this.#process;
+    if (stopped === undefined) return;
+    stopped.signal('SIGTERM');
+    const late = setTimeout(() => stopped.signal('SIGKILL'), STOP_MS);
+    const how = await stopped.ended;
+    clearTimeout(late);
+    this.isUp = false;
+    if (how !== 0) throw new Error(`replica ${stopped.name} ended with ${how} instead of 0 on SIGTERM`);
+  }
+
+  freeze(): void {
+    this.#process?.signal('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process?.signal('SIGCONT');
+  }
+}
+
+/** All replicas on one database. */
+export class Cluster implements AsyncDisposable {
+  readonly database: ChaosDatabase;
+  readonly replicas: readonly Replica[];
+  readonly folder: string;
+  readonly #random: Random;
+
+  private constructor(database: ChaosDatabase, replicas: readonly Replica[], folder: string, random: Random) {
+    this.database = database;
+    this.replicas = replicas;
+    this.folder = folder;
+    this.#random = random;
+  }
+
+  static async start(
+    database: ChaosDatabase,
+    { count, folder, random }: { readonly count: number; readonly folder: string; readonly random: Random },
+  ): Promise<Cluster> {
+    const replicas: Replica[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const proxy = database.port === undefined ? undefined : await DatabaseProxy.open(database.port);
+      const url = proxy === undefined ? database.url : database.urlThrough(proxy.port);
+      replicas.push(new Replica(index, proxy, { database: url, folder, port: await freePort() }));
+    }
+    const cluster = new Cluster(database, replicas, folder, random);
+    // Replicas may start together on an empty database.
+    await Promise.all(replicas.map((replica) => replica.start()));
+    return cluster;
+  }
+
+  /** A replica that runs now. */
+  pick(): Replica {
+    return this.#random.pick(this.replicas);
+  }
+
+  /** Requests as through a load balancer: each goes to some replica that is up. */
+  readonly fetch = (url: string, init: RequestInit): Promise<Response> => {
+    const up = this.replicas.filter(({ isUp }) => isUp);
+    const replica = up[Math.floor(Math.random() * up.length)];
+    if (replica === undefined)
+      return Promise.reject(new TypeError('no replica is up', { cause: { code: 'ECONNREFUSED' } }));
+    return fetch(url.replace(PUBLIC_URL, replica.url), init);
+  };
+
+  /** All processes that there were. */
+  get lives(): readonly Omit<ReplicaLife, 'stalls'>[] {
+    return this.replicas.flatMap(({ lives }) => lives.map(({ life }) => life));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      this.replicas.map(async (replica) => {
+        replica.thaw();
+        await replica.kill();
+        await replica.proxy?.[Symbol.asyncDispose]();
+      }),
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import type { Message } from '../../../packages/parley/src/model/message.js';
+import type { StreamResponse } from '../../../packages/parley/src/model/stream-response.js';
+import type { Task } from '../../../packages/parley/src/model/task.js';
+import type { ClientCall, Operation, Shown } from '../checker/history.js';
+import { monotonic } from './monotonic.js';
+
+/** A call that is being recorded. */
+export class RecordedCall implements ClientCall {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly agent: string;
+  readonly startedAt = monotonic();
+  readonly shown: Shown[] = [];
+  #lastEventId: string | undefined;
+  taskId: string | undefined;
+  declare readonly messageId?: string;
+  declare readonly after?: number;
+  declare readonly configId?: string | undefined;
+  declare endedAt?: number;
+  outcome: ClientCall['outcome'] = 'unknown';
+  declare error?: string;
+
+  constructor(id: string, { operation, agent, ...more }: CallFacts) {
+    this.id = id;
+    this.operation = operation;
+    this.agent = agent;
+    this.taskId = more.taskId;
+    Object.assign(this, more);
+    if (more.after !== undefined) this.#lastEventId = String(more.after);
+  }
+
+  /** An event of a stream, with the number that the stream has reached with it. */
+  event(event: StreamResponse, lastEventId: string | undefined): void {
+    const at = monotonic();
+    if ('message' in event) {
+      this.shown.push({ kind: 'reply', at, message: event.message });
+      return;
+    }
+    const seq = Number(lastEventId);
+    if ('task' in event) {
+      const { task } = event;
+      this.taskId ??= task.id;
+      // A client without a stream of the task asks for the task, which then has no number of its own.
+      const isNumbered = lastEventId !== undefined && lastEventId !== this.#lastEventId;
+      this.#lastEventId = lastEventId;
+      this.shown.push(
+        isNumbered ? { kind: 'snapshot', at, taskId: task.id, seq, task } : { kind: 'task', at, taskId: task.id, task },
+      );
+      return;
+    }
+    this.#lastEventId = lastEventId;
+    const { taskId } = 'statusUpdate' in event ? event.statusUpdate : event.artifactUpdate;
+    this.taskId ??= taskId;
+    this.shown.push({ kind: 'event', at, taskId, seq, event });
+  }
+
+  task(task: Task): void {
+    this.taskId ??= task.id;
+    this.shown.push({ kind: 'task', at: monotonic(), taskId: task.id, task });
+  }
+
+  listed(tasks: readonly Task[]): void {
+    const at = monotonic();
+    for (const task of tasks) this.shown.push({ kind: 'listed', at, taskId: task.id, task });
+  }
+
+  reply(message: Message): void {
+    this.shown.push({ kind: 'reply', at: monotonic(), message });
+  }
+
+  /** Ends the call, unless it has an outcome already. */
+  end(outcome: ClientCall['outcome'], error?: unknown): void {
+    this.endedAt = monotonic();
+    this.outcome = outcome;
+    if (error !== undefined) this.error = String(error);
+  }
+}
+
+/** The facts about a call that are known when it begins. */
+export interface CallFacts {
+  readonly operation: Operation;
+  readonly agent: string;
+  readonly taskId?: string;
+  readonly messageId?: string;
+  readonly after?: number;
+  readonly configId?: string;
+}
+
+/** Records all calls of all clients. */
+export class Recorder {
+  readonly calls: RecordedCall[] = [];
+
+  begin(facts: CallFacts): RecordedCall {
+    const call = new RecordedCall(String(this.calls.length + 1), facts);
+    this.calls.push(call);
+    return call;
+  }
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ReplicaLife } from '../checker/history.js';
+import { monotonic } from './monotonic.js';
+
+const SCRIPT = fileURLToPath(new URL('../replica/replica.mjs', import.meta.url));
+const CLOCK = new URL('../replica/shifted-clock.mjs', import.meta.url).href;
+const START_MS = 60_000;
+
+/** The settings of a process of a replica. */
+export interface ReplicaSettings {
+  /** Names the process in the journal. */
+  readonly name: string;
+  readonly database: string;
+  readonly publicUrl: string;
+  readonly journal: string;
+  readonly port: number;
+  /** Shift of its wall clock. */
+  readonly clockShiftMs: number;
+}
+
+/** One process of a replica. */
+export class ReplicaProcess {
+  readonly name: string;
+  readonly #child: ChildProcess;
+  #endedAt: number | undefined;
+  /** Resolves with the code, or the signal that has ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+
+  private constructor(name: string, child: ChildProcess, ended: Promise<number | NodeJS.Signals>) {
+    this.name = name;
+    this.#child = child;
+    this.ended = ended.then((how) => {
+      this.#endedAt = monotonic();
+      return how;
+    });
+  }
+
+  /** Resolves when it listens. Rejects if it ends before. */
+  static async start(settings: ReplicaSettings): Promise<ReplicaProcess> {
+    const { name, database, publicUrl, journal, port, clockShiftMs } = settings;
+    const child = fork(SCRIPT, [name, String(port), journal], {
+      execArgv: ['--import', CLOCK],
+      env: { ...process.env, DATABASE_URL: database, PUBLIC_URL: publicUrl, CLOCK_SHIFT_MS: String(clockShiftMs) },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const end = () => void child.kill('SIGKILL');
+    process.once('exit', end);
+    let output = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-4_000);
+    });
+    const ended = once(child, 'exit').then(([code, signal]) => {
+      process.off('exit', end);
+      return (code ?? signal) as number | NodeJS.Signals;
+    });
+    const timer = setTimeout(end, START_MS);
+    await Promise.race([
+      once(child, 'message'),
+      ended.then((how) => {
+        throw new Error(`replica ${name} ended with ${how} before it listened:\n${output}`);
+      }),
+    ]).finally(() => clearTimeout(timer));
+    return new ReplicaProcess(name, child, ended);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Its life so far, without the stalls, which stand in the journal. */
+  get life(): Omit<ReplicaLife, 'stalls'> {
+    return { process: this.name, ...(this.#endedAt !== undefined && { endedAt: this.#endedAt }) };
+  }
+}
