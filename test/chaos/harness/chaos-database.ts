@@ -1,5 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
+import { SmallDisk } from '../../storage-faults/small-disk.js';
+import { PostgresServer } from '../../support/servers/postgres-server.js';
+import { until } from './monotonic.js';
 
 /** The database of a chaos run, with the faults that it can have. */
 export interface ChaosDatabase extends AsyncDisposable {
@@ -29,4 +33,66 @@ export function sqliteDatabase(folder: string): ChaosDatabase {
     urlThrough: () => url,
     [Symbol.asyncDispose]: () => rm(join(folder, 'tasks.db'), { force: true }),
   };
+}
+
+const DISK_MEGABYTES = 600;
+/** WAL files stay few, so that a full disk is felt soon. */
+const POSTGRES_SETTINGS = ['max_wal_size=48MB', 'min_wal_size=32MB', 'max_connections=200'];
+const STARTING_MS = 20_000;
+
+/** A PostgreSQL. Root gives it a disk of its own, which can be filled. */
+export async function postgresDatabase(): Promise<ChaosDatabase> {
+  const disk = SmallDisk.missing === undefined ? SmallDisk.of(DISK_MEGABYTES) : undefined;
+  const server = await (disk === undefined
+    ? PostgresServer.start(...POSTGRES_SETTINGS)
+    : PostgresServer.startIn(disk.path, ...POSTGRES_SETTINGS));
+  const url = await server.newDatabase();
+  const kill = () => server.kill();
+  const startAgain = () => server.startAgain();
+  return {
+    backend: 'postgres',
+    url,
+    port: server.port,
+    urlThrough: (port) => url.replace(`:${server.port}/`, `:${port}/`),
+    requests: {
+      accept: /create-tasks|add-turn/,
+      append: /append-records|write-append/,
+      claim: /claim-turns|COMMIT/,
+    },
+    kill,
+    startAgain,
+    freeze: () => server.freeze(),
+    thaw: () => server.thaw(),
+    ...(disk && {
+      fill: async () => disk.fill(),
+      free: async () => {
+        disk.free();
+        // The server ends itself if it cannot write its WAL, as it does in operation. Its supervisor starts it again.
+        const answers = () => server.isRunning && isAnswering(url);
+        await until(answers, { limitMs: 5_000, what: () => 'away' }).catch(async () => {
+          await kill();
+          await startAgain();
+        });
+        await until(() => isAnswering(url), { limitMs: STARTING_MS, what: () => 'PostgreSQL does not answer' });
+      },
+    }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      disk?.[Symbol.dispose]();
+    },
+  };
+}
+
+async function isAnswering(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000, query_timeout: 1_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../../support/random.js';
 import type { History } from '../checker/history.js';
-import { type ChaosDatabase, sqliteDatabase } from './chaos-database.js';
+import { type ChaosDatabase, postgresDatabase, sqliteDatabase } from './chaos-database.js';
 import { Cluster, PUBLIC_URL } from './cluster.js';
 import { faultOrder, faultsOf } from './faults.js';
 import { HookReceiver } from './hook-receiver.js';
@@ -68,6 +68,7 @@ export async function runChaos(run: ChaosRun): Promise<History> {
 
 async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase> {
   if (backend === 'sqlite') return sqliteDatabase(folder);
+  if (backend === 'postgres') return postgresDatabase();
   throw new Error(`there is no chaos on ${backend}`);
 }
 

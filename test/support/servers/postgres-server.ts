@@ -29,8 +29,13 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   /** Resolves when it accepts connections. `settings` as in its configuration file, such as `max_connections=20`. */
-  static async start(...settings: string[]): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
+  static start(...settings: string[]): Promise<PostgresServer> {
+    return PostgresServer.startIn(tmpdir(), ...settings);
+  }
+
+  /** The same with its data below a folder. */
+  static async startIn(parent: string, ...settings: string[]): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(parent, 'parley-postgres-'));
     const server = new PostgresServer(await freePort(), folder, settings);
     if (isRoot()) await run('chown', [USER, folder]);
     await chmod(folder, 0o700);
@@ -65,7 +70,10 @@ export class PostgresServer implements AsyncDisposable {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const end = () => this.#signal('SIGKILL');
     process.once('exit', end);
-    child.once('exit', () => process.off('exit', end));
+    child.once('exit', () => {
+      process.off('exit', end);
+      if (this.#process === child) this.#process = undefined;
+    });
     this.#process = child;
     await new Promise<void>((resolve, reject) => {
       let output = '';
@@ -77,14 +85,19 @@ export class PostgresServer implements AsyncDisposable {
     });
   }
 
+  /** False once it has ended, also by itself. */
+  get isRunning(): boolean {
+    return this.#process !== undefined;
+  }
+
   /** Ends all its processes as a crash does. */
   async kill(): Promise<void> {
     const child = this.#process;
-    if (child === undefined) return;
-    const ended = once(child, 'exit');
-    this.#signal('SIGKILL');
-    await ended;
-    this.#process = undefined;
+    if (child !== undefined) {
+      const ended = once(child, 'exit');
+      this.#signal('SIGKILL');
+      await ended;
+    }
     await rm(join(this.#data, 'postmaster.pid'), { force: true });
   }
 
