@@ -267,7 +267,7 @@ const PLANTS: readonly Plant[] = [
   {
     name: 'a run beside its successor that no one has stopped',
     change: (history) => ({ replicas: history.replicas.map((life) => ({ process: life.process, stalls: [] })) }),
-    broken: ['two runs of one turn'],
+    broken: ['two runs of one turn', 'run is left'],
   },
   {
     name: 'a process that was stopped, and aborts its run too late',
@@ -337,7 +337,7 @@ const PLANTS: readonly Plant[] = [
   {
     name: 'a refused message that has an effect',
     change: ({ calls }) => ({ calls: calls.map((call) => ({ ...call, shown: [], outcome: 'refused' as const })) }),
-    broken: ['refused message has an effect'],
+    broken: ['refused message has an effect', 'call got an error'],
   },
   {
     name: 'an acknowledged message that no task has',
@@ -366,6 +366,45 @@ const PLANTS: readonly Plant[] = [
         ...rest,
       })(history),
     broken: ['cancel was undone'],
+  },
+  {
+    name: 'a call that a client has given up',
+    change: withCall({ id: '3', operation: 'get', agent: '/steady', startedAt: 300, shown: [], outcome: 'unknown' }),
+    broken: ['call got no outcome'],
+  },
+  {
+    name: 'a task that is not found',
+    change: withCall({
+      id: '3',
+      operation: 'get',
+      agent: '/steady',
+      taskId: TASK,
+      startedAt: 300,
+      shown: [],
+      outcome: 'refused',
+      error: 'TASK_NOT_FOUND: there is no such task',
+    }),
+    broken: ['call got an error'],
+  },
+  {
+    name: 'an answer to a task that has ended',
+    change: withCall({
+      id: '3',
+      operation: 'send',
+      agent: '/steady',
+      messageId: 'm2',
+      taskId: TASK,
+      startedAt: 300,
+      shown: [],
+      outcome: 'refused',
+      error: 'UNSUPPORTED_OPERATION: the task has ended',
+    }),
+    broken: [],
+  },
+  {
+    name: 'an agent that goes on without a task',
+    change: withRun('1.0.1', { endedAt: 10_001 }),
+    broken: ['run is left'],
   },
   {
     name: 'a notification that never came',

@@ -1,6 +1,6 @@
 import { checkClients } from './check-clients.js';
 import { checkEnds, checkLogs, checkSettled } from './check-logs.js';
-import { checkCancels, checkMessages } from './check-messages.js';
+import { checkCancels, checkMessages, checkOutcomes } from './check-messages.js';
 import { checkPush } from './check-push.js';
 import { checkRuns } from './check-runs.js';
 import { FoldedLog } from './folded-log.js';
@@ -17,6 +17,7 @@ export function checkHistory(history: History): Violation[] {
     ...checkEnds(logs, history),
     ...checkClients(history.calls, logOf),
     ...checkMessages(history.calls, logs),
+    ...checkOutcomes(history.calls),
     ...checkCancels(history.calls, logs),
     ...checkRuns(history, logs, logOf),
     ...checkPush(history, logOf),

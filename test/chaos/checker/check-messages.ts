@@ -65,6 +65,23 @@ function checkMessage(
   return found;
 }
 
+/** The errors that a call of the load may get. A message or a cancel may meet the end of its task. */
+const REFUSALS: Readonly<Partial<Record<ClientCall['operation'], RegExp>>> = {
+  send: /^UNSUPPORTED_OPERATION/,
+  stream: /^UNSUPPORTED_OPERATION/,
+  cancel: /^TASK_NOT_CANCELABLE/,
+};
+
+/** Checks that every call got an outcome, and no error without a reason. */
+export function checkOutcomes(calls: readonly ClientCall[]): Violation[] {
+  return calls.flatMap(({ id, operation, taskId, outcome, error = '' }): Violation[] => {
+    const evidence = `call ${id} (${operation}): ${error}`;
+    if (outcome === 'unknown') return [{ rule: 'call got no outcome', taskId, evidence }];
+    if (outcome !== 'refused' || REFUSALS[operation]?.test(error)) return [];
+    return [{ rule: 'call got an error', taskId, evidence }];
+  });
+}
+
 /** Checks that a task which a client was told is canceled stays so, and that it is canceled for every client. */
 export function checkCancels(calls: readonly ClientCall[], logs: readonly FoldedLog[]): Violation[] {
   const byKey = new Map(logs.map((log) => [`${log.agent} ${log.id}`, log]));

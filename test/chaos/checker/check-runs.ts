@@ -13,13 +13,14 @@ type LogOf = (agent: string, taskId: string) => FoldedLog | undefined;
  *
  * - Events of a run are in the log in their order and without gaps, and all that the storage has confirmed are there.
  * - No event of a run is accepted after a newer run of the same turn has begun.
+ * - No run is left when no task is at work any more.
  * - An agent that is not resumable runs at most once for a message.
  * - A run is aborted before the next run of its turn begins. The exception is a process that could not react, because
  *   it was stopped or got no processor: it aborts the run within `AWAKE_MS` after that.
  *
  * A draft holds no lease, so its runs may overlap. `checkMessages` checks their outcome.
  */
-export function checkRuns({ runs, replicas }: History, logs: readonly FoldedLog[], logOf: LogOf): Violation[] {
+export function checkRuns({ runs, replicas, restAt }: History, logs: readonly FoldedLog[], logOf: LogOf): Violation[] {
   const turns = new Map<string, AgentRun[]>();
   for (const run of [...runs].sort((one, other) => one.startedAt - other.startedAt)) {
     const key = `${run.agent} ${run.taskId} ${run.messageId}`;
@@ -31,6 +32,7 @@ export function checkRuns({ runs, replicas }: History, logs: readonly FoldedLog[
   const lives = new Map(replicas.map((life) => [life.process, life]));
   return [
     ...logs.flatMap((log) => publishedOrder(log, ids)),
+    ...runs.flatMap((run) => leftRunning(run, lives.get(run.process), restAt)),
     ...runs.flatMap((run) => confirmed(run, logOf(run.agent, run.taskId))),
     ...Array.from(turns.values()).flatMap((ofTurn) => [
       ...oldEpochs(ofTurn, logOf),
@@ -57,6 +59,16 @@ function publishedOrder(log: FoldedLog, runs: ReadonlySet<string>): Violation[] 
     const rule = count < expected ? 'event of an agent is there twice' : 'event of an agent is missing';
     return [{ rule, taskId, seq, evidence: `run ${run} has event ${count} in the place of ${expected}` }];
   });
+}
+
+/** The time from which a run can do no more. */
+function endOf({ abortedAt, endedAt }: AgentRun, life: ReplicaLife | undefined): number {
+  return Math.min(...[abortedAt, endedAt, life?.endedAt].map((time) => time ?? Number.POSITIVE_INFINITY));
+}
+
+function leftRunning(run: AgentRun, life: ReplicaLife | undefined, restAt: number): Violation[] {
+  if (endOf(run, life) <= restAt) return [];
+  return [{ rule: 'run is left', taskId: run.taskId, evidence: `run ${run.id} goes on, no task is at work` }];
 }
 
 function confirmed({ id, taskId, flushed }: AgentRun, log: FoldedLog | undefined): Violation[] {
@@ -98,9 +110,7 @@ function overlaps(ofTurn: readonly AgentRun[], lives: ReadonlyMap<string, Replic
     const before = ofTurn[at];
     if (before === undefined) return [];
     const life = lives.get(before.process);
-    const over = Math.min(
-      ...[before.abortedAt, before.endedAt, life?.endedAt].map((time) => time ?? Number.POSITIVE_INFINITY),
-    );
+    const over = endOf(before, life);
     if (over <= run.startedAt) return [];
     // The journal of a stopped process goes on when it wakes up.
     const isExcused = (life?.stalls ?? []).some(

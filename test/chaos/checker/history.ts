@@ -59,6 +59,7 @@ export interface ClientCall {
    * client left a stream. `unknown`: no outcome arrived.
    */
   readonly outcome: 'answered' | 'refused' | 'left' | 'unknown';
+  /** Code and message. */
   readonly error?: string;
 }
 
@@ -105,6 +106,8 @@ export interface History {
   readonly replicas: readonly ReplicaLife[];
   readonly arrivals: readonly Arrival[];
   readonly queues: readonly DeliveryQueue[];
+  /** The time at which no task was at work any more. */
+  readonly restAt: number;
 }
 
 /** A broken promise, with its evidence. */

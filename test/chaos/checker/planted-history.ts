@@ -124,5 +124,5 @@ export function flawless(): History {
   }));
   const key = { scope: log.stored.scope, id: TASK };
   const queues: DeliveryQueue[] = [{ key, configId: CONFIG, position: 10, last: 10, attempts: 0 }];
-  return { logs: [log], calls, runs, replicas, arrivals, queues };
+  return { logs: [log], calls, runs, replicas, arrivals, queues, restAt: 10_000 };
 }

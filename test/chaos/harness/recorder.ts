@@ -1,3 +1,4 @@
+import { A2AError } from '../../../packages/parley/src/errors/a2a-error.js';
 import type { Message } from '../../../packages/parley/src/model/message.js';
 import type { StreamResponse } from '../../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../../packages/parley/src/model/task.js';
@@ -72,7 +73,7 @@ export class RecordedCall implements ClientCall {
   end(outcome: ClientCall['outcome'], error?: unknown): void {
     this.endedAt = monotonic();
     this.outcome = outcome;
-    if (error !== undefined) this.error = String(error);
+    if (error !== undefined) this.error = error instanceof A2AError ? `${error.code}: ${error.message}` : String(error);
   }
 }
 

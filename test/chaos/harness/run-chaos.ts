@@ -52,6 +52,7 @@ export async function runChaos(run: ChaosRun): Promise<History> {
   tell(`faults took ${((monotonic() - began) / 1000).toFixed(0)} s`);
   await loading;
   await atRest(load, () => hook.arrivals.length);
+  const restAt = monotonic();
   for (const replica of cluster.replicas) await replica.stop();
   const storage = await openStorage(database.url);
   try {
@@ -60,7 +61,7 @@ export async function runChaos(run: ChaosRun): Promise<History> {
       await readQueues(storage),
       await readJournals(folder, cluster.lives),
     ];
-    return { logs, queues, ...journals, calls: recorder.calls, arrivals: hook.arrivals };
+    return { logs, queues, ...journals, calls: recorder.calls, arrivals: hook.arrivals, restAt };
   } finally {
     await storage.close();
   }
