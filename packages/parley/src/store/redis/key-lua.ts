@@ -1,0 +1,86 @@
+import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
+import { KEY } from './redis-keys.js';
+
+/** About the bytes of a key without its texts. */
+const FRAME = 300;
+
+/** Lua that reads and writes idempotency keys. A key is named by its JSON. Over a limit those that expire first go. */
+export const KEY_LUA = `
+-- The key as it stands. seen: changes with every write of the key. reply: the fields that rules/key-rules.ts asks for.
+local function read_key(key, scope)
+  local fields = call('HMGET', base .. '${KEY.key}' .. scope .. key, 'x', 'l', 'n', 'g', 't', 'u', 'r', 'v')
+  if not fields[1] then
+    return nil
+  end
+  local is_gone = fields[5] and call('EXISTS', base .. '${KEY.task}' .. fields[5]) == 0
+  fields[9] = is_gone and 1 or 0
+  return { seen = fields[8], reply = fields }
+end
+local function drop_key(member)
+  local bytes = call('HGET', base .. '${KEY.key}' .. member, 'b')
+  call('DEL', base .. '${KEY.key}' .. member)
+  call('ZREM', base .. '${KEY.keys}', member)
+  if bytes then
+    call('HINCRBY', base .. '${KEY.count}', 'keys', '-' .. bytes)
+  end
+end
+-- lease: -1 for a known outcome. task, turn and reply are empty if there is none.
+local function put_key(key, scope, time, ttl, lease, node, digest, task, turn, reply)
+  local member = scope .. key
+  drop_key(member)
+  local expires = num(time + tonumber(ttl))
+  local bytes = num(2 * #member + #digest + #task + #reply + ${FRAME})
+  local version = num(call('HINCRBY', base .. '${KEY.count}', 'place', 1))
+  local fields = { 'x', expires, 'l', lease, 'n', node, 'g', digest, 'b', bytes, 'v', version }
+  local function set(field, text)
+    if text ~= '' then
+      fields[#fields + 1] = field
+      fields[#fields + 1] = text
+    end
+  end
+  set('t', task)
+  set('u', turn)
+  set('r', reply)
+  call('HSET', base .. '${KEY.key}' .. member, unpack(fields))
+  call('ZADD', base .. '${KEY.keys}', expires, member)
+  local sum = call('HINCRBY', base .. '${KEY.count}', 'keys', bytes)
+  local count = call('ZCARD', base .. '${KEY.keys}')
+  while count > 1 and (sum > ${REMEMBERED_BYTES} or count > ${REMEMBERED_LIMIT}) do
+    drop_key(call('ZRANGE', base .. '${KEY.keys}', 0, 0)[1])
+    sum = tonumber(call('HGET', base .. '${KEY.count}', 'keys'))
+    count = count - 1
+  end
+end
+`;
+
+/**
+ * Reserves a key, or keeps the outcome of its message, if it is not there or is as the caller has seen it. Answers nil,
+ * or the time and the key as it stands.
+ */
+export const WRITE_KEY = `${KEY_LUA}
+local scope, key, ttl, digest, node, lease_ms, reply, seen =
+  ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local time = now()
+local kept = read_key(key, scope)
+if kept and kept.seen ~= seen then
+  return { num(time), kept.reply }
+end
+local lease = lease_ms ~= '' and num(time + tonumber(lease_ms)) or '-1'
+put_key(key, scope, time, ttl, lease, node, digest, '', '', reply)
+return false
+`;
+
+/** Reads a key. Answers the time and the key, if it is there. */
+export const READ_KEY = `${KEY_LUA}
+local kept = read_key(ARGV[3], ARGV[2])
+return { num(now()), kept and kept.reply or false }
+`;
+
+/** Drops the reservation of a node. */
+export const UNRESERVE = `${KEY_LUA}
+local kept = call('HMGET', base .. '${KEY.key}' .. ARGV[2] .. ARGV[3], 'l', 'n')
+if kept[1] and kept[1] ~= '-1' and kept[2] == ARGV[4] then
+  drop_key(ARGV[2] .. ARGV[3])
+end
+return false
+`;

@@ -1,0 +1,201 @@
+import { KEY } from './redis-keys.js';
+
+/** Lua for the storage's time, in ms since the epoch. Every age, lease and expiry rests on it. */
+export const SERVER_TIME = `
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+/**
+ * The functions that all scripts share. `ARGV[1]` is the beginning of all keys of the partition. A number becomes text
+ * by `num` only: the texts that Lua makes have 14 digits.
+ *
+ * `time`: Lua for the storage's time; tests replace it.
+ */
+export function luaPrelude(time: string): string {
+  return `
+local base = ARGV[1]
+local call = redis.call
+local function now()
+${time}
+end
+local function num(n)
+  return string.format('%.0f', n)
+end
+
+local HEAD = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
+local function parse(text)
+  local version, seq, epoch, turns, began, held, lease, state, since, made, ended, bytes, configs, queue =
+    string.match(text, HEAD)
+  return {
+    version = tonumber(version), seq = tonumber(seq), epoch = tonumber(epoch), turns = tonumber(turns),
+    began = tonumber(began), held = tonumber(held), lease = tonumber(lease), state = state,
+    since = tonumber(since), made = tonumber(made), ended = tonumber(ended), bytes = tonumber(bytes),
+    configs = tonumber(configs), queue = queue,
+  }
+end
+local function text_of(head)
+  head.version = head.version + 1
+  return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %.0f %.0f %.0f %s',
+    head.version, head.seq, head.epoch, head.turns, head.began, head.held, head.lease, head.state, head.since,
+    head.made, head.ended, head.bytes, head.configs, head.queue)
+end
+
+-- Count of the turns that have no holder.
+local function waiting(head)
+  if head.queue == '' then
+    return 0
+  end
+  local _, commas = string.gsub(head.queue, ',', '')
+  return head.held > 0 and commas or commas + 1
+end
+local function first_turn(head)
+  return string.match(head.queue, '^%d+')
+end
+local function drop_turn(task, head, turn)
+  call('HDEL', task, 'm' .. turn, 'c' .. turn, 'n' .. turn, 'k' .. turn, 'x' .. turn)
+  local queue = {}
+  for queued in string.gmatch(head.queue, '%d+') do
+    if queued ~= turn then
+      queue[#queue + 1] = queued
+    end
+  end
+  head.queue = table.concat(queue, ',')
+end
+local function drop_turns(task, head)
+  for turn in string.gmatch(head.queue, '%d+') do
+    call('HDEL', task, 'm' .. turn, 'c' .. turn, 'n' .. turn, 'k' .. turn, 'x' .. turn)
+  end
+  head.queue = ''
+end
+
+-- Puts a task where claims find it. before: its head before the change; nil for a new task.
+local function settle(task, name, agent, head, before)
+  local ready, lease = base .. '${KEY.ready}' .. agent, base .. '${KEY.lease}' .. agent
+  local was_held = before and before.held > 0
+  local was_ready = before and before.held == 0 and before.queue ~= ''
+  local is_ready = head.held == 0 and head.queue ~= ''
+  if head.held > 0 then
+    call('ZADD', lease, num(head.lease), name)
+  elseif was_held then
+    call('ZREM', lease, name)
+  end
+  if is_ready then
+    local place = string.match(call('HGET', task, 'n' .. first_turn(head)), '%S+$')
+    call('ZADD', ready, place, name)
+  elseif was_ready then
+    call('ZREM', ready, name)
+  end
+  local added = waiting(head) - (before and before.waiting or 0)
+  if added ~= 0 then
+    call('HINCRBY', base .. '${KEY.count}', 'waiting', num(added))
+  end
+end
+-- The part of a head that settle compares.
+local function settled(head)
+  return { held = head.held, queue = head.queue, waiting = waiting(head) }
+end
+
+local function is_interrupted(state)
+  return state == '6' or state == '8'
+end
+-- Lists a task under its state and status time. before: the state under which it is listed; nil for a new task.
+local function list(name, scope, agent, id, head, context, before)
+  local since = num(head.since)
+  if before and before ~= head.state then
+    call('ZREM', base .. '${KEY.state}' .. before .. scope, id)
+  end
+  call('ZADD', base .. '${KEY.state}' .. head.state .. scope, since, id)
+  if context then
+    call('ZADD', base .. '${KEY.context}' .. scope .. context, since, id)
+  end
+  if is_interrupted(head.state) then
+    call('ZADD', base .. '${KEY.waits}' .. agent, since, name)
+  elseif before and is_interrupted(before) then
+    call('ZREM', base .. '${KEY.waits}' .. agent, name)
+  end
+end
+-- Notes the end of a task.
+local function finish(name, head, time)
+  head.ended = time
+  call('ZADD', base .. '${KEY.ended}', num(time), name)
+  call('ZADD', base .. '${KEY.logs}', num(time), name)
+  call('HINCRBY', base .. '${KEY.count}', 'logs', num(head.bytes))
+end
+
+-- The fields of a task, and its records behind its snapshot. A task that has ended needs none.
+local function content(task, log, head)
+  local fields = call('HMGET', task, 'h', 'n', 'c', 's', 'd', 'y', 'ys', 'yd', 'yh', 'ya')
+  if head.ended > 0 then
+    return { fields, {} }
+  end
+  local missing = head.seq - (tonumber(fields[6]) or 0)
+  if missing == 0 then
+    return { fields, {} }
+  end
+  return { fields, call('LRANGE', log, num(-missing), -1) }
+end
+
+-- Heads of queues of deliveries: position due attempts status epoch lease order parked, and JSON [node,reason].
+-- due, status and lease are -1 if there is none; parked is 0 or 1.
+local DELIVERY = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
+local function delivery_name(name, config)
+  return string.sub(name, 1, -2) .. ',' .. config .. ']'
+end
+-- Makes the queues of a task due that wait for a record. True if there is one.
+local function mark_due(name, agent, time)
+  local heads = call('HGETALL', base .. '${KEY.deliveries}' .. name)
+  local is_due = false
+  for at = 1, #heads, 2 do
+    local position, due, attempts, status, epoch, lease, order, parked, rest = string.match(heads[at + 1], DELIVERY)
+    if due == '-1' and parked == '0' then
+      local fields = { position, num(time), attempts, status, epoch, lease, order, parked, rest }
+      call('HSET', base .. '${KEY.deliveries}' .. name, heads[at], table.concat(fields, ' '))
+      call('ZADD', base .. '${KEY.due}' .. agent, num(time), delivery_name(name, heads[at]))
+      is_due = true
+    end
+  end
+  return is_due
+end
+-- Adds or replaces a configuration, as rules/delivery-queue.ts says. A new queue begins behind a position.
+-- True if its queue is due.
+local function put_config(name, agent, head, config, text, position, time)
+  local configs, heads = base .. '${KEY.configs}' .. name, base .. '${KEY.deliveries}' .. name
+  local earlier = call('HGET', configs, config)
+  if earlier == text then
+    return false
+  end
+  local epoch, order = time, nil
+  if earlier then
+    local kept = call('HGET', heads, config)
+    local at, _, _, _, its_epoch, _, its_order = string.match(kept, DELIVERY)
+    position, epoch, order = tonumber(at), tonumber(its_epoch), its_order
+  else
+    order = num(call('HINCRBY', base .. '${KEY.count}', 'order', 1))
+    head.configs = head.configs + 1
+    call('ZADD', base .. '${KEY.queues}' .. agent, order, delivery_name(name, config))
+  end
+  local is_due = position < head.seq
+  local due = is_due and num(time) or '-1'
+  local fields = { num(position), due, '0', '-1', num(epoch + 1), '-1', order, '0', '[null,null]' }
+  call('HSET', configs, config, text)
+  call('HSET', heads, config, table.concat(fields, ' '))
+  if is_due then
+    call('ZADD', base .. '${KEY.due}' .. agent, due, delivery_name(name, config))
+  else
+    call('ZREM', base .. '${KEY.due}' .. agent, delivery_name(name, config))
+  end
+  return is_due
+end
+-- Removes a configuration with its queue. False if there is none.
+local function drop_config(name, agent, head, config)
+  if call('HDEL', base .. '${KEY.configs}' .. name, config) == 0 then
+    return false
+  end
+  call('HDEL', base .. '${KEY.deliveries}' .. name, config)
+  call('ZREM', base .. '${KEY.due}' .. agent, delivery_name(name, config))
+  call('ZREM', base .. '${KEY.queues}' .. agent, delivery_name(name, config))
+  head.configs = head.configs - 1
+  return true
+end
+`;
+}

@@ -1,0 +1,86 @@
+import { KEY } from './redis-keys.js';
+
+/** A task with all that it folds from. Answers the time and the content. */
+export const READ_TASK = `
+local known = call('HGET', KEYS[1], 'h')
+if not known then
+  return { num(now()), false }
+end
+return { num(now()), content(KEYS[1], base .. '${KEY.log}' .. ARGV[2], parse(known)) }
+`;
+
+/** Records behind a sequence number, until their events have so many bytes. Answers the floor, the last, and records. */
+export const READ_RECORDS = `
+local known = call('HGET', KEYS[1], 'h')
+if not known then
+  return { '1', '0', {} }
+end
+local log, last = base .. '${KEY.log}' .. ARGV[2], parse(known).seq
+local floor = last - call('LLEN', log) + 1
+local at, left = math.max(0, tonumber(ARGV[3]) + 1 - floor), tonumber(ARGV[4])
+local found, step, bytes = {}, 16, 0
+while true do
+  local records = call('LRANGE', log, num(at), num(at + step - 1))
+  for _, record in ipairs(records) do
+    local from = string.find(record, '\\n', 1, true)
+    local to = string.find(record, '\\n', from + 1, true) or #record + 1
+    bytes = bytes + to - from - 1
+    if bytes > left and #found > 0 then
+      return { num(floor), num(last), found }
+    end
+    found[#found + 1] = record
+  end
+  if #records < step then
+    return { num(floor), num(last), found }
+  end
+  at, step = at + step, math.min(step * 2, 128)
+end
+`;
+
+/** Lua that removes a task with all that hangs on it. */
+export const REMOVE = `
+local function remove(task, name, scope, agent, id, head)
+  local context = call('HGET', task, 'c')
+  local before = settled(head)
+  head.held = 0
+  head.queue = ''
+  settle(task, name, agent, head, before)
+  for _, config in ipairs(call('HKEYS', base .. '${KEY.configs}' .. name)) do
+    drop_config(name, agent, head, config)
+  end
+  call('ZREM', base .. '${KEY.state}' .. head.state .. scope, id)
+  call('ZREM', base .. '${KEY.made}' .. scope, id)
+  if context then
+    call('ZREM', base .. '${KEY.context}' .. scope .. context, id)
+  end
+  if is_interrupted(head.state) then
+    call('ZREM', base .. '${KEY.waits}' .. agent, name)
+  end
+  if head.ended > 0 then
+    call('ZREM', base .. '${KEY.ended}', name)
+    if call('ZREM', base .. '${KEY.logs}', name) == 1 then
+      call('HINCRBY', base .. '${KEY.count}', 'logs', num(-head.bytes))
+    end
+  end
+  call('UNLINK', task, base .. '${KEY.log}' .. name)
+end
+`;
+
+/**
+ * Deletes a task. The plain case: no lease on it lasts. Answers 1, or 0 and the head if nothing was deleted.
+ * `ARGV[6]`: if it is not empty, only a task that ended before this time is deleted.
+ */
+export const DELETE = `${REMOVE}
+local known = call('HMGET', KEYS[1], 'h', 'n', 'c')
+local head = known[1] and parse(known[1])
+local time = now()
+local is_running = head and head.held > 0 and head.lease > time
+if not head or is_running or (ARGV[6] ~= '' and (head.ended == 0 or head.ended >= tonumber(ARGV[6]))) then
+  return { 0, num(time), known }
+end
+remove(KEYS[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], head)
+return { 1 }
+`;
+
+/** The head of a task. */
+export const READ_HEAD = "return call('HMGET', KEYS[1], 'h', 'n', 'c')";

@@ -1,0 +1,40 @@
+import { RedisKeys } from './redis-keys.js';
+import type { RedisScript } from './redis-script.js';
+import { type RedisScripts, redisScripts } from './redis-scripts.js';
+
+/** The connection as the storage uses it. */
+export interface ScriptRunner {
+  readonly isCluster: boolean;
+  /**
+   * Runs a script on the server that has its keys.
+   * @throws StorageError if it fails, or its answer does not come in time. It may have run.
+   */
+  run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** An answer of a script: texts, numbers, `null`, and lists of them. The caller knows its shape. */
+type Answer = unknown;
+
+/** The scripts of a storage on its connection, with the names of its keys. */
+export class RedisCalls {
+  readonly keys: RedisKeys;
+  readonly runner: ScriptRunner;
+  readonly #scripts: RedisScripts;
+
+  /** `time`: Lua for the storage's time; tests replace it. */
+  constructor(runner: ScriptRunner, options: { readonly prefix: string; readonly time?: string | undefined }) {
+    this.runner = runner;
+    this.keys = new RedisKeys(options.prefix);
+    this.#scripts = redisScripts(options.time);
+  }
+
+  /** Runs a script on one key of a partition. `ARGV[1]` is the beginning of all keys of the partition. */
+  async run<A extends Answer>(
+    script: keyof RedisScripts,
+    { base, key }: { readonly base: string; readonly key: string },
+    args: readonly (string | number)[],
+  ): Promise<A> {
+    return (await this.runner.run(this.#scripts[script], [key], [base, ...args])) as A;
+  }
+}

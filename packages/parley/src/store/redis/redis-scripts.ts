@@ -1,0 +1,36 @@
+import { ACCEPT, CREATE } from './accept-script.js';
+import { APPEND, DROP_LOG, TAIL } from './append-script.js';
+import { READ_KEY, UNRESERVE, WRITE_KEY } from './key-lua.js';
+import { luaPrelude, SERVER_TIME } from './lua-prelude.js';
+import { DELETE, READ_HEAD, READ_RECORDS, READ_TASK } from './read-scripts.js';
+import { type RedisScript, redisScript } from './redis-script.js';
+import { CANCEL, CLAIM, HELD, PEEK } from './turn-scripts.js';
+
+/** The bodies of all scripts; each one runs behind the prelude. */
+const BODIES = {
+  accept: ACCEPT,
+  create: CREATE,
+  append: DROP_LOG + APPEND,
+  tail: TAIL,
+  claim: CLAIM,
+  peek: PEEK,
+  held: HELD,
+  cancel: CANCEL,
+  head: READ_HEAD,
+  readTask: READ_TASK,
+  readRecords: READ_RECORDS,
+  delete: DELETE,
+  writeKey: WRITE_KEY,
+  readKey: READ_KEY,
+  unreserve: UNRESERVE,
+} as const;
+
+/** The scripts of a storage. */
+export type RedisScripts = Readonly<Record<keyof typeof BODIES, RedisScript>>;
+
+/** Makes the scripts. `time`: Lua for the storage's time; tests replace it. */
+export function redisScripts(time = SERVER_TIME): RedisScripts {
+  const prelude = luaPrelude(time);
+  const entries = Object.entries(BODIES).map(([name, body]) => [name, redisScript(prelude + body)] as const);
+  return Object.fromEntries(entries) as unknown as RedisScripts;
+}

@@ -1,0 +1,293 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Task } from '../../model/task.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { PushDeliveries } from '../push-deliveries.js';
+import type { ReleaseHow } from '../rules/turn-lease.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  Append,
+  AppendOutcome,
+  CancelOutcome,
+  CancelRequest,
+  ClaimRequest,
+  Claims,
+  HeldTurn,
+  Holding,
+  IdempotencyKey,
+  Lease,
+  NodeBeat,
+  RecordPage,
+  Remembered,
+  Renewal,
+  Reservation,
+  Retention,
+  Scope,
+  StorageLoad,
+  StorageNode,
+  StoredPushConfig,
+  StoredTask,
+  Swept,
+  TaskKey,
+  TaskPage,
+  TaskProgress,
+  TaskQuery,
+  TaskStorage,
+} from '../task-storage.js';
+import { LocalWakeups, type Wakeups } from '../wakeups.js';
+import { acceptMessage } from './accept-messages.js';
+import { appendRecords, type LogLimits } from './append-records.js';
+import { HeldTurns } from './held-turns.js';
+import { KeptKeys } from './kept-keys.js';
+import { RedisCalls, type ScriptRunner } from './redis-calls.js';
+import { StoredTasks } from './stored-tasks.js';
+import { TurnClaims } from './turn-claims.js';
+import { UnreadableTasks } from './unreadable-tasks.js';
+import { WorkPlaces } from './work-places.js';
+
+/** The parts of which a storage is made. */
+export interface RedisStorageParts {
+  readonly runner: ScriptRunner;
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly durability: 'power-loss' | 'process';
+  readonly wakeups?: Wakeups;
+  /** Bytes that the logs of finished tasks may take in one partition. */
+  readonly tailBytes?: number;
+  /** Lua for the storage's time. Tests replace it. */
+  readonly time?: string;
+  /** Longest time between two looks at all partitions. */
+  readonly scanMs?: number;
+}
+
+const TAIL_BYTES = 67_108_864;
+const LOG_BYTES = 16_777_216;
+
+/**
+ * Keeps everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
+ * `redis-keys.ts`. A script writes only in the plain case. In any other case it answers the head of the task, a rule of
+ * `rules/` decides, and the script applies the decision if the task has not changed since.
+ */
+export class RedisStorage implements TaskStorage {
+  readonly shared = true;
+  readonly durability: 'power-loss' | 'process';
+  readonly wakeups: Wakeups;
+  readonly #calls: RedisCalls;
+  readonly #limits: LogLimits;
+  readonly #unreadable: UnreadableTasks;
+  readonly #work: WorkPlaces;
+  readonly #claims: TurnClaims;
+  readonly #turns: HeldTurns;
+  readonly #tasks: StoredTasks;
+  readonly #keys: KeptKeys;
+  #running = 0;
+  #closing: Promise<void> | undefined;
+  #whenIdle: (() => void) | undefined;
+
+  constructor({ runner, prefix, time, tailBytes = TAIL_BYTES, scanMs, ...parts }: RedisStorageParts) {
+    this.durability = parts.durability;
+    this.wakeups = parts.wakeups ?? new LocalWakeups();
+    this.#calls = new RedisCalls(runner, { prefix, time });
+    this.#limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
+    this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
+    this.#work = new WorkPlaces(this.#calls, parts.clock, scanMs);
+    this.#claims = new TurnClaims(this.#calls, this.#work, this.#unreadable);
+    this.#turns = new HeldTurns(this.#calls);
+    this.#tasks = new StoredTasks(this.#calls);
+    this.#keys = new KeptKeys(this.#calls);
+  }
+
+  accept(acceptance: Acceptance): Promise<AcceptOutcome> {
+    return this.#open(async () => {
+      const { scope } = acceptance;
+      const { outcome, isDue } = await acceptMessage(this.#calls, acceptance);
+      if (isDue) this.wakeups.deliveryReady(scope.agent);
+      if (outcome.kind === 'accepted' && outcome.claim === undefined) this.#ready(scope);
+      return outcome;
+    });
+  }
+
+  append(append: Append): Promise<AppendOutcome> {
+    return this.#open(async () => {
+      const { outcome, isDue } = await appendRecords(this.#calls, append, this.#limits);
+      if (outcome.kind !== 'appended') return outcome;
+      this.wakeups.taskChanged(append.key);
+      if (outcome.waiting > 0) this.#ready(append.key.scope);
+      if (isDue) this.wakeups.deliveryReady(append.key.scope.agent);
+      return outcome;
+    });
+  }
+
+  claim(request: ClaimRequest): Promise<Claims> {
+    return this.#open(() => this.#claims.claim(request));
+  }
+
+  begin(turn: HeldTurn, attempt: number): Promise<Holding> {
+    return this.#open(() => this.#turns.begin(turn, attempt));
+  }
+
+  renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
+    return this.#open(() => this.#turns.renew(request));
+  }
+
+  release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
+    return this.#open(async () => {
+      const waiting = await this.#turns.release(turn, how);
+      if (how !== 'done' || waiting > 0) this.#ready(turn.key.scope);
+      return { waiting };
+    });
+  }
+
+  saveCheckpoint(turn: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
+    return this.#open(() => this.#turns.saveCheckpoint(turn, checkpoint));
+  }
+
+  requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
+    return this.#open(async () => {
+      const outcome = await this.#turns.requestCancel({ scope, id: taskId }, request);
+      if (outcome.kind === 'requested') this.wakeups.cancelAsked({ scope, id: taskId });
+      return outcome;
+    });
+  }
+
+  task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
+    return this.#open(() => this.#tasks.task({ scope, id: taskId }));
+  }
+
+  tasks(_query: TaskQuery): Promise<TaskPage> {
+    return this.#open(notBuilt);
+  }
+
+  records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
+    return this.#open(() => this.#tasks.records(key, after, maxBytes));
+  }
+
+  heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
+    return this.#open(() => this.#tasks.heads(keys));
+  }
+
+  abandoned(_agents: readonly string[], _waitedMs: number, _limit: number): Promise<readonly StoredTask[]> {
+    return this.#open(notBuilt);
+  }
+
+  create(scope: Scope, task: Task): Promise<boolean> {
+    return this.#open(() => this.#tasks.create(scope, task));
+  }
+
+  delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
+    return this.#open(async () => {
+      const outcome = await this.#tasks.delete({ scope, id: taskId });
+      if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
+      return outcome;
+    });
+  }
+
+  reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation> {
+    return this.#open(() => this.#keys.reserve(scope, key, lease));
+  }
+
+  unreserve(scope: Scope, key: string, node: string): Promise<void> {
+    return this.#open(() => this.#keys.unreserve(scope, key, node));
+  }
+
+  remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered> {
+    return this.#open(() => this.#keys.remember(scope, key, reply));
+  }
+
+  recall(scope: Scope, key: string): Promise<Remembered | undefined> {
+    return this.#open(() => this.#keys.recall(scope, key));
+  }
+
+  putPushConfig(
+    _scope: Scope,
+    _config: StoredPushConfig & { readonly id: string; readonly taskId: string },
+  ): Promise<boolean> {
+    return this.#open(notBuilt);
+  }
+
+  pushConfig(_scope: Scope, _taskId: string, _id: string): Promise<StoredPushConfig | undefined> {
+    return this.#open(notBuilt);
+  }
+
+  pushConfigs(
+    _scope: Scope,
+    _taskId: string,
+    _page: { readonly cursor?: string; readonly limit: number },
+  ): Promise<readonly StoredPushConfig[] | undefined> {
+    return this.#open(notBuilt);
+  }
+
+  deletePushConfig(_scope: Scope, _taskId: string, _id: string): Promise<boolean> {
+    return this.#open(notBuilt);
+  }
+
+  claimDeliveries: PushDeliveries['claimDeliveries'] = () => this.#open(notBuilt);
+
+  settleDelivery: PushDeliveries['settleDelivery'] = () => this.#open(notBuilt);
+
+  deliveries: PushDeliveries['deliveries'] = () => this.#open(notBuilt);
+
+  replayDelivery: PushDeliveries['replayDelivery'] = () => this.#open(notBuilt);
+
+  purgeDelivery: PushDeliveries['purgeDelivery'] = () => this.#open(notBuilt);
+
+  now(): Promise<number> {
+    return this.#open(notBuilt);
+  }
+
+  heartbeat(_beat: NodeBeat): Promise<number> {
+    return this.#open(notBuilt);
+  }
+
+  nodes(): Promise<readonly StorageNode[]> {
+    return this.#open(notBuilt);
+  }
+
+  check(): Promise<StorageLoad> {
+    return this.#open(notBuilt);
+  }
+
+  sweep(_retention: Retention): Promise<Swept> {
+    return this.#open(notBuilt);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#running > 0) {
+      const idle = Promise.withResolvers<void>();
+      this.#whenIdle = () => idle.resolve();
+      await idle.promise;
+    }
+    await this.#calls.runner.close();
+  }
+
+  /** Runs a call while the storage is open; `close` waits for it. */
+  async #open<R>(call: () => Promise<R>): Promise<R> {
+    if (this.#closing !== undefined) throw new StorageError('The storage is closed');
+    this.#running += 1;
+    try {
+      return await call();
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#whenIdle?.();
+    }
+  }
+
+  /** A turn of this scope can be claimed. */
+  #ready(scope: Scope): void {
+    this.#work.ready(this.#calls.keys.ofScope(scope).partition, scope.agent);
+    this.wakeups.workReady(scope.agent);
+  }
+}
+
+function notBuilt(): Promise<never> {
+  return Promise.reject(new StorageError('not built'));
+}

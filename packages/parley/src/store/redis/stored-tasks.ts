@@ -1,0 +1,65 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { Task } from '../../model/task.js';
+import { decideDelete } from '../rules/decide-cancel.js';
+import type { RecordPage, Scope, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
+import type { RedisCalls } from './redis-calls.js';
+import { headOf, type KnownHead, newTaskFields, recordOf, storedOf, type TaskContent } from './task-texts.js';
+
+type DeleteAnswer = readonly [1] | readonly [0, now: string, head: KnownHead];
+
+/** Single tasks: their content, their logs, and their beginning and end from outside. */
+export class StoredTasks {
+  readonly #calls: RedisCalls;
+
+  constructor(calls: RedisCalls) {
+    this.#calls = calls;
+  }
+
+  async task(key: TaskKey): Promise<StoredTask | undefined> {
+    const place = this.#calls.keys.ofTask(key);
+    const answer = await this.#calls.run<readonly [string, TaskContent | null]>('readTask', place, [place.name]);
+    const [now, content] = answer;
+    if (content === null) return undefined;
+    try {
+      return storedOf(key, content, Number(now));
+    } catch (error) {
+      throw new StorageError(`The task ${key.id} cannot be read`, { cause: error });
+    }
+  }
+
+  async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
+    const place = this.#calls.keys.ofTask(key);
+    const bound = Number.isFinite(maxBytes) ? maxBytes : Number.MAX_SAFE_INTEGER;
+    const [floor, last, elements] = await this.#calls.run<readonly [string, string, readonly string[]]>(
+      'readRecords',
+      place,
+      [place.name, after, bound],
+    );
+    const first = Math.max(Number(floor), after + 1);
+    const records = elements.map((element, at) => recordOf(first + at, element));
+    return { records, floor: Number(floor), last: Number(last) };
+  }
+
+  heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
+    return Promise.all(
+      keys.map(async (key) => {
+        const known = await this.#calls.run<KnownHead>('head', this.#calls.keys.ofTask(key), []);
+        const head = headOf(known);
+        return head && { seq: head.seq, state: head.state, lastTurn: head.began };
+      }),
+    );
+  }
+
+  async create(scope: Scope, task: Task): Promise<boolean> {
+    const place = this.#calls.keys.ofTask({ scope, id: task.id });
+    const args = [place.name, place.scope, place.agent, task.id, ...newTaskFields(task)];
+    return (await this.#calls.run<0 | 1>('create', place, args)) === 1;
+  }
+
+  async delete(key: TaskKey): Promise<'deleted' | 'not-found' | 'running'> {
+    const place = this.#calls.keys.ofTask(key);
+    const args = [place.name, place.scope, place.agent, key.id, ''];
+    const answer = await this.#calls.run<DeleteAnswer>('delete', place, args);
+    return answer[0] === 1 ? 'deleted' : decideDelete(headOf(answer[2]), Number(answer[1]));
+  }
+}

@@ -1,0 +1,172 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Task, TaskStatus } from '../../model/task.js';
+import { isTerminal, TASK_STATES, type TaskState } from '../../model/task-state.js';
+import { LogRecord } from '../../task/log-record.js';
+import { ShapedTask } from '../../task/shaped-task.js';
+import { statusTime } from '../../task/status-time.js';
+import { TaskBuilder } from '../../task/task-builder.js';
+import { isRunning, type TaskHead } from '../rules/task-head.js';
+import type { StoredTask, TaskKey } from '../task-storage.js';
+
+/** The numbers in the head of a task, in their order; the turns that wait or run follow, with commas between them. */
+export const HEAD_FIELDS = [
+  'version',
+  'seq',
+  'epoch',
+  'turns',
+  'began',
+  'held',
+  'lease',
+  'state',
+  'since',
+  'made',
+  'ended',
+  'bytes',
+  'configs',
+] as const;
+
+/** The fields of a head that scripts answer: the numbers, the node, and the context id as JSON. */
+export type KnownHead = readonly [numbers: string | null, node: string | null, context: string | null];
+
+/** The head of a task as it is kept. */
+export interface RedisHead extends TaskHead {
+  /** Changes with every write of the head. */
+  readonly version: number;
+  readonly state: TaskState;
+  readonly createdAt: number;
+  /** The time of the end; 0 for a task that goes on. */
+  readonly endedAt: number;
+  /** About the bytes of its records. */
+  readonly bytes: number;
+  readonly configs: number;
+}
+
+/** Reads the head of a task; undefined if there is no such task. */
+export function headOf([numbers, node, context]: KnownHead): RedisHead | undefined {
+  if (numbers === null) return undefined;
+  const texts = numbers.split(' ');
+  const number = (field: (typeof HEAD_FIELDS)[number]) => Number(texts[HEAD_FIELDS.indexOf(field)]);
+  const queue = texts[HEAD_FIELDS.length] ?? '';
+  const held = number('held');
+  const endedAt = number('ended');
+  return {
+    version: number('version'),
+    seq: number('seq'),
+    epoch: number('epoch'),
+    turns: number('turns'),
+    began: number('began'),
+    holder: held === 0 ? undefined : { turn: held, node: node ?? '', leaseEnd: number('lease') },
+    state: TASK_STATES[number('state')] ?? 'TASK_STATE_UNSPECIFIED',
+    createdAt: number('made'),
+    endedAt,
+    hasEnded: endedAt > 0,
+    bytes: number('bytes'),
+    configs: number('configs'),
+    queue: queue === '' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
+    contextId: context === null ? undefined : (JSON.parse(context) as string),
+  };
+}
+
+/** The fields of a task, and its records behind its snapshot. */
+export type TaskContent = readonly [
+  fields: readonly [
+    numbers: string,
+    node: string | null,
+    context: string | null,
+    status: string,
+    metadata: string | null,
+    snapshotSeq: string | null,
+    snapshotStatus: string | null,
+    snapshotMetadata: string | null,
+    history: string | null,
+    artifacts: string | null,
+  ],
+  records: readonly string[],
+];
+
+/**
+ * The task of a content, and its head.
+ * @throws Error if a text of it cannot be read.
+ */
+export function taskOf(id: string, [fields, records]: TaskContent): { readonly head: RedisHead; readonly task: Task } {
+  const [numbers, node, context, status, metadata, snapshotSeq, snapshotStatus, snapshotMetadata, ...large] = fields;
+  const head = headOf([numbers, node, context]);
+  if (head === undefined) throw new Error(`The task ${id} has no head`);
+  const contextId = head.contextId ?? undefined;
+  const [history, artifacts] = large.map((text) => text ?? undefined);
+  if (head.hasEnded) {
+    return {
+      head,
+      task: ShapedTask.parse({ id, contextId, status, metadata: metadata ?? undefined, history, artifacts }),
+    };
+  }
+  const seq = Number(snapshotSeq ?? 0);
+  const log = records.map((text, at) => recordOf(seq + at + 1, text));
+  if (snapshotSeq !== null) {
+    const texts = { status: snapshotStatus ?? status, metadata: snapshotMetadata ?? undefined, history, artifacts };
+    return { head, task: TaskBuilder.fold(ShapedTask.parse({ id, contextId, ...texts }), log) };
+  }
+  // Without a snapshot the log is complete, and it begins with the task.
+  const [first, ...rest] = log;
+  if (first === undefined || !('task' in first.event)) throw new Error(`The log of task ${id} has no beginning`);
+  return { head, task: TaskBuilder.fold(first.event.task, rest) };
+}
+
+/** The stored task of a content at a time of the storage. */
+export function storedOf({ scope, id }: TaskKey, content: TaskContent, now: number): StoredTask {
+  const { head, task } = taskOf(id, content);
+  const { seq, epoch, createdAt, holder } = head;
+  return { scope, task, seq, epoch, running: isRunning(head, now), heldTurn: holder?.turn ?? 0, createdAt };
+}
+
+/** A record as an element of a log. JSON has no line breaks. */
+export function recordText({ turn, text, history, metadata }: LogRecord): string {
+  if (history === undefined && metadata === undefined) return `${turn}\n${text}`;
+  const more = history === undefined ? '' : JSON.stringify(history);
+  return `${turn}\n${text}\n${more}${metadata === undefined ? '' : `\n${JSON.stringify(metadata)}`}`;
+}
+
+/** The record of an element of a log. */
+export function recordOf(seq: number, element: string): LogRecord {
+  const [turn, text = '', history = '', metadata] = element.split('\n');
+  return LogRecord.fromText(seq, Number(turn), text, {
+    ...(history !== '' && { history: JSON.parse(history) as readonly Message[] }),
+    ...(metadata !== undefined && { metadata: JSON.parse(metadata) as JsonObject }),
+  });
+}
+
+/** The protobuf number of a state. */
+export function stateNumber(state: TaskState): number {
+  return TASK_STATES.indexOf(state);
+}
+
+/** A new task, as `insert` of the scripts wants it. An empty text stands for what is absent. */
+export function newTaskFields(task: Task): readonly (string | number)[] {
+  const { contextId, status } = task;
+  const ended = isTerminal(status.state);
+  const texts = ShapedTask.textsOf(task);
+  return [
+    contextId === undefined ? '' : JSON.stringify(contextId),
+    stateNumber(status.state),
+    statusTime(status),
+    texts.status,
+    texts.metadata ?? '',
+    ended ? 1 : 0,
+    ended ? (texts.history ?? '') : '',
+    ended ? (texts.artifacts ?? '') : '',
+    recordText(LogRecord.of(1, 0, { task })),
+  ];
+}
+
+const statusTexts = new WeakMap<TaskStatus, string>();
+
+/** A status stays the same while chunks of artifacts come: its text is made once. */
+export function statusText(status: TaskStatus): string {
+  let text = statusTexts.get(status);
+  if (text === undefined) {
+    text = JSON.stringify(status);
+    statusTexts.set(status, text);
+  }
+  return text;
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../runtime/clock.js';
+import { PARTITIONS } from '../partition.js';
+import type { RedisCalls } from './redis-calls.js';
+
+/** So often all partitions are asked whether they have work. Between that, wake-ups and known leases name them. */
+const SCAN_MS = 1_000;
+
+/**
+ * Which partitions may have a turn to claim. A look at all of them is one small script each. So it comes rarely, and
+ * wake-ups name the partitions between two looks.
+ */
+export class WorkPlaces {
+  readonly #calls: RedisCalls;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #scanMs: number;
+  /** The partitions to ask, by agent. */
+  readonly #named = new Map<string, Set<number>>();
+  /** The agents of the last look, and its time. */
+  #looked: { readonly agents: string; readonly at: number } | undefined;
+  #start = 0;
+
+  constructor(calls: RedisCalls, clock: Pick<Clock, 'monotonic'>, scanMs = SCAN_MS) {
+    this.#calls = calls;
+    this.#clock = clock;
+    this.#scanMs = scanMs;
+  }
+
+  /** A turn of this agent can be claimed in this partition. */
+  ready(partition: number, agent: string): void {
+    let named = this.#named.get(agent);
+    if (named === undefined) {
+      named = new Set();
+      this.#named.set(agent, named);
+    }
+    named.add(partition);
+  }
+
+  /** The partitions to ask, each time from another start. */
+  async places(agents: readonly string[]): Promise<readonly number[]> {
+    const key = JSON.stringify(agents);
+    const now = this.#clock.monotonic();
+    if (this.#looked?.agents !== key || now - this.#looked.at >= this.#scanMs) {
+      await this.#look(agents);
+      this.#looked = { agents: key, at: now };
+    }
+    const found = new Set<number>();
+    for (const agent of agents) for (const partition of this.#named.get(agent) ?? []) found.add(partition);
+    this.#start = (this.#start + 97) % PARTITIONS;
+    const distance = (partition: number) => (partition - this.#start + PARTITIONS) % PARTITIONS;
+    return [...found].sort((a, b) => distance(a) - distance(b));
+  }
+
+  /** A partition is asked now. */
+  asked(partition: number, agents: readonly string[]): void {
+    for (const agent of agents) this.#named.get(agent)?.delete(partition);
+  }
+
+  async #look(agents: readonly string[]): Promise<void> {
+    const texts = agents.map((agent) => JSON.stringify(agent));
+    const { keys } = this.#calls;
+    const peeks = Array.from({ length: PARTITIONS }, (_, partition) =>
+      this.#calls.run<readonly [count: number]>(
+        'peek',
+        { base: keys.base(partition), key: keys.count(partition) },
+        texts,
+      ),
+    );
+    for (const [partition, [count]] of (await Promise.all(peeks)).entries()) {
+      if (count === 0) continue;
+      for (const agent of agents) this.ready(partition, agent);
+    }
+  }
+}
