@@ -3,8 +3,8 @@ import { KEY_LUA } from './key-lua.js';
 import { KEY } from './redis-keys.js';
 
 /**
- * Takes a message in. The plain case: the key is new; the task is new, or goes on, has the context that the caller
- * names, and room for the message. In any other case nothing is written, and the answer tells what is there.
+ * Takes a message in. In the plain case the key is new. The task is new, or it goes on, has the context that the caller
+ * names, and has room for the message. In any other case nothing is written, and the answer tells what is there.
  *
  * Answers: 1 accepted; 0 the head of the task; 2 the same message waits or runs; 3 the key is there.
  */

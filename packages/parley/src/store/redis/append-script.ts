@@ -156,7 +156,7 @@ end
 return { 1, waiting(head), is_due and 1 or 0 }
 `;
 
-/** Lua that removes the whole log of a finished task. Answers the bytes that the logs of all finished tasks have left. */
+/** Lua that removes the whole log of a finished task. Answers the bytes of the logs of all finished tasks. */
 export const DROP_LOG = `
 local function drop_log(name)
   local task = base .. '${KEY.task}' .. name

@@ -1,4 +1,11 @@
-import { KEY } from './redis-keys.js';
+import { KEY, TASK_FIELD } from './redis-keys.js';
+
+const { head, node, context, status, metadata, snapshot, snapshotStatus, snapshotMetadata, ...rest } = TASK_FIELD;
+/** The fields of a task in the order of `TaskContent`. */
+const CONTENT = [
+  ...[head, node, context, status, metadata, snapshot, snapshotStatus, snapshotMetadata],
+  ...[rest.history, rest.artifacts],
+];
 
 /** Lua for the storage's time, in ms since the epoch. Every age, lease and expiry rests on it. */
 export const SERVER_TIME = `
@@ -124,7 +131,7 @@ end
 
 -- The fields of a task, and its records behind its snapshot. A task that has ended needs none.
 local function content(task, log, head)
-  local fields = call('HMGET', task, 'h', 'n', 'c', 's', 'd', 'y', 'ys', 'yd', 'yh', 'ya')
+  local fields = call('HMGET', task, ${CONTENT.map((field) => `'${field}'`).join(', ')})
   if head.ended > 0 then
     return { fields, {} }
   end

@@ -9,7 +9,7 @@ end
 return { num(now()), content(KEYS[1], base .. '${KEY.log}' .. ARGV[2], parse(known)) }
 `;
 
-/** Records behind a sequence number, until their events have so many bytes. Answers the floor, the last, and records. */
+/** Records behind a sequence number, until their events have so many bytes. Answers floor, last number, and records. */
 export const READ_RECORDS = `
 local known = call('HGET', KEYS[1], 'h')
 if not known then

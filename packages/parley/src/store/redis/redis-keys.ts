@@ -1,66 +1,88 @@
 import { PARTITIONS, partitionOf } from '../partition.js';
 import type { Scope, TaskKey } from '../task-storage.js';
 
-/*
+/**
  * The layout of the keys.
  *
- * Every key begins with the prefix of the storage and the hash tag of its partition: `parley:{p17}`. All that belongs
- * to one scope lies in one partition, so a script touches one partition only. In a cluster a partition lies in one slot.
+ * Every key begins with the prefix of the storage and the hash tag of its partition: `parley:{p17}`. All that belongs to
+ * one scope lies in one partition. So a script touches one partition, and in a cluster one slot.
  *
- * SCOPE is JSON `[agent,tenant,owner]`, NAME is JSON `[agent,tenant,owner,id]`, AGENT is the agent as JSON. JSON texts
- * say by themselves where they end, so that no two scopes or tasks share a key, whatever characters they have.
- *
- * t:NAME        hash     the task. Its fields:
- *                          h   the head: numbers with spaces between them, see `HEAD_FIELDS`
- *                          n   the node that holds the first turn, if the head names one
- *                          c   the context id as JSON; absent if the task has none
- *                          s,d status and metadata after the last record; d is absent for a task without metadata
- *                          y   sequence number of the snapshot; ys, yd, yh, ya: its status, metadata, history, artifacts.
- *                              A task that has ended has a snapshot of its last record.
- *                          mT, cT  message and caller of the waiting or held turn T
- *                          nT      its attempts, hand-overs and place, with spaces between them
- *                          kT, xT  its checkpoint and its request to cancel, if any
- * log:NAME      list     the last records: `turn \n event \n history \n metadata`, the last two only if they are there.
- *                        JSON has no line breaks. The last element is the record `seq`, so the floor follows from LLEN.
- * conf:NAME     hash     push configurations: id -> JSON
- * deliv:NAME    hash     the head of the queue of deliveries of each configuration, see `DELIVERY` in `lua-prelude.ts`
- * state:N SCOPE zset     the tasks in state N (its protobuf number): id by status time. ZCARD is their count.
- * made:SCOPE    zset     the tasks of a scope: id by time of creation
- * ctx:SCOPE C   zset     the tasks of the context C (as JSON): id by status time
- * ready:AGENT   zset     tasks whose first turn no node holds: NAME by place
- * lease:AGENT   zset     tasks whose first turn a node holds: NAME by end of the lease
- * waits:AGENT   zset     tasks in an interrupted state: NAME by status time
- * due:AGENT     zset     queues of deliveries that are due: DELIVERY by time
- * queues:AGENT  zset     all queues of deliveries: DELIVERY by order
- * ended         zset     tasks that have ended: NAME by time of the end
- * logs          zset     those of them that have a log: NAME by time of the end
- * key:SCOPE K   hash     the idempotency key K (as JSON): x expiry, g digest, t task, u turn, r reply, n node, l lease end
- * keys          zset     the idempotency keys: `SCOPE K` by expiry
- * count         hash     counters of the partition, which never go: place, order (of configurations), logs and keys
- *                        (bytes of all logs of ended tasks, of all idempotency keys), waiting (turns without a holder)
- *
- * DELIVERY is JSON `[agent,tenant,owner,id,configuration]`. Keys without a partition: `{nodes}` for the heartbeats.
+ * The rest of a name is one of these texts, with a JSON text behind it. SCOPE is `[agent,tenant,owner]`, NAME is
+ * `[agent,tenant,owner,id]`, AGENT is the agent. A JSON text says by itself where it ends. So no two scopes or tasks
+ * share a key, whatever characters they have.
  */
-
-/** The beginnings of the names of keys. */
 export const KEY = {
+  /** With NAME, a hash: the task. See `TASK_FIELD`. */
   task: 't:',
+  /**
+   * With NAME, a list: the last records. An element is the turn, the event, the history and the metadata, with line
+   * breaks between them. JSON has no line breaks. The last element is the last record of the task.
+   */
   log: 'log:',
+  /** With NAME, a hash: the push configurations, by their ids as JSON. */
   configs: 'conf:',
+  /** With NAME, a hash: the heads of the queues of deliveries, by the ids of their configurations as JSON. */
   deliveries: 'deliv:',
+  /** With the number of a state and SCOPE, a sorted set: ids of tasks by status time. */
   state: 'state:',
+  /** With SCOPE, a sorted set: ids of all tasks by time of creation. */
   made: 'made:',
+  /** With SCOPE and the context id as JSON, a sorted set: ids of the tasks of the context by status time. */
   context: 'ctx:',
+  /** With AGENT, a sorted set: the NAMEs of tasks whose first turn no node holds, by place. */
   ready: 'ready:',
+  /** With AGENT, a sorted set: the NAMEs of tasks whose first turn a node holds, by the end of the lease. */
   lease: 'lease:',
+  /** With AGENT, a sorted set: the NAMEs of tasks in an interrupted state, by status time. */
   waits: 'waits:',
+  /** With AGENT, a sorted set: queues of deliveries by the time of their next attempt. A queue is NAME with the id. */
   due: 'due:',
+  /** With AGENT, a sorted set: all queues of deliveries by the order of their configurations. */
   queues: 'queues:',
+  /** A sorted set: the NAMEs of finished tasks by the time of their end. */
   ended: 'ended',
+  /** A sorted set: the NAMEs of finished tasks that have a log, by the time of their end. */
   logs: 'logs',
+  /** With SCOPE and the idempotency key as JSON, a hash. See `KEY_LUA`. */
   key: 'key:',
+  /** A sorted set: all idempotency keys, named by SCOPE and key, by expiry. */
   keys: 'keys',
+  /**
+   * A hash that never goes: the counters of the partition. `place` numbers turns, `order` configurations. `logs` and
+   * `keys` are bytes of logs of finished tasks and of idempotency keys. `waiting` counts turns without a holder.
+   */
   count: 'count',
+} as const;
+
+/** The fields of the hash of a task. A turn has five fields, with its number behind the letter. */
+export const TASK_FIELD = {
+  /** The numbers of the head. See `HEAD_FIELDS`. */
+  head: 'h',
+  /** The node that holds the first turn, if the head says that one does. */
+  node: 'n',
+  /** The context id as JSON; absent if the task has none. */
+  context: 'c',
+  /** The status after the last record. */
+  status: 's',
+  /** The metadata after the last record; absent if there are none. */
+  metadata: 'd',
+  /** Sequence number of the snapshot. A finished task has a snapshot of its last record. */
+  snapshot: 'y',
+  /** Status and metadata of the snapshot of an open task. */
+  snapshotStatus: 'ys',
+  snapshotMetadata: 'yd',
+  history: 'yh',
+  artifacts: 'ya',
+  /** The message of a turn. */
+  message: 'm',
+  /** The caller of a turn. */
+  caller: 'c',
+  /** Attempts, hand-overs and place of a turn, with spaces between them. */
+  counts: 'n',
+  /** The checkpoint of a turn, if any. */
+  checkpoint: 'k',
+  /** The request to cancel a turn, if any. */
+  cancel: 'x',
 } as const;
 
 /** The place of a scope. */

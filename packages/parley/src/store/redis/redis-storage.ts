@@ -43,6 +43,8 @@ import { appendRecords, type LogLimits } from './append-records.js';
 import { HeldTurns } from './held-turns.js';
 import { KeptKeys } from './kept-keys.js';
 import { RedisCalls, type ScriptRunner } from './redis-calls.js';
+import { RedisConnection } from './redis-connection.js';
+import { type RedisOptions, redisSettings } from './redis-options.js';
 import { StoredTasks } from './stored-tasks.js';
 import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
@@ -69,8 +71,8 @@ const LOG_BYTES = 16_777_216;
 
 /**
  * Keeps everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
- * `redis-keys.ts`. A script writes only in the plain case. In any other case it answers the head of the task, a rule of
- * `rules/` decides, and the script applies the decision if the task has not changed since.
+ * `redis-keys.ts`. A script writes only in the plain case. In any other case it answers the head of the task. Then a rule
+ * of `rules/` decides, and the script applies the decision if the task has not changed since.
  */
 export class RedisStorage implements TaskStorage {
   readonly shared = true;
@@ -99,6 +101,17 @@ export class RedisStorage implements TaskStorage {
     this.#turns = new HeldTurns(this.#calls);
     this.#tasks = new StoredTasks(this.#calls);
     this.#keys = new KeptKeys(this.#calls);
+  }
+
+  /**
+   * Connects to the servers.
+   * @throws OptionsError, or StorageError if the servers cannot be used.
+   */
+  static async open(options: RedisOptions): Promise<RedisStorage> {
+    const settings = redisSettings(options);
+    const runner = await RedisConnection.open(settings);
+    const { prefix, clock, logger } = settings;
+    return new RedisStorage({ runner, prefix, clock, logger, durability: runner.guarantees.durability });
   }
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {

@@ -148,7 +148,7 @@ return { waiting(head), 1, call('HGET', task, 'x' .. turn) }
  * Keeps a request to cancel with the held turn. The plain case: no earlier request is kept. With one, nothing is
  * written, and the answer has it; the caller merges both and says which it has seen.
  *
- * Answers: the time, the head, and 1 if an earlier request is in the way. For a task without a lease its content follows.
+ * Answers the time, the head, and 1 if an earlier request is in the way. The content follows if no lease lasts.
  */
 export const CANCEL = `
 local task = KEYS[1]
