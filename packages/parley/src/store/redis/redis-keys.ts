@@ -4,8 +4,8 @@ import type { Scope, TaskKey } from '../task-storage.js';
 /**
  * The layout of the keys.
  *
- * Every key begins with the prefix of the storage and the hash tag of its partition: `parley:{p17}`. All that belongs to
- * one scope lies in one partition. So a script touches one partition, and in a cluster one slot.
+ * Every key begins with the prefix of the storage and the hash tag of its partition: `parley:{p17}`. All that belongs
+ * to one scope lies in one partition. So a script touches one partition, and in a cluster one slot.
  *
  * The rest of a name is one of these texts, with a JSON text behind it. SCOPE is `[agent,tenant,owner]`, NAME is
  * `[agent,tenant,owner,id]`, AGENT is the agent. A JSON text says by itself where it ends. So no two scopes or tasks

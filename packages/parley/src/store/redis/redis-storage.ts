@@ -71,8 +71,8 @@ const LOG_BYTES = 16_777_216;
 
 /**
  * Keeps everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
- * `redis-keys.ts`. A script writes only in the plain case. In any other case it answers the head of the task. Then a rule
- * of `rules/` decides, and the script applies the decision if the task has not changed since.
+ * `redis-keys.ts`. A script writes only in the plain case. In any other case it answers the head of the task. Then a
+ * rule of `rules/` decides, and the script applies the decision if the task has not changed since.
  */
 export class RedisStorage implements TaskStorage {
   readonly shared = true;
