@@ -98,8 +98,8 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
     listenUrl,
     tailBytes = 64 * 2 ** 30,
   } = settings;
-  if (!/^[A-Za-z_][\w$]{0,62}$/.test(schema) || /^pg_/i.test(schema)) {
-    problems.push('schema: must be a name of letters, digits and _, such as parley');
+  if (!/^[A-Za-z_][\w$]{0,49}$/.test(schema) || /^pg_/i.test(schema)) {
+    problems.push('schema: must be a name of at most 50 letters, digits and _, such as parley');
   }
   const whole = (name: string, value: number, [least, most]: readonly [number, number]) => {
     if (!Number.isInteger(value) || value < least || value > most) {

@@ -1,4 +1,5 @@
 import { FIRST_SCHEMA } from './first-schema.js';
+import { WAKEUP_SCHEMA } from './wakeup-table.js';
 
 /** The place of the tables. */
 export interface SchemaPlace {
@@ -17,4 +18,4 @@ export interface SchemaChange {
 }
 
 /** All steps, in order. */
-export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA];
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA];

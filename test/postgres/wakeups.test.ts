@@ -1,0 +1,160 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { loadPg, PostgresConnections } from '../../packages/parley/src/store/postgres/connections.js';
+import { migrate } from '../../packages/parley/src/store/postgres/migrate.js';
+import { type PostgresOptions, postgresPlan } from '../../packages/parley/src/store/postgres/postgres-options.js';
+import { PostgresWakeups } from '../../packages/parley/src/store/postgres/postgres-wakeups.js';
+import { payloadsOf, readPayload, wakeupText } from '../../packages/parley/src/store/postgres/wakeup-payloads.js';
+import type { TaskKey } from '../../packages/parley/src/store/task-storage.js';
+import { CapturingLogger } from '../support/engine.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+
+let server: PostgresServer;
+let url: string;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+beforeEach(async () => {
+  url = await server.newDatabase();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const key = (id: string): TaskKey => ({ scope: { agent: 'a', tenant: '', owner: null }, id });
+
+/** The wake-ups of one process. */
+class Process implements AsyncDisposable {
+  readonly seen: string[] = [];
+  readonly logger: CapturingLogger;
+  #watchers: (() => void)[] = [];
+
+  private constructor(
+    readonly connections: PostgresConnections,
+    readonly wakeups: PostgresWakeups,
+    logger: CapturingLogger,
+  ) {
+    this.logger = logger;
+    const see = (text: string) => {
+      this.seen.push(text);
+      for (const watcher of this.#watchers) watcher();
+    };
+    wakeups.subscribe({
+      taskChanged: ({ scope, id }) => see(`changed ${scope.owner} ${id}`),
+      cancelAsked: ({ id }) => see(`cancel ${id}`),
+      workReady: (agent) => see(`work ${agent}`),
+      deliveryReady: (agent) => see(`delivery ${agent}`),
+    });
+  }
+
+  static async start(options: Partial<PostgresOptions> = {}): Promise<Process> {
+    const logger = new CapturingLogger();
+    const plan = postgresPlan({ url, connectTimeoutMs: 300, statementTimeoutMs: 500, ...options });
+    const connections = await PostgresConnections.open({ plan, clock: systemClock, logger });
+    await migrate(connections);
+    const wakeups = new PostgresWakeups({ connections, library: await loadPg(), clock: systemClock, logger });
+    await wakeups.start();
+    return new Process(connections, wakeups, logger);
+  }
+
+  /** Resolves when it has seen a wake-up. */
+  async sees(text: string): Promise<void> {
+    while (!this.seen.includes(text)) await new Promise<void>((resolve) => this.#watchers.push(resolve));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.wakeups.close();
+    await this.connections.close();
+  }
+}
+
+describe.each([
+  ['a connection that listens', {}],
+  ['a table, behind a transaction pooler', { pooled: 'transaction' as const }],
+])('wake-ups by %s', (_, options) => {
+  it('reach listeners of the same process at once, and all other processes once', async () => {
+    await using one = await Process.start(options);
+    await using two = await Process.start(options);
+    one.wakeups.taskChanged(key('t1'));
+    one.wakeups.taskChanged(key('t1'));
+    one.wakeups.cancelAsked(key('t\0\ud800'));
+    one.wakeups.workReady('a');
+    one.wakeups.deliveryReady('b');
+    const own = ['changed null t1', 'changed null t1', 'cancel t\0\ud800', 'work a', 'delivery b'];
+    expect(one.seen).toEqual(own);
+    await two.sees('delivery b');
+    expect(two.seen).toEqual([...new Set(own)]);
+    two.wakeups.taskChanged(key('back'));
+    await one.sees('changed null back');
+    expect(one.seen).toEqual([...own, 'changed null back']);
+  });
+
+  it('arrive however many there are', async () => {
+    await using one = await Process.start(options);
+    await using two = await Process.start(options);
+    const ids = Array.from({ length: 2_000 }, (_, at) => `task ${at} ${'x'.repeat(40)}`);
+    for (const id of ids) one.wakeups.taskChanged(key(id));
+    await Promise.all(ids.map((id) => two.sees(`changed null ${id}`)));
+  });
+});
+
+describe('a connection that listens', () => {
+  it('is replaced when the server ends it', async () => {
+    await using one = await Process.start();
+    await using two = await Process.start();
+    await two.connections.query({
+      text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`,
+    });
+    const texts = () => one.logger.lines.map((line) => line.message);
+    while (!texts().some((text) => /arrive again/.test(text))) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(texts()[0]).toMatch(/do not arrive: this one looks from time to time/);
+    two.wakeups.workReady('a');
+    await one.sees('work a');
+  });
+
+  it('ignores what others send on its channel', async () => {
+    await using one = await Process.start();
+    const stranger = new pg.Client({ connectionString: url });
+    await stranger.connect();
+    const odd = ['', '{', '[]', '[1]', '["x",["changed"]]', '["x",["changed","a","",1,"t"],["work",1],[],null,7]'];
+    for (const payload of [...odd, '["x",["work","last"]]']) {
+      await stranger.query('SELECT pg_notify($1, $2)', ['parley_parley', payload]);
+    }
+    await stranger.end();
+    await one.sees('work last');
+    expect(one.seen).toEqual(['work last']);
+  });
+
+  it('holds nothing up while the server is frozen', async () => {
+    await using own = await PostgresServer.start();
+    url = own.url;
+    await using one = await Process.start();
+    await using two = await Process.start();
+    own.freeze();
+    for (let at = 0; at < 30_000; at += 1) one.wakeups.taskChanged(key(`t${at}`));
+    expect(one.seen).toHaveLength(30_000);
+    own.thaw();
+    for (;;) {
+      two.wakeups.workReady('again');
+      const isSeen = one.sees('work again').then(() => true);
+      if (await Promise.race([isSeen, new Promise((resolve) => setTimeout(resolve, 100))])) break;
+    }
+  });
+});
+
+describe('payloads', () => {
+  const texts = (count: number, length: number) =>
+    Array.from({ length: count }, (_, at) => wakeupText({ kind: 'changed', key: key(`${at}${'é'.repeat(length)}`) }));
+
+  it('are shorter than the server allows, and together have all wake-ups', () => {
+    const payloads = payloadsOf('sender', texts(500, 100));
+    expect(payloads.length).toBeGreaterThan(10);
+    for (const payload of payloads) expect(Buffer.byteLength(payload)).toBeLessThan(8_000);
+    expect(payloads.flatMap((payload) => readPayload(payload).wakeups)).toHaveLength(500);
+    expect(readPayload(payloads[0] as string).sender).toBe('sender');
+  });
+
+  it('leave out a wake-up that is longer than a payload', () => {
+    expect(payloadsOf('sender', texts(1, 5_000))).toEqual([]);
+    expect(payloadsOf('sender', [])).toEqual([]);
+  });
+});
