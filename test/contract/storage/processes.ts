@@ -81,7 +81,8 @@ export function processesContract(open: OpenStorage): void {
       expect(seen).toEqual(['cancel alice t1']);
       await play.write(['TASK_STATE_COMPLETED']);
       await storage.requestCancel(ALICE, 't1', {});
-      expect(seen).toEqual(['cancel alice t1']);
+      // Only a shared storage tells of the append.
+      expect(seen.filter((wakeup) => wakeup !== 'changed alice t1')).toEqual(['cancel alice t1']);
     });
 
     it('end with the subscription', async () => {

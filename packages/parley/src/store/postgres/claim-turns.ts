@@ -22,7 +22,9 @@ interface ExecutionRow {
   readonly cancel: string | null;
 }
 
-interface ClaimRow extends ExecutionRow {
+/** One row says `more` if there is no turn. */
+interface ClaimRow extends Omit<ExecutionRow, 'turn'> {
+  readonly turn: number | null;
   readonly epoch: number;
   readonly began: number;
   readonly agent: string;
@@ -79,8 +81,8 @@ const CLAIM: Sql = {
       RETURNING t.pk, t.began, t.agent, t.tenant, t.owner, t.id, t.full_id
     )
     SELECT x.turn, x.epoch, x.attempt, x.hand_overs, x.message, x.caller, x.checkpoint, x.cancel, t.*,
-      (SELECT count(*) FROM f WHERE rank > $4 OR rank > 1 AND total > $5) > 0 AS more
-    FROM x JOIN t ON t.pk = x.task ORDER BY x.place`,
+      EXISTS (SELECT FROM f WHERE rank > $4 OR rank > 1 AND total > $5) AS more
+    FROM (SELECT) one LEFT JOIN (x JOIN t ON t.pk = x.task) ON true ORDER BY x.place`,
 };
 
 /** Gives turns that no node runs to a node. */
@@ -100,10 +102,11 @@ export async function claimTurns(
     Math.min(maxBytes, Number.MAX_SAFE_INTEGER),
     held === undefined ? null : JSON.stringify(held),
   );
-  const turns = rows.map((row): ClaimedTurn => {
-    const { agent, tenant, owner, id, full_id: full, epoch, began } = row;
+  const turns = rows.flatMap((row): readonly ClaimedTurn[] => {
+    const { turn, agent, tenant, owner, id, full_id: full, epoch, began } = row;
+    if (turn === null) return [];
     const scope: Scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
-    return turnOf(row, { key: { scope, id: storedName(id, full) }, epoch, began });
+    return [turnOf({ ...row, turn }, { key: { scope, id: storedName(id, full) }, epoch, began })];
   });
   return { turns, more: rows[0]?.more === true };
 }

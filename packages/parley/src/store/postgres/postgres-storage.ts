@@ -61,6 +61,7 @@ import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js
 import { readHeads, readRecords, readTasks } from './read-tasks.js';
 import { StoredScopes } from './stored-names.js';
 import { PostgresTables, type Sql } from './tables.js';
+import { TaskLanes } from './task-lanes.js';
 import { stateOfNumber } from './task-states.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -79,6 +80,7 @@ export class PostgresStorage implements TaskStorage {
   readonly #scopes = new StoredScopes();
   readonly #creates: GroupCommit<NewTask, true>;
   readonly #appends: GroupCommit<PreparedAppend, Appended>;
+  readonly #lanes = new TaskLanes();
   readonly #watchers = new Set<(calls: number) => void>();
   #isClosed = false;
 
@@ -125,11 +127,12 @@ export class PostgresStorage implements TaskStorage {
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     this.#open();
     const { scope, task, claim, pushConfig } = acceptance;
-    const result = await this.#accepted(acceptance);
+    const id = 'create' in task ? task.create.id : task.id;
+    const result = await this.#lanes.do({ scope, id }, () => this.#accepted(acceptance));
     switch (result.kind) {
       case 'accepted': {
         const { turn, seq, epoch, isReady } = result;
-        const taskId = 'create' in task ? task.create.id : task.id;
+        const taskId = id;
         if (pushConfig !== undefined) this.wakeups.deliveryReady(scope.agent);
         if (isReady) this.wakeups.workReady(scope.agent);
         if (epoch === undefined || claim === undefined) return { kind: 'accepted', taskId, turn, seq };
@@ -171,17 +174,20 @@ export class PostgresStorage implements TaskStorage {
   async append(append: Append): Promise<AppendOutcome> {
     this.#open();
     checkAppend(append);
-    const { key, authority } = append;
-    const scope = this.#scopes.of(key.scope);
-    const prepared = preparedAppend(scope, append);
-    const plain = typeof authority === 'number' ? await this.#appends.do(prepared) : undefined;
-    const { outcome, isDue } =
-      plain ?? (await this.#tables.transaction((tables) => appendLocked(tables, scope, { append, prepared })));
+    const { key } = append;
+    const { outcome, isDue } = await this.#lanes.do(key, () => this.#appended(append));
     if (outcome.kind === 'appended') {
       this.wakeups.taskChanged(key);
       if (isDue) this.wakeups.deliveryReady(key.scope.agent);
     }
     return outcome;
+  }
+
+  async #appended(append: Append): Promise<Appended> {
+    const scope = this.#scopes.of(append.key.scope);
+    const prepared = preparedAppend(scope, append);
+    const plain = typeof append.authority === 'number' ? await this.#appends.do(prepared) : undefined;
+    return plain ?? this.#tables.transaction((tables) => appendLocked(tables, scope, { append, prepared }));
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {
@@ -238,8 +244,10 @@ export class PostgresStorage implements TaskStorage {
   async release(turn: HeldTurn & { readonly attempt: number }, how: ReleaseHow): Promise<{ readonly waiting: number }> {
     this.#open();
     const scope = this.#scopes.of(turn.key.scope);
-    const plain = await releaseUnfinished(this.#tables, scope, { turn, how });
-    const waiting = plain ?? (await this.#tables.transaction((tables) => releaseDone(tables, scope, turn)));
+    const waiting = await this.#lanes.do(turn.key, async () => {
+      const plain = await releaseUnfinished(this.#tables, scope, { turn, how });
+      return plain ?? this.#tables.transaction((tables) => releaseDone(tables, scope, turn));
+    });
     if (how !== 'done') this.wakeups.workReady(turn.key.scope.agent);
     return { waiting };
   }
@@ -252,10 +260,13 @@ export class PostgresStorage implements TaskStorage {
   async requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome> {
     this.#open();
     const stored = this.#scopes.of(scope);
-    const result = await this.#tables.transaction((tables) => keepCancel(tables, stored, { taskId, request }));
+    const key = { scope, id: taskId };
+    const result = await this.#lanes.do(key, () =>
+      this.#tables.transaction((tables) => keepCancel(tables, stored, { taskId, request })),
+    );
     if (result.kind === 'not-found') return result;
     if (result.kind === 'terminal') return { kind: 'terminal', state: stateOfNumber(result.state) };
-    this.wakeups.cancelAsked({ scope, id: taskId });
+    this.wakeups.cancelAsked(key);
     const { seq, turn, running } = result;
     const requested = { kind: 'requested', seq, ...(turn !== undefined && { turn }) } as const;
     if (running) return requested;
@@ -289,14 +300,17 @@ export class PostgresStorage implements TaskStorage {
 
   async create(scope: Scope, task: Task): Promise<boolean> {
     this.#open();
-    return this.#created(newTask(this.#scopes, scope, task));
+    return this.#lanes.do({ scope, id: task.id }, () => this.#created(newTask(this.#scopes, scope, task)));
   }
 
   async delete(scope: Scope, taskId: string): Promise<'deleted' | 'not-found' | 'running'> {
     this.#open();
     const stored = this.#scopes.of(scope);
-    const outcome = await this.#tables.transaction((tables) => deleteTask(tables, stored, taskId));
-    if (outcome === 'deleted') this.wakeups.taskChanged({ scope, id: taskId });
+    const key = { scope, id: taskId };
+    const outcome = await this.#lanes.do(key, () =>
+      this.#tables.transaction((tables) => deleteTask(tables, stored, taskId)),
+    );
+    if (outcome === 'deleted') this.wakeups.taskChanged(key);
     return outcome;
   }
 
@@ -384,6 +398,7 @@ export class PostgresStorage implements TaskStorage {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#lanes.idle();
     await this.#connections.close();
   }
 

@@ -1,0 +1,26 @@
+import type { TaskKey } from '../task-storage.js';
+import { taskKeyText } from '../task-storage.js';
+
+/** Lets the calls to one task run in the order in which they came. Calls to other tasks do not wait. */
+export class TaskLanes {
+  /** The last call to each task that has one under way. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** Runs a call once the calls to its task before it have ended. */
+  do<R>(key: TaskKey, call: () => Promise<R>): Promise<R> {
+    const text = taskKeyText(key);
+    const before = this.#last.get(text);
+    const result = before === undefined ? call() : before.then(call, call);
+    this.#last.set(text, result);
+    const leave = () => {
+      if (this.#last.get(text) === result) this.#last.delete(text);
+    };
+    result.then(leave, leave);
+    return result;
+  }
+
+  /** Resolves once the calls that are under way have ended. */
+  async idle(): Promise<void> {
+    while (this.#last.size > 0) await Promise.allSettled(this.#last.values());
+  }
+}
