@@ -42,13 +42,17 @@ describe('parley serve --audit-file', () => {
 });
 
 describe('parley serve --secret-keys-file', () => {
-  it('encrypts credentials of webhooks in the storage', async () => {
+  it.each([
+    ['the flag', (keys: string) => ['--secret-keys-file', keys], {}],
+    ['A2A_SECRET_KEYS', () => [], { A2A_SECRET_KEYS: KEY }],
+  ])('or a variable encrypts credentials of webhooks in the storage: %s', async (_, moreFlags, env) => {
     const path = folder();
     const keys = join(path, 'keys');
     writeFileSync(keys, `${KEY}\n`);
+    const more = moreFlags(keys);
     const database = join(path, 'tasks.db');
-    const flags = ['--database', `sqlite:${database}`, '--secret-keys-file', keys];
-    await using agent = await ServedAgent.start(['serve', '--echo', ...flags]);
+    const flags = ['--database', `sqlite:${database}`, ...more];
+    await using agent = await ServedAgent.start(['serve', '--echo', ...flags], { env: { ...env } });
     const taskPushNotificationConfig = { url: 'https://receiver.example/', token: 'pl4nted-s3cret-token' };
     await rpc(agent.url, 'SendMessage', { message, configuration: { taskPushNotificationConfig } });
     await agent.running.stop();

@@ -103,6 +103,7 @@ export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { na
     [['serve', '--echo', '--chunk', ','], /--chunk goes with --exec/],
     [['serve', '--echo', '--port', '70000'], /--port is 0 to 65535/],
     [['serve', '--proxy', 'nowhere'], /--proxy takes an http or https URL/],
+    [['serve', '--proxy', 'http://127.0.0.1:1', '--host', '0.0.0.0'], /asks for no credential, and 0\.0\.0\.0/],
     [['serve', 'gone.ts'], /there is no module gone\.ts/],
     [['serve', '--echo', '--database', 'mysql://x'], /must be memory:, .*sqlite:/],
   ])('%j is a mistake that is explained', async (args, problem) => {

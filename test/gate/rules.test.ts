@@ -290,6 +290,22 @@ describe('HTTP Basic and certificates, which a browser sends for every page,', (
   });
 });
 
+describe('a refusal over HTTP+JSON', () => {
+  const { read } = hostOf({
+    agents: { '/agent': { agent, authenticator: tokens('right'), versions: ['1.0', '0.3'] } },
+  });
+
+  it.each([
+    ['/agent/v1/tasks/x', { 'a2a-version': '0.3' }, { code: expect.any(Number), message: expect.any(String) }],
+    ['/agent/v1/tasks/x', { 'a2a-version': '' }, { code: expect.any(Number), message: expect.any(String) }],
+    ['/agent/tasks/x', { 'a2a-version': '1.0' }, { error: { code: 401, status: 'UNAUTHENTICATED' } }],
+    ['/agent/v9/nothing', { 'a2a-version': '9.9' }, { error: { code: 401 } }],
+  ])('of %s with %o has the form of its version (Spec §11.6)', async (path, headers, body) => {
+    const answer = await read(path, 'wrong', headers);
+    expect([answer.status, await answer.json()]).toMatchObject([401, body]);
+  });
+});
+
 describe('an authenticator that fails', () => {
   it.each([
     [

@@ -6,7 +6,7 @@ import {
   DEFAULT_REQUEST_LIMITS,
 } from '../../packages/parley/src/bindings/http/binding-context.js';
 import type { Exchange, ExchangeResponse } from '../../packages/parley/src/bindings/http/exchange.js';
-import { httpJsonBinding, refusedHttpJson } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
+import { httpJsonBinding, httpJsonRefusals } from '../../packages/parley/src/bindings/http-json/http-json-binding.js';
 import { jsonRpcBinding, refusedJsonRpc } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-binding.js';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import type { WireCodec } from '../../packages/parley/src/codec/wire-codec.js';
@@ -75,7 +75,9 @@ export class BoundAgent {
         ? exchange
         : gated(exchange, { ...bound, ends, accessOf: () => ({ authenticator, refuse }) });
     this.jsonRpc = behindGate(jsonRpcBinding(bound, codecs), refusedJsonRpc);
-    this.rest = behindGate(httpJsonBinding(bound, codecs, REST_BASE), refusedHttpJson);
+    const { versionWhenAbsent } = bound;
+    const refused = httpJsonRefusals({ codecs, basePath: REST_BASE, versionWhenAbsent });
+    this.rest = behindGate(httpJsonBinding(bound, codecs, REST_BASE), refused);
   }
 
   /** A well-formed JSON-RPC call; `parts` may spoil it. */

@@ -4,6 +4,7 @@ import { createA2AHost } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
 import type { OpenApiDocument } from '../../packages/parley/src/openapi/document.js';
+import { toOpenApi30 } from '../../packages/parley/src/openapi/open-api-3-0.js';
 import { OPERATIONS } from '../../packages/parley/src/operations/operations.js';
 
 const authenticator = new BearerTokens([{ token: 'secret', subject: 'someone' }]);
@@ -110,7 +111,13 @@ describe('the description of an agent', () => {
 
   it('says who may call', async () => {
     const document = await read('/openapi.json');
-    expect(document.components.securitySchemes).toEqual({ known_bearer: { type: 'http', scheme: 'bearer' } });
+    expect(document.components.securitySchemes).toEqual({
+      known_bearer: { type: 'http', scheme: 'bearer' },
+      host_bearer: { type: 'http', scheme: 'bearer' },
+    });
+    expect(document.paths['/']?.get?.security).toEqual([{ host_bearer: [] }]);
+    expect(document.paths['/healthz']?.get).not.toHaveProperty('security');
+    expect(document.paths['/metrics']?.get?.security).toEqual([{ host_bearer: [] }]);
     expect(document.paths['/known/extendedAgentCard']?.get?.security).toEqual([{ known_bearer: [] }]);
     expect(document.paths['/known/tasks']?.get?.security).toEqual([{ known_bearer: [] }]);
     expect(document.paths['/known/tasks']?.get?.responses).toHaveProperty('401');
@@ -176,4 +183,18 @@ describe('/docs', () => {
     expect(text).toContain('&#60;b&#62;Bold&#60;/b&#62; at /');
     expect(text).not.toContain('<script');
   });
+});
+
+it('a certificate is needed in the description for 3.0, too, which has no word for it', () => {
+  const get = { operationId: 'x', tags: [], summary: 'x', responses: {}, security: [{ mtls: [] }] };
+  const document: OpenApiDocument = {
+    openapi: '3.1.1',
+    info: { title: 't', version: '1', description: 'd' },
+    tags: [],
+    paths: { '/x': { get } },
+    components: { schemas: {}, securitySchemes: { mtls: { type: 'mutualTLS' } } },
+  };
+  const { paths, components } = toOpenApi30(document);
+  expect(paths['/x']?.get?.security).toEqual([{ mtls: [] }]);
+  expect(components.securitySchemes?.mtls).toMatchObject({ type: 'http', scheme: 'certificate' });
 });

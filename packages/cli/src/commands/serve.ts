@@ -30,8 +30,12 @@ export async function run(invocation: Invocation): Promise<number> {
     if (settings.setting(name)?.source === 'flag' && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
   if (target !== undefined) {
-    const useless = PROTECTIONS.find((name) => settings.setting(name)?.source === 'flag');
-    if (useless !== undefined) throw usageError(`--${useless} does not go with --proxy, which passes all calls on`);
+    const useless = PROTECTIONS.find((name) => settings.setting(name) !== undefined);
+    if (useless !== undefined) {
+      const source = settings.setting(useless)?.source ?? 'flag';
+      const origin = source === 'flag' ? '' : ` (set by: ${source})`;
+      throw usageError(`--${useless}${origin} does not go with --proxy, which passes all calls on`);
+    }
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }

@@ -11,13 +11,13 @@ export interface OperatorFiles {
 }
 
 /**
- * Opens the files that the flags name.
+ * Opens the files that the flags name. Without a file of keys, `A2A_SECRET_KEYS` has the keys.
  * @throws CliError if a file cannot be read or written. It quotes nothing from a file of keys.
  */
 export async function operatorFiles(settings: Settings): Promise<OperatorFiles> {
   const keysPath = settings.text('secret-keys-file');
   const auditPath = settings.text('audit-file');
-  const secretKeys = keysPath === undefined ? undefined : secretKeysIn(keysPath);
+  const secretKeys = keysPath === undefined ? secretKeysOf(process.env.A2A_SECRET_KEYS) : secretKeysIn(keysPath);
   const audit = auditPath === undefined ? undefined : await auditIn(auditPath);
   return { ...(audit && { audit }), ...(secretKeys && { secretKeys }) };
 }
@@ -30,9 +30,18 @@ function secretKeysIn(path: string): readonly string[] {
   } catch (error) {
     throw usageError(`${path}: the keys cannot be read (${codeOf(error)})`, 'choose another --secret-keys-file');
   }
-  const keys = text.split(/[\s,]+/).filter((key) => key !== '');
+  const keys = keysOf(text);
   if (keys.length === 0) throw usageError(`${path} holds no key`, 'openssl rand -base64 32');
   return keys;
+}
+
+function secretKeysOf(variable: string | undefined): readonly string[] | undefined {
+  if (variable === undefined || variable.trim() === '') return undefined;
+  return keysOf(variable);
+}
+
+function keysOf(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((key) => key !== '');
 }
 
 async function auditIn(path: string): Promise<FileAuditLog> {

@@ -22,6 +22,10 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const { isLocalHost } = await import('parley-a2a/node');
   const isOpenToPages = !isLocalHost(place.host);
+  if (isOpenToPages && !settings.isOn('allow-anonymous')) {
+    const problem = `A proxy asks for no credential, and ${place.host} is reachable from other machines`;
+    throw usageError(`${problem}. --allow-anonymous serves it nevertheless`, 'leave out --host');
+  }
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const { host } = request.headers;
     // A page of another origin sends a host of its own (DNS rebinding). A request without a host comes from no browser.

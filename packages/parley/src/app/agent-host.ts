@@ -21,7 +21,7 @@ import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
 import type { LoadSignedCards } from './card-signing.js';
-import { type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
+import { type HostEndpoint, type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
 import { HostSender } from './host-sender.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
@@ -154,6 +154,8 @@ export class AgentHost {
       { metrics: this.#metrics?.requests, start, loadRates: this.#ratesOf(options), groupOf: this.#groupOf },
     );
     const figures = this.#metrics?.endpoint;
+    const own = hostAuthenticators(options.authenticator, this.#agents);
+    const accesses = new Map<string, HostEndpoint['access']>();
     const view: HostView = {
       mounts: this.#mounts,
       baseUrl: this.#baseUrl,
@@ -163,6 +165,7 @@ export class AgentHost {
       onceStarted: (exchange) => onceStarted(exchange, start),
       extensions,
       serves: (path) => this.#endpoints.has(path),
+      authenticatorsAt: (path) => authenticatorsOf(accesses.get(path)) ?? own,
       forwarding: options.forwarding,
       isCompressed: options.compression !== undefined,
       process: options.process,
@@ -175,8 +178,9 @@ export class AgentHost {
     if (figures !== undefined) {
       endpoints.push({ path: '/metrics', exchange: figures, access: metricsAccess, without: WITHOUT_FOR_PROBES });
     }
-    const own = hostAccess(options.authenticator, this.#agents);
-    for (const { path, exchange, access = own, refuse, around, without } of endpoints) {
+    for (const { path, access } of endpoints) accesses.set(path, access);
+    const ownAccess = hostAccess(own);
+    for (const { path, exchange, access = ownAccess, refuse, around, without } of endpoints) {
       const accessOf = access === 'open' || access === undefined ? undefined : () => access;
       const form = refuse ?? (typeof access === 'object' ? access.refuse : refusedPlain);
       const place = { accessOf, refusalOf: () => form, around, without };
@@ -184,7 +188,7 @@ export class AgentHost {
     }
     // The bindings answer every error themselves.
     const others = throughWay(way, this.#answer, {
-      accessOf: this.#accessOf(own),
+      accessOf: this.#accessOf(ownAccess),
       refusalOf: (request) => this.#mountOf(request)?.refusalOf(request) ?? refusedPlain,
       without: ['answered'],
     });
@@ -357,10 +361,22 @@ function urlBelow(base: string, path: string): string {
   return base === '' ? '' : `${base}${path}`;
 }
 
+/** The authenticators for endpoints of the host. */
+function hostAuthenticators(
+  given: Authenticator | undefined,
+  agents: readonly ServedAgent[],
+): readonly Authenticator[] {
+  return given === undefined ? [...new Set(agents.flatMap(({ authenticator }) => authenticator ?? []))] : [given];
+}
+
+/** The authenticators of an endpoint with a rule of its own. */
+function authenticatorsOf(access: HostEndpoint['access']): readonly Authenticator[] | undefined {
+  if (access === 'open') return [];
+  return access && [access.authenticator];
+}
+
 /** The rule for the endpoints of a host itself; `undefined` if neither the host nor an agent has an authenticator. */
-function hostAccess(given: Authenticator | undefined, agents: readonly ServedAgent[]): Access | undefined {
-  const ofAgents = agents.flatMap(({ authenticator }) => authenticator ?? []);
-  const authenticators = given === undefined ? [...new Set(ofAgents)] : [given];
+function hostAccess(authenticators: readonly Authenticator[]): Access | undefined {
   if (authenticators.length === 0) return undefined;
   return { authenticator: anyAuthenticator(authenticators), refuse: refusedPlain };
 }

@@ -5,6 +5,7 @@ import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-bind
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { isLegacy } from '../operations/versions.js';
+import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
 import { keptByBase } from './base-url.js';
 import type { LoadSignedCards } from './card-signing.js';
@@ -35,12 +36,7 @@ export interface AgentMountOptions {
 }
 
 /** The forms of a refusal, by what a request is for. */
-const REFUSALS: Readonly<Record<'jsonRpc' | 'httpJson' | 'plain', Access['refuse']>> = {
-  jsonRpc: refusedJsonRpc,
-  httpJson: async (refused) => (await httpJsonCode()).refusedHttpJson(refused),
-  plain: refusedPlain,
-};
-type RefusalForm = keyof typeof REFUSALS;
+type RefusalForm = 'jsonRpc' | 'httpJson' | 'plain';
 
 interface View {
   readonly card: AgentCard;
@@ -57,6 +53,7 @@ export class AgentMount {
   /** The newest first, whatever the order in the options. */
   readonly #versions: readonly ProtocolVersionName[];
   readonly #paths: MountPaths;
+  readonly #refusals: Readonly<Record<RefusalForm, Access['refuse']>>;
   /** By the form of a refusal. Absent: every caller is anonymous. */
   readonly #access: Readonly<Record<RefusalForm, Access>> | undefined;
   /** The agent as it stands under a base url. */
@@ -75,10 +72,12 @@ export class AgentMount {
       authenticator,
       refuse: isResource ? refusalsNaming(refuse, naming) : refuse,
     });
+    this.#refusals = { jsonRpc: refusedJsonRpc, httpJson: this.#httpJsonRefusal(), plain: refusedPlain };
+    const { jsonRpc, httpJson, plain } = this.#refusals;
     this.#access = authenticator && {
-      jsonRpc: accessWith(authenticator, REFUSALS.jsonRpc),
-      httpJson: accessWith(authenticator, REFUSALS.httpJson),
-      plain: accessWith(authenticator, REFUSALS.plain),
+      jsonRpc: accessWith(authenticator, jsonRpc),
+      httpJson: accessWith(authenticator, httpJson),
+      plain: accessWith(authenticator, plain),
     };
   }
 
@@ -115,7 +114,19 @@ export class AgentMount {
 
   /** The form in which a middleware refuses a request. */
   refusalOf(request: ExchangeRequest): Access['refuse'] {
-    return this.#isCard(request.path) ? refusedPlain : REFUSALS[this.#formOf(request)];
+    return this.#isCard(request.path) ? refusedPlain : this.#refusals[this.#formOf(request)];
+  }
+
+  /** Loads the code of HTTP+JSON with the first refusal. */
+  #httpJsonRefusal(): Access['refuse'] {
+    const refuse = new LoadedOnDemand(async () =>
+      (await httpJsonCode()).httpJsonRefusals({
+        codecs: this.#codecs('httpJson'),
+        basePath: this.#paths.httpJson,
+        versionWhenAbsent: this.bindingContext().versionWhenAbsent,
+      }),
+    );
+    return async (refused) => (await refuse.get())(refused);
   }
 
   #isCard(path: string): boolean {

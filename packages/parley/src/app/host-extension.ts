@@ -1,3 +1,4 @@
+import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
@@ -51,6 +52,8 @@ export interface HostView {
   readonly extensions: readonly HostExtension[];
   /** True if the host or one of its extensions serves a path of its own there. */
   readonly serves: (path: string) => boolean;
+  /** The authenticators of an endpoint of the host: any one is enough. Empty: all callers may use it. */
+  readonly authenticatorsAt: (path: string) => readonly Authenticator[];
   readonly forwarding: Forwarding | undefined;
   readonly isCompressed: boolean;
   readonly process: ProcessFigures | undefined;

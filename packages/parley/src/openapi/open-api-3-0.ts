@@ -6,7 +6,7 @@ import type { OpenApiDocument, Schema } from './document.js';
  */
 export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
   const { securitySchemes = {} } = document.components;
-  const known = Object.entries(securitySchemes).filter(([, { type }]) => type !== 'mutualTLS');
+  const known = Object.entries(securitySchemes).map(([name, scheme]) => [name, scheme30(scheme)] as const);
   const names = new Set(known.map(([name]) => name));
   const converted = withSchemas(
     { ...document, components: { schemas: document.components.schemas } },
@@ -18,6 +18,13 @@ export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
     openapi: '3.0.4',
     components: { ...components, ...(known.length > 0 && { securitySchemes: Object.fromEntries(known) }) },
   };
+}
+
+/** 3.0 has no mutual TLS. Without its scheme an operation would read as open, so that the challenge names it. */
+function scheme30(scheme: Schema): Schema {
+  if (scheme.type !== 'mutualTLS') return scheme;
+  const { type: _, description = 'A client certificate (mutual TLS).', ...more } = scheme;
+  return { type: 'http', scheme: 'certificate', description, ...more };
 }
 
 /** Converts the schemas inside a value, and leaves out requirements of schemes that are missing. */

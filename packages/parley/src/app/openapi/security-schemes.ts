@@ -9,7 +9,8 @@ export function describedSchemes(card: AgentCard, agent: string): Readonly<Recor
   return Object.fromEntries(schemes.map(([name, scheme]) => [operationId(agent, name), describedScheme(scheme)]));
 }
 
-function describedScheme(scheme: SecurityScheme): Schema {
+/** A scheme of a card as a document has it. */
+export function describedScheme(scheme: SecurityScheme): Schema {
   if ('apiKeySecurityScheme' in scheme) {
     const { location, name, ...about } = scheme.apiKeySecurityScheme;
     return { type: 'apiKey', in: location, name, ...about };

@@ -34,12 +34,46 @@ export function httpJsonBinding(endpoint: BindingContext, codecs: readonly WireC
   return (request) => answer({ endpoint, offer, routing, request });
 }
 
-/** The answer to a request that the gate of its host refuses. */
-export function refusedHttpJson({ request, error, challenges }: RefusedRequest): ExchangeResponse {
-  const call = new CallRecord('HTTP+JSON');
-  call.code = error.code;
-  const headers = { 'content-type': answerType(request, ''), ...refusalHeaders(error, challenges) };
-  return { status: httpStatus(error.code), headers, body: errorBody(error, undefined), call };
+/** The version of the binding that refusals read from a request: its codecs, and the version of a call without any. */
+export interface RefusalOptions {
+  readonly codecs: readonly WireCodec[];
+  /** The path of the interface url. */
+  readonly basePath: string;
+  readonly versionWhenAbsent: string;
+}
+
+/** Answers requests that the gate of the host refuses, in the form of the version that the request speaks. */
+export function httpJsonRefusals({ codecs, basePath, versionWhenAbsent }: RefusalOptions) {
+  const routing = new Routing(codecs, basePath);
+  const offer = { codecs: new Map(codecs.map((codec) => [codec.version, codec])) };
+  return ({ request, error, challenges }: RefusedRequest): ExchangeResponse => {
+    const call = new CallRecord('HTTP+JSON');
+    call.code = error.code;
+    const spoken = spokenCodec(request, { routing, offer, versionWhenAbsent });
+    const headers = {
+      'content-type': answerType(request, spoken?.version ?? ''),
+      ...refusalHeaders(error, challenges),
+    };
+    return { status: httpStatus(error.code), headers, body: errorBody(error, spoken), call };
+  };
+}
+
+/** The codec of the route that a request asks for, or else of the version that it names. */
+function spokenCodec(
+  request: ExchangeRequest,
+  {
+    routing,
+    offer,
+    versionWhenAbsent,
+  }: { readonly routing: Routing; readonly offer: Pick<Offer, 'codecs'>; readonly versionWhenAbsent: string },
+): WireCodec | undefined {
+  try {
+    const version = tryVersion(request, offer, versionWhenAbsent);
+    const asked = version instanceof A2AError ? undefined : version;
+    return routing.find(request.path, offer, asked)[0]?.codec ?? asked;
+  } catch {
+    return undefined;
+  }
 }
 
 interface HttpJsonCallOptions {
@@ -94,7 +128,7 @@ function bare(json: string): string {
 }
 
 /** Returns the error: an unknown route and a broken body are reported before a wrong version. */
-function tryVersion(request: ExchangeRequest, offer: Offer, whenAbsent: string): WireCodec | A2AError {
+function tryVersion(request: ExchangeRequest, offer: Pick<Offer, 'codecs'>, whenAbsent: string): WireCodec | A2AError {
   try {
     return chooseVersion(askedVersion(request), offer.codecs, whenAbsent);
   } catch (error) {

@@ -23,7 +23,7 @@ export class Routing {
    * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for a path of an older
    * version.
    */
-  find(path: string, offer: Offer, asked: WireCodec | undefined): readonly RouteMatch[] {
+  find(path: string, offer: Pick<Offer, 'codecs'>, asked: WireCodec | undefined): readonly RouteMatch[] {
     if (!path.startsWith(`${this.#base}/`)) return [];
     const segments = decode(path.slice(this.#base.length + 1));
     if (asked === undefined) return this.#firstMatch(this.#tables.keys(), segments);
