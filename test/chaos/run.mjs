@@ -1,13 +1,25 @@
 // Runs real replicas under load and faults, on real databases. Afterwards a checker proves that no promise was broken.
-// `npm run chaos` runs the long form with 200 faults. Options: --faults N, --seed N, --backends sqlite.
+// `npm run chaos` runs the long form with 200 faults. Options: --faults N, --seed N, --backends postgres,redis.
 // The last line is `N passed, N failed`.
 import { parseArgs } from 'node:util';
+import { hasProgram } from '../../scripts/debian-package.mjs';
 import { countLine, runVitest, sum } from '../../scripts/suites.mjs';
 
-/** The backends, each with the program that it needs. */
+/** The backends, each with the program that it needs. A file of SQLite has one replica, and no fault of its own. */
 const BACKENDS = {
   sqlite: undefined,
+  postgres: {
+    command: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb || command -v initdb'],
+    debianPackage: 'postgresql',
+    leftOut: 'Replicas under faults on PostgreSQL are',
+  },
+  redis: {
+    command: ['redis-server', '--version'],
+    debianPackage: 'redis-server',
+    leftOut: 'Replicas under faults on Redis are',
+  },
 };
+const CHOSEN = ['sqlite'];
 const LONG_FAULTS = 200;
 const SHORT_FAULTS = 10;
 
@@ -17,7 +29,9 @@ const { values } = parseArgs({
 const seed = values.seed ?? String(Date.now() % 1_000_000);
 const faults = values.faults ?? String(process.env.TEST_LONG ? LONG_FAULTS : SHORT_FAULTS);
 const results = [];
-for (const backend of values.backends?.split(',') ?? Object.keys(BACKENDS)) {
+for (const backend of values.backends?.split(',') ?? CHOSEN) {
+  const program = BACKENDS[backend];
+  if (program !== undefined && !(await hasProgram(program))) continue;
   process.stdout.write(
     `${backend}: ${faults} faults, again with --backends ${backend} --faults ${faults} --seed ${seed}\n`,
   );

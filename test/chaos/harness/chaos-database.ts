@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { SmallDisk } from '../../storage-faults/small-disk.js';
 import { PostgresServer } from '../../support/servers/postgres-server.js';
+import { RedisServer } from '../../support/servers/redis-server.js';
 import { until } from './monotonic.js';
 
 /** The database of a chaos run, with the faults that it can have. */
@@ -95,4 +97,36 @@ async function isAnswering(url: string): Promise<boolean> {
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+const SCRIPTS = new URL('../../../packages/parley/dist/store/redis/redis-scripts.js', import.meta.url).href;
+/** The server forces each write to the disk, and evicts nothing. */
+const REDIS_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
+
+/** A Redis that keeps its writes when it is killed. It is full when it has reached its limit of memory. */
+export async function redisDatabase(): Promise<ChaosDatabase> {
+  const server = await RedisServer.start(...REDIS_SETTINGS);
+  const { redisScripts } = (await import(/* @vite-ignore */ SCRIPTS)) as {
+    redisScripts: () => Readonly<Record<'accept' | 'append' | 'claim', { readonly sha: string }>>;
+  };
+  const { accept, append, claim } = redisScripts();
+  const configure = async (maxmemory: string) => {
+    const client = new Redis(server.url, { lazyConnect: true });
+    await client.config('SET', 'maxmemory', maxmemory);
+    client.disconnect();
+  };
+  return {
+    backend: 'redis',
+    url: server.url,
+    port: server.port,
+    urlThrough: (port) => server.url.replace(`:${server.port}`, `:${port}`),
+    requests: { accept: new RegExp(accept.sha), append: new RegExp(append.sha), claim: new RegExp(claim.sha) },
+    kill: () => server.kill(),
+    startAgain: () => server.startAgain(),
+    freeze: () => server.freeze(),
+    thaw: () => server.thaw(),
+    fill: () => configure('1mb'),
+    free: () => configure('0'),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }

@@ -1,6 +1,6 @@
-import type { Random } from '../../support/random.js';
+import { Random } from '../../support/random.js';
 import type { History } from '../checker/history.js';
-import { type ChaosDatabase, postgresDatabase, sqliteDatabase } from './chaos-database.js';
+import { type ChaosDatabase, postgresDatabase, redisDatabase, sqliteDatabase } from './chaos-database.js';
 import { Cluster, PUBLIC_URL } from './cluster.js';
 import { faultOrder, faultsOf } from './faults.js';
 import { HookReceiver } from './hook-receiver.js';
@@ -9,7 +9,7 @@ import { monotonic, pause, until } from './monotonic.js';
 import { openStorage, readJournals, readLogs, readQueues } from './read-history.js';
 import { Recorder } from './recorder.js';
 
-const CLIENTS = 10;
+const CLIENTS = 16;
 const REPLICAS = 3;
 /** Longest time from the last fault until everything has come to rest. */
 const REST_MS = 120_000;
@@ -20,7 +20,7 @@ export interface ChaosRun {
   readonly faults: number;
   /** For journals and files. */
   readonly folder: string;
-  readonly random: Random;
+  readonly seed: number;
   readonly tell: (line: string) => void;
 }
 
@@ -28,12 +28,21 @@ export interface ChaosRun {
 export async function runChaos(run: ChaosRun): Promise<History> {
   await using database = await databaseOf(run);
   await using hook = await HookReceiver.open();
-  const { folder, random, tell } = run;
+  const { folder, seed, tell } = run;
+  // The load makes as many choices as it has time for. The choices of the faults do not depend on them.
+  const random = new Random(seed);
   const recorder = new Recorder();
   const isFile = database.port === undefined;
   await using cluster = await Cluster.start(database, { count: isFile ? 1 : REPLICAS, folder, random });
   const thinkMs = run.faults > 50 ? 1_000 : 300;
-  const load = await Load.open({ url: PUBLIC_URL, fetch: cluster.fetch, recorder, random, webhook: hook.url, thinkMs });
+  const load = await Load.open({
+    url: PUBLIC_URL,
+    fetch: cluster.fetch,
+    recorder,
+    random: new Random(seed + 1),
+    webhook: hook.url,
+    thinkMs,
+  });
   const loading = load.run(CLIENTS);
   const faults = faultsOf(database);
   let number = 0;
@@ -70,6 +79,7 @@ export async function runChaos(run: ChaosRun): Promise<History> {
 async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase> {
   if (backend === 'sqlite') return sqliteDatabase(folder);
   if (backend === 'postgres') return postgresDatabase();
+  if (backend === 'redis') return redisDatabase();
   throw new Error(`there is no chaos on ${backend}`);
 }
 

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../support/random.js';
 import { checkHistory } from '../checker/check-history.js';
 import { violationLine } from '../checker/history.js';
 import { runChaos } from '../harness/run-chaos.js';
@@ -21,7 +20,7 @@ describe('replicas under load and faults', () => {
     `keep every promise on ${backend} through ${faults} faults (seed ${CHAOS_SEED})`,
     async () => {
       const folder = await mkdtemp(join(tmpdir(), `parley-chaos-${backend}-`));
-      const history = await runChaos({ backend, faults, folder, random: new Random(Number(CHAOS_SEED)), tell });
+      const history = await runChaos({ backend, faults, folder, seed: Number(CHAOS_SEED), tell });
       const violations = checkHistory(history).map(violationLine);
       const { logs, calls, runs, arrivals } = history;
       const events = logs.reduce((sum, { records }) => sum + records.length, 0);
