@@ -35,7 +35,8 @@ for (const backend of values.backends?.split(',') ?? CHOSEN) {
   process.stdout.write(
     `${backend}: ${faults} faults, again with --backends ${backend} --faults ${faults} --seed ${seed}\n`,
   );
-  const env = { CHAOS_BACKEND: backend, CHAOS_FAULTS: faults, CHAOS_SEED: seed };
+  const long = process.env.TEST_LONG === undefined ? {} : { TEST_LONG: process.env.TEST_LONG };
+  const env = { CHAOS_BACKEND: backend, CHAOS_FAULTS: faults, CHAOS_SEED: seed, ...long };
   results.push(await runVitest(['--config', 'test/chaos/vitest.config.ts'], env));
 }
 const counts = sum(results);

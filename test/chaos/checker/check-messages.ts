@@ -65,10 +65,11 @@ function checkMessage(
   return found;
 }
 
-/** The errors that a call of the load may get. A message or a cancel may meet the end of its task. */
+/** The errors that a call of the load may get, because its task has ended before. */
 const REFUSALS: Readonly<Partial<Record<ClientCall['operation'], RegExp>>> = {
   send: /^UNSUPPORTED_OPERATION/,
   stream: /^UNSUPPORTED_OPERATION/,
+  subscribe: /^UNSUPPORTED_OPERATION/,
   cancel: /^TASK_NOT_CANCELABLE/,
 };
 
