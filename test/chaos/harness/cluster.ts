@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { freePort } from '../../interop/example-server.js';
 import type { Random } from '../../support/random.js';
 import type { ReplicaLife } from '../checker/history.js';
@@ -42,7 +41,7 @@ export class Replica {
       name,
       database,
       publicUrl: PUBLIC_URL,
-      journal: join(folder, `${name}.jsonl`),
+      folder,
       port,
       clockShiftMs,
     });

@@ -8,7 +8,9 @@ const REST_MS = 20;
 export class DatabaseProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #forwards = new Set<() => void>();
   #isCut = false;
+  #isHeld = false;
   #wanted: { readonly pattern: RegExp; readonly lost: () => void } | undefined;
 
   private constructor(targetPort: number) {
@@ -34,6 +36,16 @@ export class DatabaseProxy implements AsyncDisposable {
 
   restore(): void {
     this.#isCut = false;
+  }
+
+  /** Holds the bytes for the database from now on. They arrive with `release`, also if their sender has given up. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const forward of this.#forwards) forward();
   }
 
   /**
@@ -63,41 +75,45 @@ export class DatabaseProxy implements AsyncDisposable {
   #connect(client: Socket, targetPort: number): void {
     if (this.#isCut) return void client.destroy();
     const target = connect({ port: targetPort, host: '127.0.0.1' });
+    let lost: (() => void) | undefined;
+    let held: Buffer[] = [];
+    const forward = () => {
+      for (const chunk of held) target.write(chunk);
+      held = [];
+      if (client.destroyed) target.end();
+    };
+    this.#forwards.add(forward);
     for (const socket of [client, target]) {
       socket.setNoDelay(true);
       this.#sockets.add(socket);
       socket.on('error', () => {});
-      socket.once('close', () => {
-        this.#sockets.delete(socket);
-        client.destroy();
-        target.destroy();
-      });
     }
-    let lost: (() => void) | undefined;
+    client.once('close', () => {
+      this.#sockets.delete(client);
+      // A network that holds bytes delivers them also for a sender that has given up.
+      if (held.length === 0) target.destroy();
+    });
+    target.once('close', () => {
+      this.#sockets.delete(target);
+      this.#forwards.delete(forward);
+      client.destroy();
+    });
     client.on('data', (chunk: Buffer) => {
       if (this.#wanted?.pattern.test(chunk.toString('latin1'))) {
         lost = this.#wanted.lost;
         this.#wanted = undefined;
       }
-      if (!target.write(chunk)) {
-        client.pause();
-        target.once('drain', () => client.resume());
-      }
+      if (this.#isHeld) held.push(chunk);
+      else target.write(chunk);
     });
     target.on('data', (chunk: Buffer) => {
-      if (lost !== undefined) {
-        const done = lost;
-        lost = () => {};
-        setTimeout(() => {
-          client.destroy();
-          done();
-        }, REST_MS);
-        return;
-      }
-      if (!client.write(chunk)) {
-        target.pause();
-        client.once('drain', () => target.resume());
-      }
+      if (lost === undefined) return void client.write(chunk);
+      const done = lost;
+      lost = () => {};
+      setTimeout(() => {
+        client.destroy();
+        done();
+      }, REST_MS);
     });
   }
 }

@@ -44,6 +44,14 @@ const cutFromAll: Fault = async ({ cluster, random }) => {
   for (const { proxy } of cluster.replicas) proxy?.restore();
 };
 
+/** Requests arrive late: after other replicas have taken the turns over. */
+const delayed: Fault = async ({ cluster, random }) => {
+  const { proxy } = cluster.pick();
+  proxy?.hold();
+  await pause(LEASE_MS + random.below(LEASE_MS));
+  proxy?.release();
+};
+
 function answerLost(operation: 'accept' | 'append' | 'claim'): Fault {
   return async ({ cluster }) => {
     const pattern = cluster.database.requests?.[operation];
@@ -113,6 +121,7 @@ const ALWAYS: Readonly<Record<string, Fault>> = {
 const OVER_TCP: Readonly<Record<string, Fault>> = {
   'connection to the database cut': cut,
   'all connections to the database cut': cutFromAll,
+  'requests to the database delayed past the lease': delayed,
   'database killed': databaseKilled,
   'database frozen': databaseFrozen,
 };

@@ -1,5 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ReplicaLife } from '../checker/history.js';
 import { monotonic } from './monotonic.js';
@@ -14,7 +16,8 @@ export interface ReplicaSettings {
   readonly name: string;
   readonly database: string;
   readonly publicUrl: string;
-  readonly journal: string;
+  /** For its journal and its log. */
+  readonly folder: string;
   readonly port: number;
   /** Shift of its wall clock. */
   readonly clockShiftMs: number;
@@ -39,18 +42,17 @@ export class ReplicaProcess {
 
   /** Resolves when it listens. Rejects if it ends before. */
   static async start(settings: ReplicaSettings): Promise<ReplicaProcess> {
-    const { name, database, publicUrl, journal, port, clockShiftMs } = settings;
+    const { name, database, publicUrl, folder, port, clockShiftMs } = settings;
+    const journal = join(folder, `${name}.jsonl`);
+    const logPath = join(folder, `${name}.log`);
+    await using log = await open(logPath, 'a');
     const child = fork(SCRIPT, [name, String(port), journal], {
       execArgv: ['--import', CLOCK],
       env: { ...process.env, DATABASE_URL: database, PUBLIC_URL: publicUrl, CLOCK_SHIFT_MS: String(clockShiftMs) },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'ignore', log.fd, 'ipc'],
     });
     const end = () => void child.kill('SIGKILL');
     process.once('exit', end);
-    let output = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-4_000);
-    });
     const ended = once(child, 'exit').then(([code, signal]) => {
       process.off('exit', end);
       return (code ?? signal) as number | NodeJS.Signals;
@@ -58,7 +60,8 @@ export class ReplicaProcess {
     const timer = setTimeout(end, START_MS);
     await Promise.race([
       once(child, 'message'),
-      ended.then((how) => {
+      ended.then(async (how) => {
+        const output = (await readFile(logPath, 'utf8')).slice(-4_000);
         throw new Error(`replica ${name} ended with ${how} before it listened:\n${output}`);
       }),
     ]).finally(() => clearTimeout(timer));
