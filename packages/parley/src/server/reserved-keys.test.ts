@@ -84,3 +84,56 @@ it('gives the key back if the agent refuses the message', async () => {
   await replicas.clock.settle();
   expect(answered.reply?.parts).toEqual([{ text: 'welcome' }]);
 });
+
+/** An agent that makes a task of each message, once it is let go on. */
+function slowTasks() {
+  const runs: (() => void)[] = [];
+  const agent: AgentExecutor = {
+    replies: 'either',
+    async execute(_context, events) {
+      await new Promise<void>((resolve) => void runs.push(resolve));
+      await events.complete(`run ${runs.length}`);
+    },
+  };
+  return { agent, runs };
+}
+
+it('answers like another process that has stored a task for the message meanwhile', async () => {
+  const replicas = new Replicas();
+  const { agent, runs } = slowTasks();
+  const [one, other] = await replicas.two(agent);
+  const here = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  one.client.isCutOff = true;
+  await replicas.clock.advance(20_000);
+  const there = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  runs[1]?.();
+  await replicas.clock.settle();
+  one.client.isCutOff = false;
+  runs[0]?.();
+  await replicas.clock.advance(1_000);
+  expect(there.task?.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(here.task).toEqual(there.task);
+  expect(runs).toHaveLength(2);
+});
+
+it('waits for another process that answers the message meanwhile', async () => {
+  const replicas = new Replicas();
+  const { agent, runs } = slowTasks();
+  const [one, other] = await replicas.two(agent);
+  const here = new Sent(one.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  one.client.isCutOff = true;
+  await replicas.clock.advance(20_000);
+  const there = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+  await replicas.clock.settle();
+  one.client.isCutOff = false;
+  runs[0]?.();
+  await replicas.clock.advance(1_000);
+  expect([here.settled, there.settled]).toEqual([false, false]);
+  runs[1]?.();
+  await replicas.clock.advance(1_000);
+  expect(there.task?.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(here.task).toEqual(there.task);
+});

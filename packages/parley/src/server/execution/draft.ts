@@ -20,7 +20,15 @@ export interface Draft {
 /** The outcome of a draft's first event: a direct message, or the claim of a new task. */
 export type Opening = { readonly reply: Message } | { readonly claim: Claim };
 
-/** Stores the task of a draft and claims its turn. Rejects if the storage fails. */
+/** Another process answers the message of a draft, or has answered it. */
+export class OvertakenDraftError extends Error {
+  override readonly name = 'OvertakenDraftError';
+}
+
+/**
+ * Stores the task of a draft and claims its turn.
+ * @throws StorageError if the storage fails; OvertakenDraftError if the reservation of the message is lost.
+ */
 export async function storeDraft({ storage, lease, limits }: EngineContext, draft: Draft): Promise<Claim> {
   const { scope, message, caller, task, pushConfig, idempotency } = draft;
   const outcome = await storage.accept({
@@ -33,6 +41,9 @@ export async function storeDraft({ storage, lease, limits }: EngineContext, draf
     ...(idempotency && { idempotency }),
     waitingLimit: limits.waitingMessages,
   });
+  if (outcome.kind === 'reserved' || outcome.kind === 'repeated') {
+    throw new OvertakenDraftError('Another process answers the same message');
+  }
   if (outcome.kind !== 'accepted' || !outcome.claim) throw new Error(`A new task was not accepted: ${outcome.kind}`);
   return outcome.claim;
 }

@@ -27,6 +27,7 @@ import type {
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
+import { OvertakenDraftError } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
@@ -278,7 +279,22 @@ export class MessageIntake {
     }
   }
 
+  /** A process that has lost its reservation answers with the outcome of the process that has it now. */
   async #recallOrDecide(
+    envelope: Envelope,
+    task: Task & { readonly contextId: string },
+    key: IdempotencyKey,
+  ): Promise<Submission> {
+    for (;;) {
+      try {
+        return await this.#recallOrDecideNow(envelope, task, key);
+      } catch (error) {
+        if (!(error instanceof OvertakenDraftError)) throw error;
+      }
+    }
+  }
+
+  async #recallOrDecideNow(
     envelope: Envelope,
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,
