@@ -31,6 +31,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   'db migrate': () => import('./commands/db.js').then(({ migrate }) => ({ run: migrate })),
   'db vacuum': () => import('./commands/db.js').then(({ vacuum }) => ({ run: vacuum })),
   'db retention': () => import('./commands/db.js').then(({ retention }) => ({ run: retention })),
+  'db copy': () => import('./commands/db-copy.js'),
   'config show': () => import('./commands/config-show.js'),
   'config trust': () => import('./commands/config-trust.js').then(({ trust }) => ({ run: trust })),
   'config untrust': () => import('./commands/config-trust.js').then(({ untrust }) => ({ run: untrust })),

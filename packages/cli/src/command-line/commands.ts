@@ -115,6 +115,13 @@ export const COMMANDS: readonly Command[] = [
     example: 'parley db retention --finished 7d --database sqlite:./data/parley.db',
   },
   {
+    path: 'db copy',
+    summary: 'Copy all tasks of a database into an empty one; no server may use either',
+    args: '<from> <to>',
+    flags: ['resume'],
+    example: 'parley db copy sqlite:./data/parley.db postgres://parley@localhost/parley',
+  },
+  {
     path: 'config show',
     summary: 'Show every setting with its source',
     flags: [],

@@ -170,6 +170,7 @@ export const FLAGS = {
   quiet: onOff('log errors only'),
   finished: text('duration', 'delete tasks that ended longer ago', { builtIn: '30d' }),
   'event-log': text('duration', 'delete event logs of tasks that ended longer ago', { builtIn: '1h' }),
+  resume: onOff('go on with a copy that was interrupted'),
   'dry-run': onOff('show the changes without making them'),
 } as const satisfies Readonly<Record<string, Flag>>;
 

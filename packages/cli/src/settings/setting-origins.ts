@@ -108,6 +108,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   quiet: 'anywhere',
   finished: 'trusted',
   'event-log': 'trusted',
+  resume: 'command line',
   'dry-run': 'anywhere',
 };
 

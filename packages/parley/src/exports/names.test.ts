@@ -156,6 +156,7 @@ const NAMES = {
     'StorageError',
     'TaskBuilder',
     'TaskStoreError',
+    'copyStorage',
     'openStorage',
     'scopedTasks',
   ],

@@ -1,13 +1,16 @@
+import type { CopiedCounts } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { ScopedTasks } from '../store/scoped-tasks.js';
 import type { Scope, TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { CopyStorageOptions } from './copy-storage.js';
 import { systemClock, systemIds } from './runtime.js';
 
 export { OptionsError } from '../errors/options-error.js';
 export { StorageError } from '../errors/storage-error.js';
 export { TaskStoreError, type TaskStoreRefusal } from '../errors/task-store-error.js';
+export type { CopiedCounts } from '../store/copy-tasks.js';
 export { MemoryStorage, type MemoryStorageOptions } from '../store/memory/memory-storage.js';
 export type {
   DeliveryClaim,
@@ -65,10 +68,12 @@ export type {
   TaskStorage,
 } from '../store/task-storage.js';
 export type { TaskStore, TaskStoreFilter } from '../store/task-store.js';
+export type { TransferCounts } from '../store/task-transfer.js';
 export type { WakeupListener, Wakeups } from '../store/wakeups.js';
 export { LogRecord, type LogRecordExtras } from '../task/log-record.js';
 export { type StatusAndMetadata, TaskBuilder } from '../task/task-builder.js';
 export type { TaskExtent } from '../task/trim-task.js';
+export type { CopyStorageOptions } from './copy-storage.js';
 
 /**
  * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or
@@ -83,6 +88,12 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
   }
   const { openSqliteStorage } = await import('./sqlite.js');
   return openSqliteStorage({ ...options, path: database.path, durability: database.durability });
+}
+
+/** Copies the tasks of one database into another one. See `CopyStorageOptions`. */
+export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
+  const { copyStorage: copy } = await import('./copy-storage.js');
+  return copy(options);
 }
 
 /** A storage, and whose tasks: by default those that anonymous callers have at the agent under `/`. */

@@ -85,7 +85,7 @@ export function putSnapshot(
 }
 
 /** Counts one task more in a context, which may be new. */
-function joinContext({ sql, counters }: WriteTables, scope: number, id: string): number {
+export function joinContext({ sql, counters }: WriteTables, scope: number, id: string): number {
   const number = counters.nextContext();
   const isNew = sql.run('INSERT OR IGNORE INTO context VALUES (?, ?, ?, 1)', scope, id, number) === 1;
   if (isNew) return number;

@@ -1,0 +1,50 @@
+import { OptionsError } from '../errors/options-error.js';
+import { type CopiedCounts, copyTasks } from '../store/copy-tasks.js';
+import { parseDatabaseUrl } from '../store/database-url.js';
+import type { TaskTransfer } from '../store/task-transfer.js';
+
+/** Options of a copy between two databases. */
+export interface CopyStorageOptions {
+  /** The database url of the source, which does not change. */
+  readonly from: string;
+  /** The database url of the target. It must be empty, or new. */
+  readonly to: string;
+  /** Goes on with a copy that was interrupted: tasks that are there already stay as they are. */
+  readonly resume?: boolean;
+  /** Hears the number of tasks that were copied, and of all tasks. */
+  readonly onProgress?: (tasks: number, all: number) => void;
+}
+
+/**
+ * Copies all tasks of a database into another one, with their logs, waiting turns, push configurations and idempotency
+ * keys. Compares the numbers at the end. No server may use either database.
+ * @throws OptionsError for a url that names no database to copy, StorageError if a server uses one of them, the target
+ * is not empty, or the copy is not whole.
+ */
+export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
+  const { from, to, ...others } = options;
+  if (from === to) throw new OptionsError('Copy', ['needs two different databases']);
+  const source = await openTransfer(from, 'source');
+  try {
+    const target = await openTransfer(to, 'target');
+    try {
+      return await copyTasks({ from: source, to: target, ...others });
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function openTransfer(url: string, role: 'source' | 'target'): Promise<TaskTransfer> {
+  const database = parseDatabaseUrl(url);
+  switch (database.backend) {
+    case 'sqlite': {
+      const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');
+      return SqliteTransfer.open(database.path, role);
+    }
+    case 'memory':
+      throw new OptionsError('Copy', ['memory: belongs to a process and cannot be copied']);
+  }
+}

@@ -1,0 +1,101 @@
+import { StorageError } from '../../errors/storage-error.js';
+import { ShapedTask } from '../../task/shaped-task.js';
+import type {
+  CopiedKey,
+  CopiedPushConfig,
+  CopiedRecord,
+  CopiedTask,
+  CopiedTurn,
+  TransferCounts,
+} from '../task-transfer.js';
+import type { ReadTables } from './read-tables.js';
+import { wholeTask } from './read-task.js';
+import { OF_TASK, SEQ_OF_KEY } from './record-keys.js';
+import { stateOfNumber } from './state-numbers.js';
+import { TASK_COLUMNS, type TaskRow } from './task-texts.js';
+
+/** The columns of a task that its readers do not need. */
+interface OtherColumns {
+  readonly pk: number;
+  readonly agent: string;
+  readonly tenant: string;
+  readonly owner: string | null;
+  readonly state: number;
+  readonly floor: number;
+  readonly turns: number;
+  readonly began: number;
+}
+
+const COUNTS = `SELECT (SELECT count(*) FROM task) AS tasks, (SELECT count(*) FROM task_record) AS records,
+  (SELECT count(*) FROM execution) AS turns, (SELECT count(*) FROM push_config) AS pushConfigs,
+  (SELECT count(*) FROM idempotency WHERE node IS NULL) AS keys`;
+const NEXT_TASKS = `SELECT t.pk, a.name AS agent, s.tenant, s.owner, t.state, t.floor, t.turns, t.began FROM task t
+  JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk > ? ORDER BY t.pk LIMIT 100`;
+const TASK = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
+  LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE t.pk = ?`;
+const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${OF_TASK} ORDER BY key`;
+const TURNS = `SELECT turn, attempt, hand_overs AS handOvers, message, caller, checkpoint, cancel FROM execution
+  WHERE task = ? ORDER BY turn`;
+const CONFIGS = `SELECT c.id, c.config, d.position, d.attempts, d.due AS dueAt, d.status AS lastStatus, d.parked
+  FROM push_config c JOIN push_delivery d ON d.task = c.task AND d.config = c.id WHERE c.task = ? ORDER BY d.pk`;
+const KEYS = `SELECT a.name AS agent, s.tenant, s.owner, i.key, i.digest, i.expires AS expiresAt, i.task AS taskId,
+  i.turn, i.reply FROM idempotency i JOIN scope s ON s.pk = i.scope JOIN agent a ON a.pk = s.agent
+  WHERE i.node IS NULL ORDER BY i.expires`;
+
+/** Counts the rows of a file. */
+export function countCopies(tables: ReadTables): TransferCounts {
+  const { tasks = 0, records = 0, turns = 0, pushConfigs = 0, keys = 0 } = tables.get<TransferCounts>(COUNTS) ?? {};
+  return { tasks, records, turns, pushConfigs, keys };
+}
+
+/** Reads all tasks, oldest first. */
+export function* copiedTasks(tables: ReadTables): Generator<CopiedTask> {
+  for (let last = 0; ; ) {
+    const rows = tables.all<OtherColumns>(NEXT_TASKS, last);
+    for (const row of rows) yield copiedTask(tables, row);
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end.pk;
+  }
+}
+
+/** Reads all keys whose outcome is known, those first that expire first. */
+export function* copiedKeys(tables: ReadTables): Generator<CopiedKey> {
+  type Row = Omit<CopiedKey, 'scope'> & { readonly agent: string; readonly tenant: string; readonly owner: string };
+  for (const { agent, tenant, owner, ...key } of tables.each<Row>(KEYS)) {
+    yield { scope: { agent, tenant, owner }, ...key };
+  }
+}
+
+function copiedTask(tables: ReadTables, columns: OtherColumns): CopiedTask {
+  const { pk, agent, tenant, owner, state, floor, turns, began } = columns;
+  try {
+    const row = tables.row<TaskRow>(TASK, pk);
+    if (row === undefined) throw new Error('The row is gone');
+    const [, endedAt, statusTime, id, contextId, seq, epoch, createdAt, , , status, metadata] = row;
+    const { history, artifacts } = ShapedTask.textsOf(wholeTask(tables, row));
+    return {
+      scope: { agent, tenant, owner },
+      id,
+      contextId,
+      state: stateOfNumber(state),
+      statusTime,
+      createdAt,
+      endedAt,
+      seq,
+      floor,
+      epoch,
+      turnCount: turns,
+      lastTurn: began,
+      status,
+      metadata,
+      history: history ?? null,
+      artifacts: artifacts ?? null,
+      records: tables.all<CopiedRecord>(RECORDS, pk, pk),
+      turns: tables.all<CopiedTurn>(TURNS, pk),
+      pushConfigs: tables.all<CopiedPushConfig>(CONFIGS, pk),
+    };
+  } catch (cause) {
+    throw new StorageError(`Task number ${pk} cannot be read: restore a copy of the file`, { cause });
+  }
+}

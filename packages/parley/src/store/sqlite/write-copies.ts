@@ -1,0 +1,88 @@
+import type { CopiedKey, CopiedTask } from '../task-transfer.js';
+import { KEY_BYTES } from './counters.js';
+import { joinContext } from './insert-task.js';
+import { RECORD_KEY } from './record-keys.js';
+import { stateNumber } from './state-numbers.js';
+import type { WriteTables } from './write-tables.js';
+
+/** Writes a task, unless its scope has one of this id. True if it was written. */
+export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
+  const { sql, heads, counters } = tables;
+  const { agent, tenant, owner } = copy.scope;
+  const scopePk = heads.scopeOf([agent, tenant, owner]);
+  if (sql.get('SELECT 1 FROM task WHERE id = ? AND scope = ?', copy.id, scopePk) !== undefined) return false;
+  const pk = counters.nextTask();
+  const agentPk = heads.agentOf(agent);
+  const state = stateNumber(copy.state);
+  sql.run(
+    'INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?)',
+    pk,
+    agentPk,
+    copy.id,
+    scopePk,
+    copy.contextId === null ? null : joinContext(tables, scopePk, copy.contextId),
+    copy.contextId,
+    state,
+    copy.statusTime,
+    copy.createdAt,
+    copy.seq,
+    copy.floor,
+    copy.epoch,
+    copy.turnCount,
+    copy.lastTurn,
+    copy.endedAt,
+    copy.status,
+    copy.metadata,
+    writeRecords(tables, pk, copy.records),
+  );
+  counters.countTask(scopePk, state, 1);
+  const { seq, status, metadata, history, artifacts } = copy;
+  sql.run('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?)', pk, seq, status, metadata, history, artifacts);
+  for (const [at, turn] of copy.turns.entries()) {
+    sql.run(
+      'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      pk,
+      turn.turn,
+      counters.nextPlace(),
+      at === 0 ? 1 : 0,
+      turn.attempt,
+      turn.message,
+      turn.caller,
+      turn.checkpoint,
+      turn.cancel,
+      turn.handOvers,
+    );
+  }
+  for (const { id, config, position, dueAt, attempts, lastStatus, parked } of copy.pushConfigs) {
+    sql.run('INSERT INTO push_config VALUES (?, ?, ?)', pk, id, config);
+    const insert = 'INSERT INTO push_delivery VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL)';
+    sql.run(insert, pk, agentPk, id, position, dueAt, attempts, lastStatus, parked);
+  }
+  return true;
+}
+
+/** Writes a key with its outcome, unless the scope has this key. */
+export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey): void {
+  const { scope, key, expiresAt, digest, taskId, turn, reply } = copy;
+  const row = sql.get<{ readonly bytes: number }>(
+    `INSERT OR IGNORE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL) RETURNING ${KEY_BYTES} AS bytes`,
+    heads.scopeOf([scope.agent, scope.tenant, scope.owner]),
+    key,
+    expiresAt,
+    digest,
+    taskId,
+    turn,
+    reply,
+  );
+  if (row !== undefined) counters.changeRemembered(1, row.bytes);
+}
+
+/** Returns about what the records take. */
+function writeRecords({ sql }: WriteTables, pk: number, records: CopiedTask['records']): number {
+  let bytes = 0;
+  for (const { seq, turn, event, history, metadata } of records) {
+    sql.run(`INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`, pk, seq, turn, event, history, metadata);
+    bytes += event.length + (history?.length ?? 0) + (metadata?.length ?? 0);
+  }
+  return bytes;
+}

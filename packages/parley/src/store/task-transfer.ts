@@ -1,0 +1,104 @@
+import type { TaskState } from '../model/task-state.js';
+import type { Scope } from './task-storage.js';
+
+/** A record of a log. `event`, `history` and `metadata` are JSON. */
+export interface CopiedRecord {
+  readonly seq: number;
+  readonly turn: number;
+  readonly event: string;
+  readonly history: string | null;
+  readonly metadata: string | null;
+}
+
+/** A turn that waits. Turns that ran in a process that has ended wait as well. All but the numbers is JSON. */
+export interface CopiedTurn {
+  readonly turn: number;
+  /** Count of the attempts in which its agent began. */
+  readonly attempt: number;
+  readonly handOvers: number;
+  readonly message: string;
+  readonly caller: string;
+  readonly checkpoint: string | null;
+  readonly cancel: string | null;
+}
+
+/** A push configuration with its queue of deliveries. `config` is JSON. */
+export interface CopiedPushConfig {
+  readonly id: string;
+  readonly config: string;
+  readonly position: number;
+  readonly attempts: number;
+  readonly dueAt: number | null;
+  readonly lastStatus: number | null;
+  readonly parked: string | null;
+}
+
+/**
+ * A task with all that hangs on it. Members of the task are JSON, as they stand after its last record. Times are ms
+ * since the epoch. Nothing in it is held by a node.
+ */
+export interface CopiedTask {
+  readonly scope: Scope;
+  readonly id: string;
+  readonly contextId: string | null;
+  readonly state: TaskState;
+  readonly statusTime: number;
+  readonly createdAt: number;
+  /** The time at which it reached a terminal state. */
+  readonly endedAt: number | null;
+  readonly seq: number;
+  /** Sequence number of the first record that is kept. */
+  readonly floor: number;
+  readonly epoch: number;
+  /** Count of turns that were accepted. */
+  readonly turnCount: number;
+  /** The last turn that its records name. */
+  readonly lastTurn: number;
+  readonly status: string;
+  readonly metadata: string | null;
+  readonly history: string | null;
+  readonly artifacts: string | null;
+  readonly records: readonly CopiedRecord[];
+  /** In their order. */
+  readonly turns: readonly CopiedTurn[];
+  readonly pushConfigs: readonly CopiedPushConfig[];
+}
+
+/** An idempotency key with its outcome: a task and a turn, or a reply as JSON. */
+export interface CopiedKey {
+  readonly scope: Scope;
+  readonly key: string;
+  readonly digest: string;
+  /** ms since the epoch. */
+  readonly expiresAt: number;
+  readonly taskId: string | null;
+  readonly turn: number | null;
+  readonly reply: string | null;
+}
+
+/** The content of a storage in numbers. */
+export interface TransferCounts {
+  readonly tasks: number;
+  readonly records: number;
+  readonly turns: number;
+  readonly pushConfigs: number;
+  /** Idempotency keys whose outcome is known. */
+  readonly keys: number;
+}
+
+/**
+ * A storage that no server uses, as one end of a copy. Opening it fails while a server uses the storage, and keeps
+ * servers away as far as the backend can.
+ * Methods reject with StorageError.
+ */
+export interface TaskTransfer {
+  counts(): Promise<TransferCounts>;
+  /** All tasks, oldest first. One task at a time is in memory. */
+  tasks(): AsyncIterable<CopiedTask>;
+  keys(): AsyncIterable<CopiedKey>;
+  /** Writes tasks in one transaction. Leaves out those that are there. Resolves to the count of written tasks. */
+  putTasks(tasks: readonly CopiedTask[]): Promise<number>;
+  /** Writes keys in one transaction. Leaves out those that are there. */
+  putKeys(keys: readonly CopiedKey[]): Promise<void>;
+  close(): Promise<void>;
+}
