@@ -19,7 +19,7 @@ export interface CopyWorld {
   target(): Promise<CopyEnd>;
 }
 
-/** What a webhook has received, by the position of the event. */
+/** A webhook that fails until it is told to answer. */
 class Webhook implements AsyncDisposable {
   answers = false;
   readonly texts: string[] = [];

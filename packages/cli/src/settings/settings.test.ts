@@ -3,7 +3,18 @@ import { FLAG_NAMES, flagOf, variableOf } from '../command-line/flags.js';
 import { CREDENTIAL_FLAGS, SETTING_ORIGINS } from './setting-origins.js';
 import { durationOf, Settings } from './settings.js';
 
-const COMMAND_LINE_ONLY = ['config', 'help', 'version', 'text', 'file', 'data', 'media-type', 'stream', 'expires'];
+const COMMAND_LINE_ONLY = [
+  'config',
+  'help',
+  'version',
+  'text',
+  'file',
+  'data',
+  'media-type',
+  'stream',
+  'expires',
+  'resume',
+];
 
 describe('variables', () => {
   it.each(FLAG_NAMES.filter((name) => !COMMAND_LINE_ONLY.includes(name)))('set --%s', (name) => {

@@ -18,8 +18,8 @@ export interface CopyStorageOptions {
 /**
  * Copies all tasks of a database into another one, with their logs, waiting turns, push configurations and idempotency
  * keys. Compares the numbers at the end. No server may use either database.
- * @throws OptionsError for a url that names no database to copy, StorageError if a server uses one of them, the target
- * is not empty, or the copy is not whole.
+ * @throws OptionsError for a url that names no database to copy. StorageError if a server uses one of them, if the
+ * target is not empty, or if the copy is not whole.
  */
 export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
   const { from, to, ...others } = options;
@@ -39,12 +39,9 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
 
 async function openTransfer(url: string, role: 'source' | 'target'): Promise<TaskTransfer> {
   const database = parseDatabaseUrl(url);
-  switch (database.backend) {
-    case 'sqlite': {
-      const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');
-      return SqliteTransfer.open(database.path, role);
-    }
-    case 'memory':
-      throw new OptionsError('Copy', ['memory: belongs to a process and cannot be copied']);
+  if (database.backend === 'sqlite') {
+    const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');
+    return SqliteTransfer.open(database.path, role);
   }
+  throw new OptionsError('Copy', [`${database.backend}: cannot be copied`]);
 }
