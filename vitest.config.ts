@@ -26,6 +26,7 @@ export default defineConfig({
       'test/balancers/**',
       'test/postgres/**',
       'test/chaos/runs/**',
+      'test/replicas/**',
     ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 20_000,

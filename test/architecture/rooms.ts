@@ -96,6 +96,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'secrets',
       'openapi',
       'codec',
+      'store/rate-counters',
       'store/sealed-storage',
       'store/task-storage',
       'store/task-store',

@@ -210,7 +210,7 @@ export class AgentHost {
   }
 
   /** Loads the rates of the host and its agents once; `undefined` if there are none. */
-  #ratesOf({ rateLimit, clock, logger }: AgentHostOptions): LoadRates | undefined {
+  #ratesOf({ rateLimit, storage, clock, logger }: AgentHostOptions): LoadRates | undefined {
     const hasRates =
       rateLimit !== undefined || this.#agents.some(({ ratePerPrincipal }) => ratePerPrincipal !== undefined);
     if (!hasRates) return undefined;
@@ -225,6 +225,7 @@ export class AgentHost {
         agentRate,
         groupOf: this.#groupOf,
         reached: this.#reached,
+        counters: storage.rateCounters,
         clock,
         logger,
       });

@@ -24,6 +24,7 @@ export type {
   HeldDelivery,
   PushDeliveries,
 } from '../store/push-deliveries.js';
+export type { RateAsk, RateCounters, RateGrant } from '../store/rate-counters.js';
 export type { ReleaseHow } from '../store/rules/turn-lease.js';
 export {
   type NewTask,

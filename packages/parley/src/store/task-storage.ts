@@ -7,6 +7,7 @@ import type { LogRecord } from '../task/log-record.js';
 import type { TaskTexts } from '../task/shaped-task.js';
 import type { CallerContext } from './caller-context.js';
 import type { PushDeliveries } from './push-deliveries.js';
+import type { RateCounters } from './rate-counters.js';
 import type { ReleaseHow } from './rules/turn-lease.js';
 import type { Wakeups } from './wakeups.js';
 
@@ -385,6 +386,9 @@ export interface TaskStorage extends PushDeliveries {
    * be claimed, and requests to cancel. A shared storage publishes the appends of turns as well.
    */
   readonly wakeups: Wakeups;
+
+  /** Counters of rates for all processes on the storage. Absent: each process counts by itself. */
+  readonly rateCounters?: RateCounters;
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome>;
   append(append: Append): Promise<AppendOutcome>;

@@ -3,11 +3,13 @@ import type { RefusedRequest } from '../../bindings/http/answer-call.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { RateCounters } from '../../store/rate-counters.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 import { DEFAULT_RATE_KEYS, type RateLimitOptions, ratesOf } from './rate-limit-options.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
+import { SharedRateLimiter } from './shared-rate-limiter.js';
 import { withRate } from './with-rate.js';
 
 /** The rate of each principal of one agent, in the place of that of the host. */
@@ -25,6 +27,8 @@ export interface RateLimitsOptions {
   readonly agentRate: (request: ExchangeRequest) => AgentRate | undefined;
   readonly groupOf: ClientGroups;
   readonly reached: (limit: ReachedLimit) => void;
+  /** The counters of the storage, if several processes share it. */
+  readonly counters: RateCounters | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -48,7 +52,7 @@ export class RateLimits {
     const { limiter, keys = DEFAULT_RATE_KEYS } = options.options ?? {};
     const { perAddress, perPrincipal } = ratesOf(options.options ?? {});
     this.#options = options;
-    this.#limiter = limiter ?? new MemoryRateLimiter({ clock: options.clock, keys });
+    this.#limiter = limiter ?? builtInLimiter({ ...options, keys });
     this.#perAddress = perAddress;
     this.#perPrincipal = perPrincipal;
   }
@@ -95,4 +99,16 @@ export class RateLimits {
     const { reached, logger } = this.#options;
     return withRate(next, { limit, limiter: this.#limiter, ruleOf, refusalOf, reached, logger });
   }
+}
+
+/** Counts with all processes on the storage, or in memory. */
+function builtInLimiter({
+  counters,
+  clock,
+  keys,
+  logger,
+}: Pick<RateLimitsOptions, 'counters' | 'clock' | 'logger'> & { readonly keys: number }): RateLimiter {
+  return counters === undefined
+    ? new MemoryRateLimiter({ clock, keys })
+    : new SharedRateLimiter({ counters, clock, keys, logger });
 }

@@ -170,6 +170,11 @@ function statementsFor(place: SchemaPlace): readonly string[] {
       node text PRIMARY KEY, agents text NOT NULL, running_turns integer NOT NULL,
       first_seen bigint NOT NULL, seen bigint NOT NULL
     )`,
+    // Windows of rates. They may be lost, so that they need no log.
+    `CREATE UNLOGGED TABLE parley.rate_window (
+      key uuid PRIMARY KEY, asked bigint NOT NULL, ends bigint NOT NULL,
+      requests integer NOT NULL, wanted integer NOT NULL, taken integer NOT NULL, granted integer NOT NULL
+    ) WITH (${UPDATED})`,
     ...tableOf('task', TASK, UPDATED, place),
     ...tableOf('task_record', TASK_RECORD, 'fillfactor = 100', place),
     ...tableOf('execution', EXECUTION, UPDATED, place),

@@ -1,0 +1,8 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import base from '../../vitest.config.js';
+
+/** The suite of replicas needs real databases, which `run.mjs` installs; so it is not among the others. */
+const config = mergeConfig(base, defineConfig({}));
+config.test = { ...config.test, include: ['test/replicas/*.test.ts'], exclude: [] };
+
+export { config as default };
