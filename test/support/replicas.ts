@@ -15,7 +15,7 @@ import { onSharedStorage } from './shared-view.js';
 /** A process on the storage. */
 export interface Replica {
   readonly handler: DefaultRequestHandler;
-  readonly client: { dead: boolean; isCutOff: boolean; wakeups: WakeupFate };
+  readonly client: { dead: boolean; isCutOff: boolean; isFailing: boolean; wakeups: WakeupFate };
   readonly storage: TaskStorage;
   readonly logger: CapturingLogger;
 }
@@ -31,7 +31,7 @@ export class Replicas {
     { clockOff = 0, ...options }: Partial<DefaultRequestHandlerOptions> & { readonly clockOff?: number } = {},
   ): Promise<Replica> {
     this.#count += 1;
-    const client = { dead: false, isCutOff: false, wakeups: 'deliver' as WakeupFate };
+    const client = { dead: false, isCutOff: false, isFailing: false, wakeups: 'deliver' as WakeupFate };
     const storage = onSharedStorage(this.memory, client);
     const logger = new CapturingLogger();
     const handler = new DefaultRequestHandler({

@@ -51,6 +51,7 @@ import { RunningTurns } from './execution/running-turns.js';
 import { TaskFeeds } from './execution/task-feeds.js';
 import { TaskStreams } from './execution/task-streams.js';
 import { TurnWaiter } from './execution/turn-waiter.js';
+import { unansweredError } from './execution/unavailable-errors.js';
 import { WaitingExpiry } from './execution/waiting-expiry.js';
 import { Idempotency, type IdempotencyOptions } from './idempotency.js';
 import { PushConfigurations } from './push-configurations.js';
@@ -180,8 +181,10 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     const key = { scope: envelope.scope, id: envelope.taskId };
     // Another process may be writing to an existing task. A new task has no writer before its turn starts.
     let waiter = returnImmediately || envelope.task ? undefined : new TurnWaiter(feeds, key);
+    let isTakenIn = false;
     try {
       const submission = await this.#intake.submit(envelope);
+      isTakenIn = submission.kind === 'turn';
       if (submission.kind === 'reply') return { message: submission.message };
       if (submission.kind === 'repeat') {
         const { scope, message } = envelope;
@@ -203,6 +206,8 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       if (!outcome.reached) throw new UnsupportedOperationError('the task ended before the message was processed');
       const task = outcome.task ?? (await this.#stored(envelope.scope, envelope.taskId)).task;
       return { task: trimTask(task, { historyLength }) };
+    } catch (error) {
+      throw isTakenIn ? unansweredError(error, { taskId: envelope.taskId, isRepeatable: !!envelope.key }) : error;
     } finally {
       waiter?.close();
     }

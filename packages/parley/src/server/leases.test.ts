@@ -73,7 +73,8 @@ describe('a process that is cut off from the storage', () => {
     one.client.isCutOff = false;
     await replicas.clock.advance(30_000);
     expect(attempts).toEqual([1, 2]);
-    expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(sent.error).toMatchObject({ code: 'UNAVAILABLE' });
+    expect((await one.handler.listTasks({ status: 'TASK_STATE_COMPLETED' }, call())).totalSize).toBe(1);
   });
 });
 

@@ -89,7 +89,7 @@ export class ScopedTasks {
       ...given,
       id: given.id ?? this.#ids.ordered(),
       contextId: given.contextId ?? this.#ids.ordered(),
-      status: this.#timed(given.status ?? { state: 'TASK_STATE_SUBMITTED' }, 0),
+      status: timed(given.status ?? { state: 'TASK_STATE_SUBMITTED' }, { previous: 0, now: await this.#now() }),
       metadata: given.metadata,
     });
     if (!(await this.#storage.create(this.#scope, created))) throw new TaskStoreError(created.id, 'taken');
@@ -118,7 +118,7 @@ export class ScopedTasks {
       if (stored === undefined) throw new TaskNotFoundError(id);
       if (isTerminal(stored.task.status.state)) throw new TaskStoreError(id, 'ended');
       const asked = typeof change === 'function' ? change(new HandedTask(stored.task)) : change;
-      const next = this.#changed(stored.task, asked);
+      const next = changed(stored.task, asked, await this.#now());
       const outcome = await this.#append(stored, next);
       if (outcome.kind === 'appended') return new HandedTask(next);
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(id);
@@ -192,20 +192,25 @@ export class ScopedTasks {
     });
   }
 
-  #changed(task: Task, change: TaskChange): Task {
-    const { id, contextId } = task;
-    const status =
-      change.status === undefined ? task.status : this.#timed(cloneJson(change.status), statusTime(task.status));
-    const own = { artifacts: task.artifacts, history: goingOn(task, status), metadata: task.metadata };
-    const { artifacts, history, metadata } = { ...own, ...cloneMembers(change) };
-    return new ShapedTask({ id, contextId, status, artifacts, history, metadata });
+  /** The time of statuses: that of a shared storage, because the clocks of its processes differ. */
+  async #now(): Promise<number> {
+    return this.#storage.shared ? this.#storage.now() : this.#clock.now();
   }
+}
 
-  /** A new status has the time at which it is written, never one before the last. */
-  #timed(status: TaskStatus, previous: number): TaskStatus {
-    if (status.timestamp !== undefined && statusTime(status) >= previous) return status;
-    return { ...status, timestamp: new Date(Math.max(this.#clock.now(), previous)).toISOString() };
-  }
+function changed(task: Task, change: TaskChange, now: number): Task {
+  const { id, contextId } = task;
+  const previous = statusTime(task.status);
+  const status = change.status === undefined ? task.status : timed(cloneJson(change.status), { previous, now });
+  const own = { artifacts: task.artifacts, history: goingOn(task, status), metadata: task.metadata };
+  const { artifacts, history, metadata } = { ...own, ...cloneMembers(change) };
+  return new ShapedTask({ id, contextId, status, artifacts, history, metadata });
+}
+
+/** A new status has the time at which it is written, never one before the last. */
+function timed(status: TaskStatus, { previous, now }: { readonly previous: number; readonly now: number }): TaskStatus {
+  if (status.timestamp !== undefined && statusTime(status) >= previous) return status;
+  return { ...status, timestamp: new Date(Math.max(now, previous)).toISOString() };
 }
 
 /** The members to put in place of others; an absent one is kept, an `undefined` one goes. */

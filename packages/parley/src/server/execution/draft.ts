@@ -1,6 +1,16 @@
+import { StorageError } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
-import type { CallerContext, Claim, IdempotencyKey, Scope, StoredPushConfig } from '../../store/task-storage.js';
+import type {
+  Acceptance,
+  AcceptOutcome,
+  CallerContext,
+  Claim,
+  IdempotencyKey,
+  Scope,
+  StoredPushConfig,
+  TaskStorage,
+} from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
 
 /** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
@@ -31,7 +41,7 @@ export class OvertakenDraftError extends Error {
  */
 export async function storeDraft({ storage, lease, limits }: EngineContext, draft: Draft): Promise<Claim> {
   const { scope, message, caller, task, pushConfig, idempotency } = draft;
-  const outcome = await storage.accept({
+  const acceptance: Acceptance = {
     scope,
     message,
     caller,
@@ -40,10 +50,27 @@ export async function storeDraft({ storage, lease, limits }: EngineContext, draf
     ...(pushConfig && { pushConfig }),
     ...(idempotency && { idempotency }),
     waitingLimit: limits.waitingMessages,
-  });
+  };
+  const outcome = await acceptedSurely(storage, acceptance, storage.accept(acceptance));
   if (outcome.kind === 'reserved' || outcome.kind === 'repeated') {
     throw new OvertakenDraftError('Another process answers the same message');
   }
   if (outcome.kind !== 'accepted' || !outcome.claim) throw new Error(`A new task was not accepted: ${outcome.kind}`);
   return outcome.claim;
+}
+
+/**
+ * The answer to an acceptance. If a shared storage fails, its answer may be lost: the storage is asked once more, and
+ * answers as the first time.
+ */
+export function acceptedSurely(
+  storage: TaskStorage,
+  acceptance: Acceptance,
+  accepted: Promise<AcceptOutcome>,
+): Promise<AcceptOutcome> {
+  if (!storage.shared) return accepted;
+  return accepted.catch((error: unknown) => {
+    if (!(error instanceof StorageError)) throw error;
+    return storage.accept({ ...acceptance, again: true });
+  });
 }

@@ -1,4 +1,4 @@
-import { failureLevel } from '../../errors/storage-error.js';
+import { failureLevel, StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Claim, HeldTurn, Lease, Renewal, TaskKey, TaskStorage } from '../../store/task-storage.js';
@@ -49,6 +49,7 @@ export interface EngineNodeOptions {
 const CLAIM_BYTES = 67_108_864;
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
+const BEAT_RETRY_MS = 1_000;
 
 /**
  * One process on a storage, shared by the engines of its agents. It keeps the leases of their turns, claims turns that
@@ -69,6 +70,7 @@ export class EngineNode {
   #unsubscribe: (() => void) | undefined;
   #stopTimers: (() => void)[] = [];
   #stopFence: (() => void) | undefined;
+  #stopBeat: (() => void) | undefined;
   #claiming = false;
   #claimAgain = false;
 
@@ -123,16 +125,23 @@ export class EngineNode {
     };
   }
 
-  /** Starts the heartbeat. Every process on a shared storage needs it. */
+  /**
+   * Starts the heartbeat. Every process on a shared storage needs it.
+   * @throws StorageError if the storage does not tell its time, which all stored times come from.
+   */
   async start(): Promise<void> {
-    if (!this.#options.storage.shared || this.#stopTimers.length > 0) return;
-    const first = this.#beat();
-    const { heartbeatMs, lookMs } = this.#shortest();
-    // Separate timers: a slow claim delays no renewal.
-    this.#every(heartbeatMs, () => void this.#beat());
-    this.#every(heartbeatMs, () => this.#claimSoon());
-    this.#every(lookMs, () => this.#lookAtAll());
-    await first;
+    if (!this.#options.storage.shared) return;
+    const isFirst = this.#stopTimers.length === 0;
+    const beat = isFirst || !this.#storageClock.isSet ? this.#beat() : undefined;
+    if (isFirst) {
+      const { heartbeatMs, lookMs } = this.#shortest();
+      // Separate timers: a slow claim delays no renewal.
+      this.#every(heartbeatMs, () => void this.#beat());
+      this.#every(heartbeatMs, () => this.#claimSoon());
+      this.#every(lookMs, () => this.#lookAtAll());
+    }
+    await beat;
+    if (!this.#storageClock.isSet) throw new StorageError('The storage does not tell its time', { told: true });
   }
 
   /** Tells the listeners of a task in this process how far the task is in the storage. */
@@ -233,10 +242,17 @@ export class EngineNode {
       this.#renew(members.flatMap((member) => member.leased())),
       this.#storageClock.measure(beat),
     ]);
-    for (const result of results) {
-      if (result.status === 'rejected')
-        logger[failureLevel(result.reason)]('heartbeat failed', { error: result.reason });
-    }
+    const failures = results.filter((result) => result.status === 'rejected');
+    for (const { reason } of failures) logger[failureLevel(reason)]('heartbeat failed', { error: reason });
+    if (failures.length > 0 && this.#stopTimers.length > 0) this.#beatAgain();
+  }
+
+  /** A lease needs its renewal as soon as the storage works again, and not at the next heartbeat only. */
+  #beatAgain(): void {
+    this.#stopBeat ??= this.#options.clock.after(BEAT_RETRY_MS, () => {
+      this.#stopBeat = undefined;
+      void this.#beat();
+    });
   }
 
   async #renew(turns: readonly LeasedTurn[]): Promise<void> {
@@ -307,6 +323,8 @@ export class EngineNode {
   #stop(): void {
     for (const stop of this.#stopTimers) stop();
     this.#stopTimers = [];
+    this.#stopBeat?.();
+    this.#stopBeat = undefined;
     this.#stopFence?.();
     this.#stopFence = undefined;
     this.#unsubscribe?.();

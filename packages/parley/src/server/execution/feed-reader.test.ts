@@ -34,6 +34,7 @@ function reader() {
     clock,
     key: KEY,
     bufferBytes: 1_000,
+    isPatient: true,
     stallMs: 30_000,
     endsAfter: (each) => announcedState(each.event) === 'TASK_STATE_COMPLETED',
   });

@@ -1,3 +1,4 @@
+import { A2AError } from '../../errors/a2a-error.js';
 import { TaskNotFoundError } from '../../errors/spec-errors.js';
 import { StorageError } from '../../errors/storage-error.js';
 import type { TaskEvent } from '../../model/stream-response.js';
@@ -20,6 +21,11 @@ export interface FeedReaderOptions {
   /** Time without a read, while behind, until the reader is dropped, in ms. */
   readonly stallMs: number;
   /**
+   * True for a stream that stays open while the storage is away. False for a caller who waits for one answer, and hears
+   * of the failure.
+   */
+  readonly isPatient: boolean;
+  /**
    * Tells for a record if the stream ends after it, ends in an error, or goes on. Called with each record, with some of
    * them twice. If the log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
    */
@@ -28,6 +34,10 @@ export interface FeedReaderOptions {
 
 /** The turn of a record that stands for a snapshot. It is later than any other. */
 export const SNAPSHOT_TURN = Number.MAX_SAFE_INTEGER;
+
+/** A log that cannot be read is read again after this time, and given up after the longest outage. */
+const AGAIN_MS = 1_000;
+const LONGEST_OUTAGE_MS = 3_600_000;
 
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
@@ -53,6 +63,10 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   #lastRecord: LogRecord | undefined;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
+  /** True once the consumer has got an item. */
+  #hasShown = false;
+  /** The time at which reading the log began to fail, by the monotonic clock. */
+  #failingSince: number | undefined;
   #cancelStall: (() => void) | undefined;
 
   constructor(options: FeedReaderOptions) {
@@ -109,7 +123,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   }
 
   overdue(): void {
-    this.#end(storageStalledError());
+    if (!this.#options.isPatient) this.#end(storageStalledError());
   }
 
   shutDown(): void {
@@ -127,11 +141,13 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       if (this.#head) {
         const value = this.#head;
         this.#head = undefined;
+        this.#hasShown = true;
         return { done: false, value };
       }
       const record = this.#queue.shift();
       if (record) {
         this.#queuedBytes -= record.text.length;
+        this.#hasShown = true;
         return { done: false, value: record === this.#lastRecord ? lastItem(record) : record };
       }
       if (this.#failure) {
@@ -141,7 +157,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       }
       if (this.#ended) return DONE;
       // A failed stream has ended, so no caller calls `return` on it.
-      if (this.#behind) await this.#catchUp().catch((error: Error) => this.#end(error));
+      if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
       else await this.#offered();
     }
   }
@@ -185,11 +201,27 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
     this.#cancelStall = this.#options.clock.after(this.#options.stallMs, () => void this.return());
   }
 
+  /** Waits until the log may be readable again. A stream that has shown nothing yet can still be refused. */
+  async #waitOrEnd(error: Error): Promise<void> {
+    const { isPatient, clock } = this.#options;
+    const now = clock.monotonic();
+    this.#failingSince ??= now;
+    const isPassing = error instanceof StorageError || (error instanceof A2AError && error.code === 'UNAVAILABLE');
+    const isWorthIt = isPatient && this.#hasShown && isPassing && now - this.#failingSince < LONGEST_OUTAGE_MS;
+    if (!isWorthIt) return this.#end(error);
+    if (this.#ended) return;
+    const later = this.#offered();
+    const stopTimer = clock.after(AGAIN_MS, () => this.#notify());
+    await later;
+    stopTimer();
+  }
+
   async #catchUp(): Promise<void> {
     const { storage, key, bufferBytes } = this.#options;
     const after = this.#tail ?? 0;
     const offered = this.#newest;
     const page = await storage.records(key, after, bufferBytes);
+    this.#failingSince = undefined;
     if (this.#ended) return;
     // The task was deleted, or deleted and created again. A log never gets shorter otherwise.
     if (page.last === 0 || page.last < after) return this.#end(new TaskNotFoundError(key.id));

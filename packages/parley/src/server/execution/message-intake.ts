@@ -27,7 +27,7 @@ import type {
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
-import { OvertakenDraftError } from './draft.js';
+import { acceptedSurely, OvertakenDraftError } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { RunningTurns } from './running-turns.js';
 import { timestampAt } from './timestamp.js';
@@ -159,7 +159,8 @@ export class MessageIntake {
       // The turn has a place of its own.
       turnPlaces.give(callerKey);
     };
-    storage.accept(this.#acceptance(envelope)).then(
+    const acceptance = this.#acceptance(envelope);
+    acceptedSurely(storage, acceptance, storage.accept(acceptance)).then(
       (outcome) => {
         try {
           envelope.takenIn?.();

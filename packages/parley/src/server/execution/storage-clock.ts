@@ -13,6 +13,11 @@ export class StorageClock implements Clock {
     this.#clock = clock;
   }
 
+  /** True once the storage has told its time. */
+  get isSet(): boolean {
+    return this.#offset !== undefined;
+  }
+
   /** Asks for the storage's time. The answer counts for the middle of the call. */
   async measure(ask: () => Promise<number>): Promise<void> {
     const sent = this.#clock.monotonic();

@@ -31,6 +31,8 @@ export class TaskLooks {
   /** The listeners to tell, by task. A listener that attaches later gets no older answer. */
   #waiting = new Map<string, { readonly key: TaskKey; readonly listeners: Set<FeedListener> }>();
   #isReading = false;
+  /** The time at which the reads began to fail, by the monotonic clock. */
+  #failingSince: number | undefined;
 
   constructor(options: TaskLooksOptions) {
     this.#options = options;
@@ -62,6 +64,7 @@ export class TaskLooks {
     for (const [text] of asked) this.#waiting.delete(text);
     const tasks = asked.map(([, task]) => task);
     this.#isReading = true;
+    const began = clock.monotonic();
     let isOver = false;
     const over = () => {
       if (isOver) return;
@@ -71,16 +74,29 @@ export class TaskLooks {
       if (this.#waiting.size > 0) this.#read();
     };
     // A read that hangs blocks no later read.
-    const stopTimer = clock.after(patienceMs, over);
+    const stopTimer = clock.after(patienceMs, () => {
+      this.#failed(tasks, began);
+      over();
+    });
     storage.heads(tasks.map(({ key }) => key)).then(
       (heads) => {
+        this.#failingSince = undefined;
         for (const [at, { listeners }] of tasks.entries()) for (const each of listeners) each.look(heads[at]);
         over();
       },
       (error: unknown) => {
         logger[failureLevel(error)]('looking at watched tasks failed', { error });
+        if (!isOver) this.#failed(tasks, began);
         over();
       },
     );
+  }
+
+  /** Tells callers who have waited long enough for the storage. Streams wait on. `began`: the time of the read. */
+  #failed(tasks: readonly { readonly listeners: ReadonlySet<FeedListener> }[], began: number): void {
+    const { clock, patienceMs } = this.#options;
+    this.#failingSince ??= began;
+    if (clock.monotonic() - this.#failingSince < patienceMs) return;
+    for (const { listeners } of tasks) for (const each of listeners) each.overdue?.();
   }
 }

@@ -74,7 +74,7 @@ export class TaskStreams {
     let builder = TaskBuilder.from(task);
     let seq = 0;
     let isOver = false;
-    const reader = this.#reader(scope, taskId, (record) => {
+    const endsAfter = (record: LogRecord) => {
       if (record.seq <= seq) return false;
       seq = record.seq;
       if (record.turn === SNAPSHOT_TURN && 'task' in record.event) builder = TaskBuilder.from(record.event.task);
@@ -82,8 +82,8 @@ export class TaskStreams {
       const answers = end.answersAfter(record);
       isOver = answers === true;
       return answers;
-    });
-    const stream = reader.begin(0).replay();
+    };
+    const stream = this.#reader(scope, taskId, endsAfter, false).begin(0).replay();
     while ((await stream.next()).done !== true);
     // A server that shuts down ends its readers early.
     if (!isOver) throw closingError();
@@ -133,11 +133,16 @@ export class TaskStreams {
     if (this.#context.storage.shared) this.#node.look(key);
   }
 
-  #reader(scope: Scope, taskId: string, endsAfter: (record: LogRecord) => boolean | Error): FeedReader {
+  #reader(
+    scope: Scope,
+    taskId: string,
+    endsAfter: (record: LogRecord) => boolean | Error,
+    isPatient = true,
+  ): FeedReader {
     const { feeds, storage, clock, limits } = this.#context;
     const { readerBufferBytes: bufferBytes, readerStallMs: stallMs } = limits;
     const key = { scope, id: taskId };
-    return new FeedReader({ feeds, storage, clock, key, bufferBytes, stallMs, endsAfter });
+    return new FeedReader({ feeds, storage, clock, key, bufferBytes, stallMs, isPatient, endsAfter });
   }
 
   async #stored(scope: Scope, taskId: string): Promise<StoredTask> {

@@ -1,4 +1,5 @@
 import { A2AError } from '../../errors/a2a-error.js';
+import { StorageError } from '../../errors/storage-error.js';
 
 const RETRY_MS = 2_000;
 
@@ -13,4 +14,20 @@ export function closingError(): A2AError {
  */
 export function storageStalledError(): A2AError {
   return new A2AError('UNAVAILABLE', 'The server cannot store anything at present', { retryAfterMs: RETRY_MS });
+}
+
+/**
+ * The error for the sender of a message that is taken in, but not answered. It names the task. It asks the sender to
+ * repeat the message only if that leads to the same task.
+ */
+export function unansweredError(
+  error: unknown,
+  { taskId, isRepeatable }: { readonly taskId: string; readonly isRepeatable: boolean },
+): unknown {
+  if (error instanceof StorageError) return unansweredError(storageStalledError(), { taskId, isRepeatable });
+  if (!(error instanceof A2AError) || error.code !== 'UNAVAILABLE') return error;
+  const { retryAfterMs, ...details } = error.details;
+  const metadata = { ...details.metadata, taskId };
+  const again = isRepeatable && retryAfterMs !== undefined ? { retryAfterMs } : {};
+  return new A2AError(error.code, error.message, { ...details, metadata, ...again }, { cause: error });
 }

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { call, completes, idOf, ids, message, Seen, Sent, send } from '../../../../test/support/engine.js';
+import { offBy, Replicas, stepwise, works } from '../../../../test/support/replicas.js';
+import { StorageError } from '../errors/storage-error.js';
+import { ServedTasks } from './served-tasks.js';
+
+const PATIENCE_MS = 10_000;
+const LOOK_MS = 5_000;
+const ANN = call({ user: { id: 'ann' } });
+
+describe('while the storage of several processes is away', () => {
+  it.each(['fails', 'hangs'] as const)('streams stay open, and go on after it: the storage %s', async (how) => {
+    const replicas = new Replicas();
+    const agent = stepwise();
+    const [one, other] = await replicas.two(agent.execute);
+    const here = new Seen(one.handler.sendStreamingMessage({ message: message() }, call()));
+    await replicas.clock.settle();
+    const there = new Seen(other.handler.subscribeToTask({ id: idOf(here) }, call()));
+    await replicas.clock.settle();
+    agent.step();
+    await replicas.clock.advance(10);
+    for (const { client } of [one, other]) client[how === 'fails' ? 'isFailing' : 'isCutOff'] = true;
+    agent.step();
+    await replicas.clock.advance(3);
+    // The end of the turn cannot be stored for longer than callers wait.
+    agent.step(true);
+    await replicas.clock.advance(12_000);
+    expect([here.ended, there.ended]).toEqual([false, false]);
+    for (const { client } of [one, other]) client[how === 'fails' ? 'isFailing' : 'isCutOff'] = false;
+    await replicas.clock.advance(40_000);
+    expect([here.error, there.error]).toEqual([undefined, undefined]);
+    expect([here.ended, there.ended]).toEqual([true, true]);
+    expect(there.seqs).toEqual(here.seqs.slice(-there.seqs.length));
+    expect(here.seqs).toEqual(here.seqs.map((_, at) => at + 1));
+  });
+
+  it('a stream that has to catch up waits for the storage', async () => {
+    const replicas = new Replicas();
+    const agent = stepwise();
+    const [one, other] = await replicas.two(agent.execute);
+    send(one.handler);
+    await replicas.clock.settle();
+    const [id = ''] = await ids(one.handler);
+    const there = new Seen(other.handler.subscribeToTask({ id }, call()));
+    await replicas.clock.settle();
+    const { records } = replicas.memory;
+    replicas.memory.records = () => Promise.reject(new StorageError('The connection is lost'));
+    agent.step();
+    await replicas.clock.advance(30_000);
+    expect([there.ended, there.error]).toEqual([false, undefined]);
+    replicas.memory.records = records;
+    agent.step(true);
+    await replicas.clock.advance(10_000);
+    expect(there.shown).toEqual(['task WORKING', 'artifact a', 'COMPLETED']);
+    expect(there.error).toBeUndefined();
+  });
+
+  it('a stream that has shown nothing yet is refused', async () => {
+    const replicas = new Replicas();
+    const agent = stepwise();
+    const [one, other] = await replicas.two(agent.execute);
+    send(one.handler);
+    await replicas.clock.settle();
+    const [id = ''] = await ids(one.handler);
+    const { records } = replicas.memory;
+    replicas.memory.records = () => Promise.reject(new StorageError('The connection is lost'));
+    const late = new Seen(other.handler.subscribeToTask({ id }, call({ lastEventId: '1' })));
+    await replicas.clock.settle();
+    expect(late.error).toBeInstanceOf(StorageError);
+    replicas.memory.records = records;
+  });
+
+  it.each(['fails', 'hangs'] as const)(
+    'callers who wait for a turn in another process are answered in time: the storage %s',
+    async (how) => {
+      const replicas = new Replicas();
+      const [one, other] = await replicas.two(works);
+      send(one.handler, {}, { returnImmediately: true });
+      await replicas.clock.settle();
+      const [taskId = ''] = await ids(one.handler);
+      const waiting = send(other.handler, { messageId: 'm2', taskId });
+      await replicas.clock.settle();
+      other.client[how === 'fails' ? 'isFailing' : 'isCutOff'] = true;
+      await replicas.clock.advance(2 * PATIENCE_MS + LOOK_MS);
+      expect(waiting.error).toMatchObject({ code: 'UNAVAILABLE' });
+      expect(other.handler.load.watchedTasks).toBe(0);
+    },
+  );
+
+  it('a repeat that waits for the first is answered in time', async () => {
+    const replicas = new Replicas();
+    const [one, other] = await replicas.two(works);
+    new Sent(one.handler.sendMessage({ message: message() }, ANN));
+    await replicas.clock.settle();
+    const repeat = new Sent(other.handler.sendMessage({ message: message() }, ANN));
+    await replicas.clock.settle();
+    other.client.isFailing = true;
+    await replicas.clock.advance(2 * PATIENCE_MS + LOOK_MS);
+    expect(repeat.error).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('a message whose acceptance was not heard', () => {
+  it('is asked about again, and processed once', async () => {
+    const replicas = new Replicas();
+    const [one] = await replicas.two(completes);
+    const accept = replicas.memory.accept.bind(replicas.memory);
+    let lost = 1;
+    replicas.memory.accept = async (acceptance) => {
+      const outcome = await accept(acceptance);
+      if (lost === 0) return outcome;
+      lost -= 1;
+      throw new StorageError('The connection ended before the answer came');
+    };
+    const sent = send(one.handler);
+    await replicas.clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(await ids(one.handler)).toHaveLength(1);
+  });
+
+  it('is asked about again, where an agent had decided to make a task of it', async () => {
+    const replicas = new Replicas();
+    const [one] = await replicas.two({ replies: 'either', execute: completes });
+    const accept = replicas.memory.accept.bind(replicas.memory);
+    let lost = 1;
+    replicas.memory.accept = async (acceptance) => {
+      const outcome = await accept(acceptance);
+      if (lost === 0) return outcome;
+      lost -= 1;
+      throw new StorageError('The connection ended before the answer came');
+    };
+    const sent = send(one.handler);
+    await replicas.clock.settle();
+    expect(sent.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(await ids(one.handler)).toHaveLength(1);
+  });
+});
+
+describe('a caller who waits for a message that is taken in', () => {
+  async function cutShort(user: typeof ANN) {
+    const replicas = new Replicas();
+    const [one] = await replicas.two(works);
+    const sent = new Sent(one.handler.sendMessage({ message: message() }, user));
+    await replicas.clock.settle();
+    const closing = one.handler.close();
+    await replicas.clock.settle();
+    await closing;
+    return sent.error as { code: string; details: { retryAfterMs?: number; metadata?: { taskId?: string } } };
+  }
+
+  it('may repeat it if that leads to the same task', async () => {
+    const { code, details } = await cutShort(ANN);
+    expect([code, details.retryAfterMs]).toEqual(['UNAVAILABLE', 2_000]);
+    expect(details.metadata?.taskId).toBeDefined();
+  });
+
+  it('is not asked to repeat it if that would start a second task', async () => {
+    const { code, details } = await cutShort(call());
+    expect([code, details.retryAfterMs]).toEqual(['UNAVAILABLE', undefined]);
+    expect(details.metadata?.taskId).toBeDefined();
+  });
+});
+
+describe('a process whose clock is wrong', () => {
+  it('writes the times of the storage also from outside of turns', async () => {
+    const replicas = new Replicas();
+    const one = await replicas.boot(completes, { clockOff: 300_000 });
+    const tasks = new ServedTasks({
+      storage: one.storage,
+      scope: { agent: 'test', tenant: '', owner: null },
+      clock: offBy(replicas.clock, 300_000),
+      ids: { random: () => 'r', ordered: () => 'o' },
+      engine: one.handler,
+      logger: one.logger,
+    });
+    const task = await tasks.create();
+    expect(task.status.timestamp).toBe(new Date(replicas.clock.now()).toISOString());
+  });
+
+  it('does not start before it knows the time of the storage', async () => {
+    const replicas = new Replicas();
+    const { heartbeat } = replicas.memory;
+    replicas.memory.heartbeat = () => Promise.reject(new StorageError('The connection is lost'));
+    await expect(replicas.boot(completes, { clockOff: 300_000 })).rejects.toThrow(StorageError);
+    replicas.memory.heartbeat = heartbeat;
+    const one = await replicas.boot(completes, { clockOff: 300_000 });
+    const sent = send(one.handler);
+    await replicas.clock.settle();
+    expect(sent.task?.status.timestamp).toBe(new Date(replicas.clock.now()).toISOString());
+  });
+});
