@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import type { PostgresOptions } from '../../packages/parley/src/store/postgres/postgres-options.js';
 import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { CapturingLogger } from '../support/engine.js';
 
-export const TABLES = [
+const TABLES = [
   'task',
   'task_record',
   'execution',
@@ -14,12 +15,19 @@ export const TABLES = [
   'task_count_change',
   'node',
   'meta',
+  'wakeup',
 ];
 
-/** A storage whose database lives by the clock of a test. */
-export async function clockedStorage(url: string, clock: Clock): Promise<PostgresStorage> {
-  const storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
+/** A storage on an empty database that lives by the clock of a test. */
+export async function clockedStorage(
+  url: string,
+  clock: Clock,
+  options: Partial<PostgresOptions> = {},
+): Promise<PostgresStorage> {
+  const logger = new CapturingLogger();
+  const storage = await PostgresStorage.open({ url, durability: 'process', clock: systemClock, logger, ...options });
   const admin = new pg.Client({ connectionString: url });
+  admin.on('error', () => {});
   await admin.connect();
   await admin.query('CREATE TABLE IF NOT EXISTS parley.test_clock (ms bigint)');
   await admin.query('TRUNCATE parley.test_clock');
@@ -28,20 +36,37 @@ export async function clockedStorage(url: string, clock: Clock): Promise<Postgre
     $$ SELECT ms FROM parley.test_clock $$`);
   await admin.query(`TRUNCATE ${TABLES.map((t) => `parley.${t}`).join()}`);
   let shown = clock.now();
-  const setClock = async () => {
-    if (shown === clock.now()) return;
-    shown = clock.now();
-    await admin.query('UPDATE parley.test_clock SET ms = $1', [shown]);
+  const running = new Set<Promise<unknown>>();
+  let gate: Promise<void> = Promise.resolve();
+  /** Calls of one moment run side by side. Those of a later moment wait for them. */
+  const atTime = (time: number): Promise<void> => {
+    gate = gate.then(async () => {
+      if (shown === time) return;
+      await Promise.allSettled(running);
+      shown = time;
+      await admin.query('UPDATE parley.test_clock SET ms = $1', [time]);
+    });
+    return gate;
+  };
+  const close = async () => {
+    await storage.close();
+    await admin.end();
   };
   return new Proxy(storage, {
     get(target, name) {
-      const value = Reflect.get(target, name, target) as unknown;
-      if (typeof value !== 'function' || name === 'watchCommits')
-        return typeof value === 'function' ? value.bind(target) : value;
+      if (name === 'close') return close;
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name === 'watchCommits') return value.bind(target);
       return async (...args: unknown[]) => {
-        if (name === 'close') await admin.end().catch(() => {});
-        else await setClock();
-        return Reflect.apply(value, target, args) as unknown;
+        await atTime(clock.now());
+        const call = Promise.resolve(Reflect.apply(value, target, args) as unknown);
+        running.add(call);
+        try {
+          return await call;
+        } finally {
+          running.delete(call);
+        }
       };
     },
   });

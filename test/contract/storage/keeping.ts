@@ -163,6 +163,8 @@ export function keepingContract(open: OpenStorage): void {
       return play;
     };
     const kept = async (plays: readonly TaskPlay[]) => {
+      // A shared storage removes them with its next sweep.
+      await sweepBefore(tested, {});
       const pages = await Promise.all(plays.map(({ key }) => tested.storage.records(key, 0, 1_000_000)));
       return pages.map(({ records, floor }) => [records.length, floor]);
     };

@@ -21,6 +21,8 @@ const TASK = `
   created bigint NOT NULL,
   -- The time at which the task reached a terminal state.
   ended bigint,
+  -- The same as long as the log is kept.
+  log_ended bigint GENERATED ALWAYS AS (CASE WHEN floor <= seq THEN ended END) STORED,
   scope uuid NOT NULL,
   context uuid,
   -- The numbers of the last record, and of the first one that is still kept.
@@ -140,6 +142,7 @@ const INDEXES = [
   'CREATE INDEX task_context ON parley.task (context, status_time) WHERE context IS NOT NULL',
   'CREATE INDEX task_created ON parley.task (scope, created)',
   'CREATE INDEX task_ended ON parley.task (ended) WHERE ended IS NOT NULL',
+  'CREATE INDEX task_log_ended ON parley.task (log_ended, pk) WHERE log_ended IS NOT NULL',
   'CREATE INDEX task_interrupted ON parley.task (status_time) WHERE state IN (6, 8)',
   'CREATE INDEX execution_free ON parley.execution (agent, ready, place) WHERE node IS NULL',
   'CREATE INDEX execution_lease ON parley.execution (lease_end) WHERE node IS NOT NULL',

@@ -41,7 +41,7 @@ export interface PostgresOptions {
    * transaction pooler. Without it, the process looks for changes every 250 ms.
    */
   readonly listenUrl?: string;
-  /** Bytes of the event logs of finished tasks before the oldest are deleted. Default: 64 GiB. */
+  /** Bytes of the event logs of finished tasks. A sweep deletes the oldest beyond that. Default: no bound. */
   readonly tailBytes?: number;
 }
 
@@ -60,7 +60,7 @@ export interface PostgresPlan {
   readonly partitions: number;
   readonly durability: 'power-loss' | 'process';
   readonly isPooled: boolean;
-  readonly tailBytes: number;
+  readonly tailBytes: number | undefined;
   /** The server and the database for the log, without user and password. */
   readonly subject: string;
   /** For the library `pg`. */
@@ -96,7 +96,7 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
     durability = 'power-loss',
     pooled,
     listenUrl,
-    tailBytes = 64 * 2 ** 30,
+    tailBytes,
   } = settings;
   if (!/^[A-Za-z_][\w$]{0,49}$/.test(schema) || /^pg_/i.test(schema)) {
     problems.push('schema: must be a name of at most 50 letters, digits and _, such as parley');
@@ -110,7 +110,7 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
   whole('connectTimeoutMs', connectTimeoutMs, [100, 600_000]);
   whole('statementTimeoutMs', statementTimeoutMs, [100, 600_000]);
   whole('partitions', partitions, [1, 256]);
-  whole('tailBytes', tailBytes, [0, Number.MAX_SAFE_INTEGER]);
+  if (tailBytes !== undefined) whole('tailBytes', tailBytes, [0, Number.MAX_SAFE_INTEGER]);
   if (durability !== 'power-loss' && durability !== 'process') {
     problems.push('durability: must be power-loss or process');
   }

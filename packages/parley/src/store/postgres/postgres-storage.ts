@@ -37,11 +37,14 @@ import type {
   TaskQuery,
   TaskStorage,
 } from '../task-storage.js';
-import { LocalWakeups } from '../wakeups.js';
+import type { Wakeups } from '../wakeups.js';
+import { abandonedTasks } from './abandoned-tasks.js';
 import { type AcceptResult, acceptLocked, createdResult } from './accept-messages.js';
 import { type Appended, appendLocked, appendPlain, type PreparedAppend, preparedAppend } from './append-records.js';
+import { checkServer } from './check-server.js';
+import { claimDeliveries } from './claim-deliveries.js';
 import { type ClaimedTurn, claimOfTask, claimTurns } from './claim-turns.js';
-import { PostgresConnections } from './connections.js';
+import { loadPg, PostgresConnections } from './connections.js';
 import { createTasks, type NewTask, newTask, newTaskOf } from './create-tasks.js';
 import { GroupCommit } from './group-commit.js';
 import {
@@ -54,12 +57,18 @@ import {
   releaseUnfinished,
   renewLeases,
 } from './held-turns.js';
+import { listTasks } from './list-tasks.js';
 import { recall, rememberLocked, rememberPlain, reserveLocked, reservePlain, unreserve } from './message-keys.js';
 import { migrate } from './migrate.js';
+import { noteBeat, readNodes } from './nodes.js';
 import { PostgresError } from './postgres-error.js';
 import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
+import { PostgresWakeups } from './postgres-wakeups.js';
+import { deletePushConfig, putPushConfig, readPushConfigs } from './push-configs.js';
 import { readHeads, readRecords, readTasks } from './read-tasks.js';
+import { listDeliveries, purgeDelivery, replayDelivery, settleDelivery } from './settle-deliveries.js';
 import { StoredScopes } from './stored-names.js';
+import { sweepOnce } from './sweep.js';
 import { PostgresTables, type Sql } from './tables.js';
 import { TaskLanes } from './task-lanes.js';
 import { stateOfNumber } from './task-states.js';
@@ -74,7 +83,7 @@ const NOW: Sql = { name: 'now', text: 'SELECT parley.now_ms() AS now', repeatabl
 export class PostgresStorage implements TaskStorage {
   readonly shared = true;
   readonly durability: 'power-loss' | 'process';
-  readonly wakeups = new LocalWakeups();
+  readonly wakeups: Wakeups;
   readonly #connections: PostgresConnections;
   readonly #tables: PostgresTables;
   readonly #scopes = new StoredScopes();
@@ -82,10 +91,13 @@ export class PostgresStorage implements TaskStorage {
   readonly #appends: GroupCommit<PreparedAppend, Appended>;
   readonly #lanes = new TaskLanes();
   readonly #watchers = new Set<(calls: number) => void>();
+  readonly #closeWakeups: () => Promise<void>;
   #isClosed = false;
 
-  private constructor({ clock }: PostgresStorageOptions, connections: PostgresConnections) {
+  private constructor({ clock }: PostgresStorageOptions, connections: PostgresConnections, wakeups: PostgresWakeups) {
     this.#connections = connections;
+    this.wakeups = wakeups;
+    this.#closeWakeups = () => wakeups.close();
     this.durability = connections.plan.durability;
     const tables = new PostgresTables(connections);
     this.#tables = tables;
@@ -114,14 +126,18 @@ export class PostgresStorage implements TaskStorage {
    */
   static async open(options: PostgresStorageOptions): Promise<PostgresStorage> {
     const { clock, logger } = options;
-    const connections = await PostgresConnections.open({ plan: postgresPlan(options), clock, logger });
+    const library = await loadPg();
+    const connections = new PostgresConnections({ plan: postgresPlan(options), clock, logger }, library);
+    const wakeups = new PostgresWakeups({ connections, library, clock, logger });
     try {
+      await checkServer(connections, logger);
       await migrate(connections);
+      await wakeups.start();
     } catch (error) {
       await connections.close();
       throw error;
     }
-    return new PostgresStorage(options, connections);
+    return new PostgresStorage(options, connections, wakeups);
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -280,8 +296,9 @@ export class PostgresStorage implements TaskStorage {
     return stored;
   }
 
-  async tasks(_query: TaskQuery): Promise<TaskPage> {
-    return notBuilt();
+  async tasks(query: TaskQuery): Promise<TaskPage> {
+    this.#open();
+    return listTasks(this.#tables, this.#scopes, query);
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -294,8 +311,9 @@ export class PostgresStorage implements TaskStorage {
     return readHeads(this.#tables, this.#scopes, keys);
   }
 
-  async abandoned(_agents: readonly string[], _waitedMs: number, _limit: number): Promise<readonly StoredTask[]> {
-    return notBuilt();
+  async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
+    this.#open();
+    return abandonedTasks(this.#tables, this.#scopes, { agents, waitedMs, limit });
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -339,33 +357,66 @@ export class PostgresStorage implements TaskStorage {
   }
 
   async putPushConfig(
-    _scope: Scope,
-    _config: StoredPushConfig & { readonly id: string; readonly taskId: string },
+    scope: Scope,
+    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean> {
-    return notBuilt();
+    this.#open();
+    const stored = this.#scopes.of(scope);
+    const isPut = await this.#tables.transaction((tables) => putPushConfig(tables, stored, config));
+    if (isPut) this.wakeups.deliveryReady(scope.agent);
+    return isPut;
   }
 
-  async pushConfig(_scope: Scope, _taskId: string, _id: string): Promise<StoredPushConfig | undefined> {
-    return notBuilt();
+  async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
+    this.#open();
+    return (await readPushConfigs(this.#tables, this.#scopes, { scope, taskId, id, limit: 1 }))?.[0];
   }
 
   async pushConfigs(
-    _scope: Scope,
-    _taskId: string,
-    _page: { readonly cursor?: string; readonly limit: number },
+    scope: Scope,
+    taskId: string,
+    page: { readonly cursor?: string; readonly limit: number },
   ): Promise<readonly StoredPushConfig[] | undefined> {
-    return notBuilt();
+    this.#open();
+    return readPushConfigs(this.#tables, this.#scopes, { scope, taskId, ...page });
   }
 
-  async deletePushConfig(_scope: Scope, _taskId: string, _id: string): Promise<boolean> {
-    return notBuilt();
+  async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
+    this.#open();
+    const stored = this.#scopes.of(scope);
+    return this.#tables.transaction((tables) => deletePushConfig(tables, stored, { taskId, id }));
   }
 
-  claimDeliveries: PushDeliveries['claimDeliveries'] = async () => notBuilt();
-  settleDelivery: PushDeliveries['settleDelivery'] = async () => notBuilt();
-  deliveries: PushDeliveries['deliveries'] = async () => notBuilt();
-  replayDelivery: PushDeliveries['replayDelivery'] = async () => notBuilt();
-  purgeDelivery: PushDeliveries['purgeDelivery'] = async () => notBuilt();
+  claimDeliveries: PushDeliveries['claimDeliveries'] = async (request) => {
+    this.#open();
+    return claimDeliveries(this.#tables, request);
+  };
+
+  settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) => {
+    this.#open();
+    const { isSettled, isReady } = await this.#tables.transaction((tables) =>
+      settleDelivery(tables, this.#scopes, { held, outcome }),
+    );
+    if (isReady) this.wakeups.deliveryReady(held.key.scope.agent);
+    return isSettled;
+  };
+
+  deliveries: PushDeliveries['deliveries'] = async (query) => {
+    this.#open();
+    return listDeliveries(this.#tables, this.#scopes, query);
+  };
+
+  replayDelivery: PushDeliveries['replayDelivery'] = async (queue, from) => {
+    this.#open();
+    const outcome = await this.#tables.transaction((tables) => replayDelivery(tables, this.#scopes, { queue, from }));
+    if (outcome === 'replayed') this.wakeups.deliveryReady(queue.key.scope.agent);
+    return outcome;
+  };
+
+  purgeDelivery: PushDeliveries['purgeDelivery'] = async (queue) => {
+    this.#open();
+    return this.#tables.transaction((tables) => purgeDelivery(tables, this.#scopes, queue));
+  };
 
   async now(): Promise<number> {
     this.#open();
@@ -373,12 +424,14 @@ export class PostgresStorage implements TaskStorage {
     return row?.now ?? 0;
   }
 
-  async heartbeat(_beat: NodeBeat): Promise<number> {
-    return this.now();
+  async heartbeat(beat: NodeBeat): Promise<number> {
+    this.#open();
+    return noteBeat(this.#tables.urgent, beat);
   }
 
   async nodes(): Promise<readonly StorageNode[]> {
-    return notBuilt();
+    this.#open();
+    return readNodes(this.#tables);
   }
 
   async check(): Promise<StorageLoad> {
@@ -392,13 +445,16 @@ export class PostgresStorage implements TaskStorage {
     return () => this.#watchers.delete(watcher);
   }
 
-  async sweep(_retention: Retention): Promise<Swept> {
-    return notBuilt();
+  async sweep(retention: Retention): Promise<Swept> {
+    this.#open();
+    const { tailBytes } = this.#connections.plan;
+    return this.#tables.transaction((tables) => sweepOnce(tables, retention, tailBytes));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#lanes.idle();
+    await this.#closeWakeups();
     await this.#connections.close();
   }
 
@@ -416,7 +472,3 @@ const CHECK: Sql = {
     )
     SELECT count(*) AS waiting FROM parley.execution WHERE node IS NULL`,
 };
-
-function notBuilt(): never {
-  throw new StorageError('not built');
-}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { partitionOf } from '../partition.js';
-import type { Scope } from '../task-storage.js';
+import type { Scope, TaskKey } from '../task-storage.js';
 
 // Texts of PostgreSQL hold neither U+0000 nor half a surrogate pair, and an index takes no text of some kilobytes.
 // Names from callers can have all of that.
@@ -38,6 +38,21 @@ export function fullText(name: string): string | null {
 /** The name that was stored as an index form, and its full text if that was needed. */
 export function storedName(form: string, full: string | null): string {
   return nameOf(full ?? form);
+}
+
+/** The key of a task from the columns of its row. */
+export function storedKey({ agent, tenant, owner, id, full_id: full }: KeyColumns): TaskKey {
+  const scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
+  return { scope, id: storedName(id, full) };
+}
+
+/** The columns of a task that make its key. */
+export interface KeyColumns {
+  readonly agent: string;
+  readonly tenant: string;
+  readonly owner: string | null;
+  readonly id: string;
+  readonly full_id: string | null;
 }
 
 /** A scope as the tables have it. */

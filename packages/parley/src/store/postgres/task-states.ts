@@ -3,6 +3,9 @@ import { isTerminal, TASK_STATES, type TaskState } from '../../model/task-state.
 const NUMBERS = new Map(TASK_STATES.map((state, number) => [state, number]));
 const ENDED = TASK_STATES.map(isTerminal);
 
+/** Count of the states. */
+export const TASK_STATE_COUNT = TASK_STATES.length;
+
 /** The protocol's number of a state. */
 export function stateNumber(state: TaskState): number {
   return NUMBERS.get(state) ?? 0;

@@ -1,0 +1,49 @@
+import { StorageError } from '../../errors/storage-error.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { PostgresConnections } from './connections.js';
+
+interface ServerSettings {
+  readonly version: number;
+  readonly standby: boolean;
+  readonly encoding: string;
+  readonly commit: string;
+  readonly fsync: string;
+}
+
+const OLDEST = 130_000;
+
+/**
+ * Checks that the server can keep what the storage promises, and tells the log about a relaxed promise.
+ * @throws StorageError naming the setting to change
+ */
+export async function checkServer(connections: PostgresConnections, logger: Logger): Promise<void> {
+  const { subject, durability, isPooled } = connections.plan;
+  const [settings] = await connections.query<ServerSettings>({
+    text: `SELECT current_setting('server_version_num')::integer AS version, pg_is_in_recovery() AS standby,
+      current_setting('server_encoding') AS encoding, current_setting('synchronous_commit') AS commit,
+      current_setting('fsync') AS fsync`,
+    repeatable: true,
+  });
+  const problem = settings && problemOf(settings, durability);
+  if (problem !== undefined) throw new StorageError(`PostgreSQL at ${subject}: ${problem}`);
+  if (durability === 'power-loss') return;
+  const message = 'tasks survive the end of the process, but not a crash of the database server';
+  const relaxed = isPooled ? { synchronousCommit: settings?.commit } : {};
+  logger.warn(message, { subject, ...relaxed });
+}
+
+function problemOf(
+  { version, standby, encoding, commit, fsync }: ServerSettings,
+  durability: 'power-loss' | 'process',
+): string | undefined {
+  if (version < OLDEST) return `version ${Math.floor(version / 10_000)} is too old: use 13 or newer`;
+  if (standby) return 'it is a standby, which takes no writes: connect to the primary server';
+  if (encoding !== 'UTF8') return `the database has the encoding ${encoding}: create one with ENCODING 'UTF8'`;
+  if (durability === 'process') return undefined;
+  const relax = 'or add ?durability=process to the url';
+  if (fsync !== 'on') return `fsync is off, so that tasks do not survive a loss of power: set it on, ${relax}`;
+  if (commit === 'off') {
+    return `synchronous_commit is off for this user, so that tasks may get lost: set it on with ALTER ROLE, ${relax}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,258 @@
+import type { Task } from '../../model/task.js';
+import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
+import { PageBudget } from '../page-budget.js';
+import type { ListCursor, StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
+import { readTasks } from './read-tasks.js';
+import { contextHash, indexForm, nameOf, type StoredScope, type StoredScopes, storedName } from './stored-names.js';
+import type { Sql, SqlValue, Tables } from './tables.js';
+import { stateNumber, TASK_STATE_COUNT } from './task-states.js';
+
+/** A task of a page. Its large members come only if the task has ended and they are small. */
+interface ListedRow {
+  readonly time: number;
+  readonly id: string;
+  readonly full_id: string | null;
+  readonly context_id: string | null;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly held: number;
+  readonly created: number;
+  readonly running: boolean;
+  readonly status: string;
+  readonly metadata: string | null;
+  /** True if the members of the row are all that the page shows. */
+  readonly whole: boolean;
+  readonly size: number;
+  readonly history: string | null;
+  readonly artifacts: string | null;
+}
+
+/** The parts of an index that a list reads. The order of a list is a time, then the id. */
+type Source = 'context' | 'created' | 'states';
+
+const CONDITIONS = `($4::bigint IS NULL OR t.status_time >= $4) AND ($5::bigint IS NULL OR t.created > $5)
+  AND ($6::bigint IS NULL OR t.created < $6)`;
+const OF_CALLER = 't.part = $1 AND t.scope = $2';
+
+/** The conditions of each source. `$7` is the context. */
+const SOURCES: Readonly<Record<Source, { readonly states: string; readonly where: string }>> = {
+  context: { states: '(SELECT) s', where: `t.context = $7::uuid AND t.state = ANY ($3::smallint[])` },
+  created: { states: '(SELECT) s', where: `$7::uuid IS NULL AND t.state = ANY ($3::smallint[])` },
+  // One range of the index for each state.
+  states: { states: 'unnest($3::smallint[]) s(state)', where: '$7::uuid IS NULL AND t.state = s.state' },
+};
+
+const SHOWN = `CASE WHEN $12::boolean THEN coalesce(octet_length(t.history), 0) ELSE 0 END
+  + CASE WHEN $13::boolean THEN coalesce(octet_length(t.artifacts), 0) ELSE 0 END`;
+
+function listOf(source: Source, order: 'status' | 'created'): Sql {
+  const time = order === 'status' ? 'status_time' : 'created';
+  const { states, where } = SOURCES[source];
+  return {
+    name: `list-${source}-by-${order}`,
+    text: `WITH f AS MATERIALIZED (
+        SELECT f.* FROM ${states} CROSS JOIN LATERAL (
+          SELECT t.pk, t.${time} AS time, t.id FROM parley.task t WHERE ${OF_CALLER} AND ${where} AND ${CONDITIONS}
+            AND ($8::bigint IS NULL OR t.${time} <= $8 AND (t.${time} < $8 OR t.id < $9))
+          ORDER BY t.${time} DESC, t.id DESC LIMIT $10::bigint + $11::bigint
+        ) f
+        ORDER BY time DESC, id DESC LIMIT $10 OFFSET $11
+      ),
+      g AS (
+        SELECT f.time, t.*, coalesce(e.lease_end > parley.now_ms(), false) AS running, ${SHOWN} AS shown
+        FROM f JOIN parley.task t ON t.pk = f.pk AND t.part = $1
+        LEFT JOIN parley.execution e ON e.task = t.pk AND e.part = t.part AND e.turn = t.held
+      ),
+      h AS (SELECT *, NOT ($12::boolean OR $13::boolean) OR ended IS NOT NULL AND shown <= $14::bigint AS whole FROM g)
+      SELECT time, id, full_id, context_id, seq, epoch, held, created, running, status, metadata, whole,
+        octet_length(status) + coalesce(octet_length(metadata), 0) + CASE
+          WHEN NOT ($12::boolean OR $13::boolean) THEN 0
+          WHEN ended IS NOT NULL THEN shown
+          ELSE bytes + coalesce(octet_length(history), 0) + coalesce(octet_length(artifacts), 0)
+        END AS size,
+        CASE WHEN whole AND $12::boolean THEN history END AS history, CASE WHEN whole AND $13::boolean THEN artifacts END AS artifacts
+      FROM h ORDER BY time DESC, id DESC`,
+    repeatable: true,
+  };
+}
+
+const LISTS: Readonly<Record<Source, Readonly<Record<TaskQuery['orderBy'], Sql>>>> = {
+  context: { status: listOf('context', 'status'), created: listOf('context', 'created') },
+  created: { status: listOf('states', 'status'), created: listOf('created', 'created') },
+  states: { status: listOf('states', 'status'), created: listOf('created', 'created') },
+};
+
+function countOf(source: Source): Sql {
+  const { states, where } = SOURCES[source];
+  return {
+    name: `count-${source}`,
+    text: `SELECT count(*) AS total FROM ${states} CROSS JOIN parley.task t WHERE ${OF_CALLER} AND ${where}
+      AND ${CONDITIONS}`,
+    repeatable: true,
+  };
+}
+
+const COUNTS = { context: countOf('context'), states: countOf('states') };
+
+/** The sums, and the changes since. One statement reads both, so that a change is in one of them. */
+const TOTAL: Sql = {
+  name: 'total',
+  text: `SELECT (
+      SELECT coalesce(sum(tasks), 0) FROM parley.task_count
+      WHERE part = $1 AND scope = $2 AND state = ANY ($3::smallint[])
+    ) + (
+      SELECT coalesce(sum(CASE WHEN to_state = ANY ($3) THEN tasks ELSE 0 END
+        - CASE WHEN from_state = ANY ($3) THEN tasks ELSE 0 END), 0)
+      FROM parley.task_count_change WHERE part = $1 AND scope = $2
+    ) AS total`,
+  repeatable: true,
+};
+
+const ALL_STATES = Array.from({ length: TASK_STATE_COUNT }, (_, number) => String(number));
+
+/** One page of the tasks of a scope. */
+export async function listTasks(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<TaskPage> {
+  const scope = scopes.of(query.scope);
+  const [total, page] = await Promise.all([
+    totalOf(tables, scope, query),
+    query.limit > 0 ? pageOf(tables, scopes, query) : { rows: [] },
+  ]);
+  return new ListedPage({ ...page, total });
+}
+
+/** The values that a list and its count share. */
+function filterOf(scope: StoredScope, query: TaskQuery): readonly SqlValue[] {
+  const { contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
+  const wanted = states.length === 0 ? ALL_STATES : [...new Set(states)].map((state) => String(stateNumber(state)));
+  const context = contextId === undefined ? null : contextHash(scope, contextId);
+  return [scope.part, scope.hash, wanted, statusAfter ?? null, createdAfter ?? null, createdBefore ?? null, context];
+}
+
+async function totalOf(tables: Tables, scope: StoredScope, query: TaskQuery): Promise<number> {
+  const { contextId, statusAfter, createdAfter, createdBefore } = query;
+  const isTimed = [statusAfter, createdAfter, createdBefore].some((time) => time !== undefined);
+  const values = filterOf(scope, query);
+  const isCounted = isTimed || contextId !== undefined;
+  const sql = isCounted ? COUNTS[contextId === undefined ? 'states' : 'context'] : TOTAL;
+  const [row] = await tables.query<{ readonly total: number | string }>(sql, ...values.slice(0, isCounted ? 7 : 3));
+  return Number(row?.total ?? 0);
+}
+
+/** A task of a page: a row that has all that is shown, or a task that was read by itself. */
+interface Listed {
+  readonly row: ListedRow;
+  readonly read: StoredTask | undefined;
+  readonly query: TaskQuery;
+}
+
+interface FoundPage {
+  readonly rows: readonly Listed[];
+  readonly next?: ListCursor;
+}
+
+async function pageOf(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<FoundPage> {
+  const scope = scopes.of(query.scope);
+  const { cursor, offset = 0, limit, maxBytes, history, artifacts, orderBy } = query;
+  const share = maxBytes === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(maxBytes / limit);
+  const found = await tables.query<ListedRow>(
+    LISTS[query.contextId === undefined ? 'states' : 'context'][orderBy],
+    ...filterOf(scope, query),
+    cursor?.time ?? null,
+    cursor === undefined ? null : indexForm(cursor.id),
+    limit + 1,
+    offset,
+    history,
+    artifacts,
+    share,
+  );
+  const budget = new PageBudget(maxBytes);
+  const taken: ListedRow[] = [];
+  for (const row of found) {
+    if (taken.length === limit || !budget.takes(row.size)) break;
+    taken.push(row);
+  }
+  const last = taken.at(-1);
+  const next = taken.length < found.length && last !== undefined ? { time: last.time, id: idOf(last) } : undefined;
+  const apart = taken.filter(({ whole }) => !whole);
+  const read = await readTasks(
+    tables,
+    scopes,
+    apart.map((row) => ({ scope: query.scope, id: idOf(row) })),
+  );
+  const byRow = new Map(apart.map((row, at) => [row, read[at]]));
+  const rows = taken
+    .map((row) => ({ row, read: byRow.get(row), query }))
+    // A task that was deleted since is left out.
+    .filter(({ row, read: task }) => row.whole || task !== undefined);
+  return { rows, ...(next && { next }) };
+}
+
+function idOf({ id, full_id: full }: ListedRow): string {
+  return storedName(id, full);
+}
+
+function textsOf({ row, read, query }: Listed): TaskTexts {
+  if (read !== undefined) {
+    const { id, contextId } = read.task;
+    const texts = ShapedTask.textsOf(read.task);
+    return {
+      ...texts,
+      ...{ id, contextId },
+      artifacts: query.artifacts ? texts.artifacts : undefined,
+      history: query.history ? texts.history : undefined,
+    };
+  }
+  return {
+    id: idOf(row),
+    contextId: row.context_id === null ? undefined : nameOf(row.context_id),
+    status: row.status,
+    artifacts: row.artifacts ?? undefined,
+    history: row.history ?? undefined,
+    metadata: row.metadata ?? undefined,
+  };
+}
+
+function storedOf(listed: Listed): StoredTask {
+  const { row, read, query } = listed;
+  if (read !== undefined) return { ...read, task: shownOf(read.task, query) };
+  const { seq, epoch, running, held: heldTurn, created: createdAt } = row;
+  return { scope: query.scope, task: ShapedTask.parse(textsOf(listed)), seq, epoch, running, heldTurn, createdAt };
+}
+
+function shownOf(task: Task, query: TaskQuery): Task {
+  const { id, contextId, status, artifacts, history, metadata } = task;
+  return new ShapedTask({
+    ...{ id, contextId, status, metadata },
+    artifacts: query.artifacts ? artifacts : undefined,
+    history: query.history ? history : undefined,
+  });
+}
+
+/** A page whose tasks are parsed when code reads them. */
+class ListedPage implements TaskPage {
+  static readonly #tasks: PropertyDescriptor & ThisType<ListedPage> = {
+    get() {
+      this.#parsed ??= this.#rows.map(storedOf);
+      return this.#parsed;
+    },
+    enumerable: true,
+    configurable: true,
+  };
+  declare readonly tasks: readonly StoredTask[];
+  readonly total: number;
+  declare readonly next?: ListCursor;
+  readonly #rows: readonly Listed[];
+  #parsed: readonly StoredTask[] | undefined;
+
+  constructor({ rows, next, total }: FoundPage & { readonly total: number }) {
+    this.#rows = rows;
+    // An own accessor, shared by all pages, as tests and spreads see it.
+    Object.defineProperty(this, 'tasks', ListedPage.#tasks);
+    this.total = total;
+    if (next !== undefined) this.next = next;
+  }
+
+  get texts(): readonly TaskTexts[] {
+    return this.#rows.map(textsOf);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Scope, StoredPushConfig } from '../task-storage.js';
+import { keyFields, lockTask } from './locked-task.js';
+import { putConfig } from './push-queues.js';
+import { indexForm, type StoredScope, type StoredScopes } from './stored-names.js';
+import type { Sql, Tables } from './tables.js';
+
+/** Adds or replaces a push configuration; false if the scope has no such task. Runs in a transaction. */
+export async function putPushConfig(
+  tables: Tables,
+  scope: StoredScope,
+  config: StoredPushConfig & { readonly id: string; readonly taskId: string },
+): Promise<boolean> {
+  const { now, task } = await lockTask(tables, scope, config.taskId);
+  if (task === undefined) return false;
+  await putConfig(tables, task, { id: config.id, config: JSON.stringify(config), position: task.seq, now });
+  return true;
+}
+
+const DELETE: Sql = {
+  name: 'delete-push-config',
+  text: 'DELETE FROM parley.push_config WHERE task = $1 AND part = $2 AND id = $3',
+};
+const PUSHES: Sql = {
+  name: 'task-pushes',
+  text: `UPDATE parley.task SET pushes = EXISTS (SELECT FROM parley.push_config WHERE task = $1 AND part = $2)
+    WHERE pk = $1 AND part = $2`,
+};
+
+/** Removes a push configuration; false if the scope has no such task. Runs in a transaction. */
+export async function deletePushConfig(
+  tables: Tables,
+  scope: StoredScope,
+  { taskId, id }: { readonly taskId: string; readonly id: string },
+): Promise<boolean> {
+  const { task } = await lockTask(tables, scope, taskId);
+  if (task === undefined) return false;
+  await tables.query(DELETE, task.pk, task.part, indexForm(id));
+  await tables.query(PUSHES, task.pk, task.part);
+  return true;
+}
+
+const PAGE: Sql = {
+  name: 'read-push-configs',
+  text: `SELECT c.config FROM parley.task t LEFT JOIN LATERAL (
+      SELECT config, id FROM parley.push_config c
+      WHERE c.task = t.pk AND c.part = t.part AND ($4::text IS NULL OR c.id > $4) AND ($5::text IS NULL OR c.id = $5)
+      ORDER BY c.id LIMIT $6
+    ) c ON true
+    WHERE t.part = $1 AND t.scope = $2 AND t.id = $3 ORDER BY c.id`,
+  repeatable: true,
+};
+
+/** The push configurations that a read asks for. */
+export interface PushConfigQuery {
+  readonly scope: Scope;
+  readonly taskId: string;
+  /** The only one. */
+  readonly id?: string;
+  /** Those after this id. */
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+/** Push configurations of a task in order of their ids; `undefined` if the scope has no such task. */
+export async function readPushConfigs(
+  tables: Tables,
+  scopes: StoredScopes,
+  query: PushConfigQuery,
+): Promise<readonly StoredPushConfig[] | undefined> {
+  const { cursor, limit } = query;
+  const { part, scope, id } = keyFields(scopes.of(query.scope), { id: query.taskId });
+  const rows = await tables.query<{ readonly config: string | null }>(
+    PAGE,
+    ...[part, scope, id],
+    cursor === undefined ? null : indexForm(cursor),
+    query.id === undefined ? null : indexForm(query.id),
+    limit,
+  );
+  if (rows.length === 0) return undefined;
+  return rows.flatMap(({ config }) => (config === null ? [] : [JSON.parse(config) as StoredPushConfig]));
+}

@@ -1,0 +1,156 @@
+import type {
+  DeliveryKey,
+  DeliveryOutcome,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  HeldDelivery,
+} from '../push-deliveries.js';
+import {
+  type DeliveryHead,
+  isDeliveryClaimable,
+  purgedDelivery,
+  replayedDelivery,
+  settledDelivery,
+} from '../rules/delivery-queue.js';
+import type { StoredPushConfig } from '../task-storage.js';
+import { keyFields } from './locked-task.js';
+import { deliveryHeadOf, QUEUE_COLUMNS, type QueueRow, queueValues } from './push-queues.js';
+import { indexForm, type KeyColumns, nameOf, type StoredScopes, storedKey, textOfName } from './stored-names.js';
+import type { Sql, SqlValue, Tables } from './tables.js';
+
+interface LockedRow extends QueueRow {
+  readonly pk: number;
+  readonly part: number;
+  readonly last: number;
+  readonly floor: number;
+  readonly now: number;
+}
+
+/** A queue that a transaction has locked, with the log of its task. */
+interface LockedQueue {
+  readonly row: LockedRow;
+  readonly id: string;
+  readonly head: DeliveryHead;
+}
+
+// The lock on the task comes first, as in an append. So no record comes while the queue is written.
+const LOCK_TASK: Sql = {
+  name: 'share-task',
+  text: 'SELECT pk FROM parley.task WHERE part = $1 AND scope = $2 AND id = $3 FOR SHARE',
+};
+const LOCK: Sql = {
+  name: 'lock-queue',
+  text: `SELECT t.pk, t.part, t.seq AS last, t.floor, parley.now_ms() AS now,
+      ${QUEUE_COLUMNS.split(', ')
+        .map((column) => `c.${column}`)
+        .join(', ')}
+    FROM parley.task t JOIN parley.push_config c ON c.task = t.pk AND c.part = t.part
+    WHERE t.pk = $1 AND t.part = $2 AND c.id = $3 FOR UPDATE OF c`,
+};
+const WRITE: Sql = {
+  name: 'write-queue-of-config',
+  text: `UPDATE parley.push_config SET (${QUEUE_COLUMNS}) = ROW($4, $5, $6, $7, $8, $9, $10, $11)
+    WHERE task = $1 AND part = $2 AND id = $3`,
+};
+
+async function lockQueue(tables: Tables, scopes: StoredScopes, queue: DeliveryKey): Promise<LockedQueue | undefined> {
+  const { part, scope, id } = keyFields(scopes.of(queue.key.scope), queue.key);
+  const [task] = await tables.query<{ readonly pk: number }>(LOCK_TASK, part, scope, id);
+  if (task === undefined) return undefined;
+  const config = indexForm(queue.configId);
+  const [row] = await tables.query<LockedRow>(LOCK, task.pk, part, config);
+  return row && { row, id: config, head: deliveryHeadOf(row) };
+}
+
+async function writeQueue(tables: Tables, { row, id }: LockedQueue, head: DeliveryHead): Promise<void> {
+  await tables.query(WRITE, row.pk, row.part, id, ...queueValues(head));
+}
+
+/** Settles an attempt. `isReady`: a node can claim the queue again. Runs in a transaction. */
+export async function settleDelivery(
+  tables: Tables,
+  scopes: StoredScopes,
+  { held, outcome }: { readonly held: HeldDelivery; readonly outcome: DeliveryOutcome },
+): Promise<{ readonly isSettled: boolean; readonly isReady: boolean }> {
+  const found = await lockQueue(tables, scopes, held);
+  const settled = found && settledDelivery(found.head, { epoch: held.epoch, outcome }, found.row);
+  if (found === undefined || settled === undefined) return { isSettled: false, isReady: false };
+  await writeQueue(tables, found, settled);
+  return { isSettled: true, isReady: isDeliveryClaimable(settled, found.row.now) };
+}
+
+/** Makes a queue due again. Runs in a transaction. */
+export async function replayDelivery(
+  tables: Tables,
+  scopes: StoredScopes,
+  { queue, from }: { readonly queue: DeliveryKey; readonly from: number | undefined },
+): Promise<'replayed' | 'not-found' | 'not-kept'> {
+  const found = await lockQueue(tables, scopes, queue);
+  if (found === undefined) return 'not-found';
+  const { floor, last, now } = found.row;
+  const replayed = replayedDelivery(found.head, { from, floor, last }, now);
+  if (replayed === undefined) return 'not-kept';
+  await writeQueue(tables, found, replayed);
+  return 'replayed';
+}
+
+/** Gives up the pending records of a queue; false if there is no such queue. Runs in a transaction. */
+export async function purgeDelivery(tables: Tables, scopes: StoredScopes, queue: DeliveryKey): Promise<boolean> {
+  const found = await lockQueue(tables, scopes, queue);
+  if (found === undefined) return false;
+  await writeQueue(tables, found, purgedDelivery(found.head, found.row.last, found.row.now));
+  return true;
+}
+
+interface PageRow extends Pick<QueueRow, 'position' | 'due' | 'attempts' | 'last_status' | 'parked'>, KeyColumns {
+  readonly place: number;
+  readonly config: string;
+  readonly last: number;
+}
+
+const LIST: Sql = {
+  name: 'list-deliveries',
+  text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.config, c.position, t.seq AS last, c.attempts,
+      c.due, c.last_status, c.parked
+    FROM parley.push_config c JOIN parley.task t ON t.pk = c.task AND t.part = c.part
+    WHERE c.agent = ANY ($1::text[]) AND c.place > $2 AND ($3::uuid IS NULL OR t.scope = $3)
+      AND ($4::text IS NULL OR $4 = 'pending' AND c.due IS NOT NULL OR $4 = 'parked' AND c.parked IS NOT NULL)
+    ORDER BY c.place LIMIT $5`,
+  repeatable: true,
+};
+
+/** A page of the queues of deliveries. */
+export async function listDeliveries(
+  tables: Tables,
+  scopes: StoredScopes,
+  query: DeliveryQuery,
+): Promise<DeliveryPage> {
+  const { agents, scope, standing, cursor, limit } = query;
+  const place = cursor !== undefined && /^\d{1,18}$/.test(cursor) ? cursor : '0';
+  const values: readonly SqlValue[] = [
+    agents.map(textOfName),
+    place,
+    scope === undefined ? null : scopes.of(scope).hash,
+    standing ?? null,
+    limit + 1,
+  ];
+  const rows = await tables.query<PageRow>(LIST, ...values);
+  const queues = rows.slice(0, limit).map(queueOf);
+  const next = rows.length > limit ? rows[limit - 1]?.place : undefined;
+  return next === undefined ? { queues } : { queues, next: String(next) };
+}
+
+function queueOf(row: PageRow): DeliveryQueue {
+  const { position, last, attempts, due, last_status: lastStatus, parked } = row;
+  return {
+    key: storedKey(row),
+    configId: (JSON.parse(row.config) as StoredPushConfig).id ?? '',
+    position,
+    last,
+    attempts,
+    ...(due !== null && { dueAt: due }),
+    ...(lastStatus !== null && { lastStatus }),
+    ...(parked !== null && { parked: nameOf(parked) }),
+  };
+}

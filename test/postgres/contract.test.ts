@@ -1,0 +1,26 @@
+import { afterAll, beforeAll } from 'vitest';
+import { sealedStorage } from '../../packages/parley/src/store/sealed-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
+import { storageContract } from '../contract/storage-contract.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+import { clockedStorage } from './contract-storage.js';
+
+let server: PostgresServer;
+let url: string;
+let partitioned: string;
+beforeAll(async () => {
+  server = await PostgresServer.start('fsync=off');
+  url = await server.newDatabase();
+  partitioned = await server.newDatabase();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+storageContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
+scopedTasksContract('PostgreSQL', (clock, options) => clockedStorage(url, clock, options));
+storageContract('PostgreSQL with 16 partitions and encrypted credentials', async (clock, options) =>
+  sealedStorage(await clockedStorage(partitioned, clock, { ...options, partitions: 16 }), {
+    keys: ['a'.repeat(64)],
+    logger: silentLogger,
+  }),
+);
