@@ -315,7 +315,8 @@ export function acceptingContract(open: OpenStorage): void {
       for (let at = 0; at < 9; at += 1) {
         await storage.remember(ALICE, { key: `k${at}`, digest: 'd', ttlMs: 1_000 + at }, reply);
       }
-      expect(await storage.recall(ALICE, 'k0')).toBeUndefined();
+      // A server has room for all of them.
+      if (!storage.shared) expect(await storage.recall(ALICE, 'k0')).toBeUndefined();
       expect(await storage.recall(ALICE, 'k8')).toEqual({ digest: 'd', outcome: { reply } });
     });
 

@@ -75,6 +75,7 @@ const APPEND: Sql = {
         state = i.state, earlier_state = t.state, status_time = i.status_time, status = i.status, metadata = i.metadata,
         ended = CASE WHEN i.ends THEN now END,
         snapshot_seq = CASE WHEN i.snap THEN i.after + i.count ELSE t.snapshot_seq END,
+        snapshot_status = CASE WHEN i.ends THEN NULL WHEN i.snap THEN i.status ELSE t.snapshot_status END,
         history = CASE WHEN i.snap THEN i.history ELSE t.history END,
         artifacts = CASE WHEN i.snap THEN i.artifacts ELSE t.artifacts END
       FROM i, clock
@@ -229,6 +230,7 @@ const WRITE: Sql = {
       UPDATE parley.task t SET seq = $4, began = $5, ended = $6, bytes = t.bytes + i.bytes,
         state = i.state, earlier_state = t.state, status_time = i.status_time, status = i.status, metadata = i.metadata,
         snapshot_seq = CASE WHEN i.snap THEN $4 ELSE t.snapshot_seq END,
+        snapshot_status = CASE WHEN i.ends THEN NULL WHEN i.snap THEN i.status ELSE t.snapshot_status END,
         history = CASE WHEN i.snap THEN i.history ELSE t.history END,
         artifacts = CASE WHEN i.snap THEN i.artifacts ELSE t.artifacts END
       FROM i WHERE t.pk = $1 AND t.part = $2

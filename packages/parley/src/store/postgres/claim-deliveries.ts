@@ -65,7 +65,7 @@ const CLAIM: Sql = {
     ORDER BY x.rank, r.seq`,
 };
 
-/** Gives back queues for which the claim has no room. Their epoch stays, so that this does nothing after another claim. */
+/** Gives back queues for which the claim has no room. Their epoch stays: after another claim this does nothing. */
 const GIVE_BACK: Sql = {
   name: 'give-deliveries-back',
   text: `UPDATE parley.push_config c SET node = NULL, lease_end = NULL

@@ -50,6 +50,8 @@ const TASK = `
   full_id text,
   context_id text,
   status text NOT NULL,
+  -- The status at the record of the snapshot, if another one may follow.
+  snapshot_status text,
   metadata text,
   history text,
   artifacts text,

@@ -40,7 +40,8 @@ const TASKS: Sql = {
   name: 'read-tasks',
   text: `WITH t AS MATERIALIZED (
       SELECT i.n, t.pk, t.part, t.seq, t.metadata, t.history, t.epoch, t.held, t.created, t.ended,
-        coalesce(e.lease_end > parley.now_ms(), false) AS running, t.context_id, t.snapshot_seq, t.status, t.artifacts
+        coalesce(e.lease_end > parley.now_ms(), false) AS running, t.context_id, t.snapshot_seq,
+        coalesce(t.snapshot_status, t.status) AS status, t.artifacts
       FROM ${KEYS} JOIN parley.task t ON ${OF_KEY}
       LEFT JOIN parley.execution e ON e.task = t.pk AND e.part = t.part AND e.turn = t.held
     )
