@@ -23,6 +23,15 @@ export interface LogLimits {
 /** So often is a decision made again, because the task changed meanwhile. */
 const ATTEMPTS = 16;
 
+/** A decision of the rule, and the bounds of logs. */
+interface Fields {
+  readonly decision: readonly (string | number)[];
+  readonly limits: LogLimits;
+}
+
+/** Chunks at most that one append may bring to be a plain case. */
+const CHUNKS = 200;
+
 /** The outcome of an append, and whether a delivery became due. */
 export interface Appended {
   readonly outcome: AppendOutcome;
@@ -36,23 +45,26 @@ export async function appendRecords(calls: RedisCalls, append: Append, limits: L
   const place = calls.keys.ofTask(append.key);
   const request = { authority, after, count: records.length, ends: isTerminal(head.status.state), endsTurn };
   const texts = records.map(recordText);
-  const before = fieldsOf(place, append, limits);
   const bytes = texts.reduce((sum, text) => sum + text.length, 0);
-  let decided: readonly (string | number)[] = ['', '', '', '', ''];
+  const written = [place.name, after, records.length, bytes, chunkFence(append), ...texts];
+  let decision: Fields['decision'] = ['', '', '', '', ''];
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const answer = await calls.run<AppendAnswer>('append', place, [...before, ...decided, bytes, ...texts]);
+    const answer = await calls.run<AppendAnswer>('append', place, [
+      ...written,
+      ...fieldsOf(place, append, { decision, limits }),
+    ]);
     if (answer[0] === 1) return { outcome: { kind: 'appended', waiting: answer[1] }, isDue: answer[2] === 1 };
     let known = headOf(answer[2]);
-    let decision = decideAppend(known, request, { now: Number(answer[1]) });
-    if (decision.kind === 'compare') {
+    let decided = decideAppend(known, request, { now: Number(answer[1]) });
+    if (decided.kind === 'compare') {
       const tail = await calls.run<readonly [string, KnownHead, readonly string[]]>('tail', place, [place.name, after]);
       known = headOf(tail[1]);
       const isInLog = tail[2].length === texts.length && tail[2].every((text, at) => text === texts[at]);
-      decision = decideAppend(known, request, { now: Number(tail[0]), isInLog });
+      decided = decideAppend(known, request, { now: Number(tail[0]), isInLog });
     }
-    if (decision.kind !== 'appended') return { outcome: refused(decision, known), isDue: false };
+    if (decided.kind !== 'appended') return { outcome: refused(decided, known), isDue: false };
     if (known === undefined) throw new TypeError('A task that is not there was appended to');
-    decided = decisionFields(known.version, decision);
+    decision = decisionFields(known.version, decided);
   }
   throw new StorageError(`The task ${append.key.id} changed ${ATTEMPTS} times during an append: repeat the call`);
 }
@@ -68,39 +80,45 @@ function refused(decision: Exclude<AppendDecision, AppendedHead>, head: RedisHea
   }
 }
 
-/** The arguments of the script up to its decision. An empty text stands for what is absent. */
-function fieldsOf(place: TaskPlace, append: Append, limits: LogLimits): readonly (string | number)[] {
-  const { key, authority, after, records, head, snapshot, checkpoint, endsTurn } = append;
+/** The arguments of the script behind the records. An empty text stands for what is absent. */
+function fieldsOf(place: TaskPlace, append: Append, { decision, limits }: Fields): readonly (string | number)[] {
+  const { key, authority, records, head, snapshot, checkpoint, endsTurn } = append;
   const { status, metadata } = head;
   const ends = isTerminal(status.state);
   const texts = snapshot && ShapedTask.textsOf(snapshot);
+  const [version = '', ...decided] = decision;
+  const fields = [place.agent, authority, version, endsTurn ?? '', ends ? 1 : 0, ...decided];
+  const kept = checkpoint === undefined || typeof authority !== 'number' ? '' : JSON.stringify(checkpoint);
   // Chunks of artifacts change neither the status nor the metadata.
-  const changes = ends || snapshot !== undefined || records.length === 0 || !records.every(isChunk);
+  const isPlain = !ends && texts === undefined && records.length > 0 && records.every(isChunk);
+  if (isPlain) return kept === '' ? fields : [...fields, kept];
   return [
-    place.name,
+    ...fields,
+    kept,
     place.scope,
-    place.agent,
     key.id,
-    authority,
-    after,
-    records.length,
-    ends ? 1 : 0,
-    endsTurn ?? 0,
-    ...(changes
-      ? [
-          stateNumber(status.state),
-          statusTime(status),
-          texts?.status ?? statusText(status),
-          metadata === undefined ? '' : JSON.stringify(metadata),
-        ]
-      : ['', '', '', '']),
+    stateNumber(status.state),
+    statusTime(status),
+    texts?.status ?? statusText(status),
+    metadata === undefined ? '' : JSON.stringify(metadata),
     texts === undefined ? 0 : 1,
     texts?.history ?? '',
     texts?.artifacts ?? '',
-    checkpoint === undefined || typeof authority !== 'number' ? '' : JSON.stringify(checkpoint),
     limits.logBytes,
     limits.tailBytes,
   ];
+}
+
+/**
+ * The middle of the head of a task whose only turn writes chunks: epoch, turn, the turn that wrote last, no end, no push
+ * configuration, and the queue. Empty if the append does more than that.
+ */
+function chunkFence({ authority, records, snapshot, checkpoint, endsTurn }: Append): string {
+  const turn = records[0]?.turn;
+  if (typeof authority !== 'number' || turn === undefined || turn === 0 || !records.every(isChunk)) return '';
+  if (snapshot !== undefined || checkpoint !== undefined || endsTurn !== undefined || records.length > CHUNKS)
+    return '';
+  return `${authority} ${turn} ${turn} 0 0 ${turn}`;
 }
 
 function isChunk({ event, history, metadata }: LogRecord): boolean {
@@ -110,5 +128,5 @@ function isChunk({ event, history, metadata }: LogRecord): boolean {
 /** The arguments of the script that carry a decision about the head of this version. */
 function decisionFields(version: number, decision: AppendedHead): readonly (string | number)[] {
   const { epoch, began, holder, drops } = decision;
-  return [version, epoch, began, holder === undefined ? 0 : 1, drops ?? 0];
+  return [version, epoch, began, holder === undefined ? 0 : 1, drops ?? ''];
 }

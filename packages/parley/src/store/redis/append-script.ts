@@ -14,12 +14,26 @@ const TRIMMED = 16;
  */
 export const APPEND = `
 local task = KEYS[1]
-local name, scope, agent, id, authority, after, count, ends, ends_turn =
-  ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
+local name, after, count = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local log = base .. '${KEY.log}' .. name
 local known = call('HGET', task, 'h')
+
+-- Chunks of the only turn of a task change three numbers.
+if ARGV[6] ~= '' and known then
+  local version, seq, bytes, fence, rest = string.match(known, '^(%S+) (%S+) (%S+) (%S+ %S+ %S+ %S+ %S+ %S+)( .*)$')
+  if seq == after and fence == ARGV[6] then
+    call('RPUSH', log, unpack(ARGV, 7, 6 + count))
+    call('HSET', task, 'h', string.format('%.0f %.0f %.0f %s%s', version + 1, seq + count, bytes + ARGV[5], fence, rest))
+    return { 1, 0, 0 }
+  end
+end
+
+local first = 7 + count
+local function arg(at)
+  return ARGV[first + at] or ''
+end
+local agent, authority, version, ends_turn, ends = arg(0), arg(1), arg(2), arg(3), arg(4) == '1'
 local head = known and parse(known)
-local version = ARGV[21]
 local epoch, began, keeps, drops
 
 local function slow()
@@ -40,7 +54,7 @@ else
   if num(head.version) ~= version then
     return slow()
   end
-  epoch, began, keeps, drops = tonumber(ARGV[22]), tonumber(ARGV[23]), ARGV[24] == '1', ARGV[25]
+  epoch, began, keeps, drops = tonumber(arg(5)), tonumber(arg(6)), arg(7) == '1', arg(8)
 end
 
 local fields = { 'h', '' }
@@ -48,43 +62,43 @@ local function set(field, text)
   fields[#fields + 1] = field
   fields[#fields + 1] = text
 end
-if ARGV[18] ~= '' and head.held > 0 then
-  set('k' .. num(head.held), ARGV[18])
+if arg(9) ~= '' and head.held > 0 then
+  set('k' .. num(head.held), arg(9))
 end
-local before = (not keeps or drops ~= '0') and settled(head)
+local before = (not keeps or drops ~= '') and settled(head)
 local was_state = head.state
 head.seq = head.seq + count
 head.epoch = epoch
 head.began = began
-head.bytes = head.bytes + tonumber(ARGV[26])
+head.bytes = head.bytes + tonumber(ARGV[5])
 if not keeps then
   head.held = 0
   head.lease = 0
 end
-for at = 27, #ARGV, ${CHUNK} do
-  call('RPUSH', log, unpack(ARGV, at, math.min(at + ${CHUNK} - 1, #ARGV)))
+for at = 7, 6 + count, ${CHUNK} do
+  call('RPUSH', log, unpack(ARGV, at, math.min(at + ${CHUNK} - 1, 6 + count)))
 end
 local gone = {}
-if ARGV[11] ~= '' then
-  head.state = ARGV[11]
-  local since = tonumber(ARGV[12])
+if arg(12) ~= '' then
+  head.state = arg(12)
+  local since = tonumber(arg(13))
   if head.state ~= was_state or since ~= head.since then
     head.since = since
-    list(name, scope, agent, id, head, call('HGET', task, 'c'), was_state)
+    list(name, arg(10), agent, arg(11), head, call('HGET', task, 'c'), was_state)
   end
-  set('s', ARGV[13])
-  if ARGV[14] ~= '' then
-    set('d', ARGV[14])
+  set('s', arg(14))
+  if arg(15) ~= '' then
+    set('d', arg(15))
   else
     gone[#gone + 1] = 'd'
   end
 end
-if ARGV[15] == '1' then
+if arg(16) == '1' then
   set('y', num(head.seq))
-  local large = { yh = ARGV[16], ya = ARGV[17] }
+  local large = { yh = arg(17), ya = arg(18) }
   -- The status and the metadata of a finished task are those of its last record.
   if not ends then
-    large.ys, large.yd = ARGV[13], ARGV[14]
+    large.ys, large.yd = arg(14), arg(15)
   else
     gone[#gone + 1] = 'ys'
     gone[#gone + 1] = 'yd'
@@ -99,7 +113,7 @@ if ARGV[15] == '1' then
 end
 if drops == 'all' then
   drop_turns(task, head)
-elseif drops ~= '0' then
+elseif drops ~= '' then
   drop_turn(task, head, drops)
 end
 
@@ -109,7 +123,7 @@ if head.configs > 0 and count > 0 then
 end
 if ends then
   finish(name, head, now())
-elseif ARGV[15] == '1' and head.bytes > tonumber(ARGV[19]) then
+elseif arg(16) == '1' and head.bytes > tonumber(arg(19)) then
   -- The older half of a log that goes on and on; the snapshot has all of it.
   local freed, dropped = 0, 0
   while dropped < count + head.seq do
@@ -142,7 +156,7 @@ if ends then
   -- The logs of the tasks that ended first go while all of them take too much.
   local sum = tonumber(call('HGET', base .. '${KEY.count}', 'logs'))
   for _ = 1, ${TRIMMED} do
-    if sum <= tonumber(ARGV[20]) then
+    if sum <= tonumber(arg(20)) then
       break
     end
     local oldest = call('ZRANGE', base .. '${KEY.logs}', 0, 1)

@@ -29,22 +29,22 @@ local function num(n)
   return string.format('%.0f', n)
 end
 
-local HEAD = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$'
+local HEAD = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$'
 local function parse(text)
-  local version, seq, epoch, turns, began, held, lease, state, since, made, ended, bytes, configs, queue =
+  local version, seq, bytes, epoch, held, began, ended, configs, queue, turns, lease, state, since, made =
     string.match(text, HEAD)
   return {
-    version = tonumber(version), seq = tonumber(seq), epoch = tonumber(epoch), turns = tonumber(turns),
-    began = tonumber(began), held = tonumber(held), lease = tonumber(lease), state = state,
-    since = tonumber(since), made = tonumber(made), ended = tonumber(ended), bytes = tonumber(bytes),
-    configs = tonumber(configs), queue = queue,
+    version = tonumber(version), seq = tonumber(seq), bytes = tonumber(bytes), epoch = tonumber(epoch),
+    held = tonumber(held), began = tonumber(began), ended = tonumber(ended), configs = tonumber(configs),
+    queue = queue == '-' and '' or queue, turns = tonumber(turns), lease = tonumber(lease), state = state,
+    since = tonumber(since), made = tonumber(made),
   }
 end
 local function text_of(head)
   head.version = head.version + 1
-  return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %.0f %.0f %.0f %s',
-    head.version, head.seq, head.epoch, head.turns, head.began, head.held, head.lease, head.state, head.since,
-    head.made, head.ended, head.bytes, head.configs, head.queue)
+  return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %.0f %.0f %s %.0f %.0f',
+    head.version, head.seq, head.bytes, head.epoch, head.held, head.began, head.ended, head.configs,
+    head.queue == '' and '-' or head.queue, head.turns, head.lease, head.state, head.since, head.made)
 end
 
 -- Count of the turns that have no holder.

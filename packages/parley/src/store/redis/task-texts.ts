@@ -9,21 +9,25 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import { isRunning, type TaskHead } from '../rules/task-head.js';
 import type { StoredTask, TaskKey } from '../task-storage.js';
 
-/** The numbers in the head of a task, in their order; the turns that wait or run follow, with commas between them. */
+/**
+ * The numbers in the head of a task, in their order, with spaces between them. `queue`: the turns that wait or run with
+ * commas between them, or a hyphen. The fields from `epoch` to `queue` say whether a chunk is the plain case of an append.
+ */
 export const HEAD_FIELDS = [
   'version',
   'seq',
+  'bytes',
   'epoch',
-  'turns',
-  'began',
   'held',
+  'began',
+  'ended',
+  'configs',
+  'queue',
+  'turns',
   'lease',
   'state',
   'since',
   'made',
-  'ended',
-  'bytes',
-  'configs',
 ] as const;
 
 /** The fields of a head that scripts answer: the numbers, the node, and the context id as JSON. */
@@ -47,7 +51,7 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
   if (numbers === null) return undefined;
   const texts = numbers.split(' ');
   const number = (field: (typeof HEAD_FIELDS)[number]) => Number(texts[HEAD_FIELDS.indexOf(field)]);
-  const queue = texts[HEAD_FIELDS.length] ?? '';
+  const queue = texts[HEAD_FIELDS.indexOf('queue')] ?? '-';
   const held = number('held');
   const endedAt = number('ended');
   return {
@@ -63,7 +67,7 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
     hasEnded: endedAt > 0,
     bytes: number('bytes'),
     configs: number('configs'),
-    queue: queue === '' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
+    queue: queue === '-' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
     contextId: context === null ? undefined : (JSON.parse(context) as string),
   };
 }
