@@ -23,7 +23,8 @@ if ARGV[6] ~= '' and known then
   local version, seq, bytes, fence, rest = string.match(known, '^(%S+) (%S+) (%S+) (%S+ %S+ %S+ %S+ %S+ %S+)( .*)$')
   if seq == after and fence == ARGV[6] then
     call('RPUSH', log, unpack(ARGV, 7, 6 + count))
-    call('HSET', task, 'h', string.format('%.0f %.0f %.0f %s%s', version + 1, seq + count, bytes + ARGV[5], fence, rest))
+    local numbers = string.format('%.0f %.0f %.0f ', version + 1, seq + count, bytes + ARGV[5])
+    call('HSET', task, 'h', numbers .. fence .. rest)
     return { 1, 0, 0 }
   end
 end

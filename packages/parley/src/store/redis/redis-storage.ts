@@ -53,7 +53,7 @@ import { WorkPlaces } from './work-places.js';
 
 /** The parts of which a storage is made. */
 export interface RedisStorageParts {
-  readonly connection: BatchConnection;
+  readonly runner: BatchConnection;
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -92,10 +92,10 @@ export class RedisStorage implements TaskStorage {
   #closing: Promise<void> | undefined;
   #whenIdle: (() => void) | undefined;
 
-  constructor({ connection, prefix, time, tailBytes = TAIL_BYTES, scanMs, ...parts }: RedisStorageParts) {
+  constructor({ runner, prefix, time, tailBytes = TAIL_BYTES, scanMs, ...parts }: RedisStorageParts) {
     this.durability = parts.durability;
     this.wakeups = parts.wakeups ?? new LocalWakeups();
-    this.#pipeline = new ScriptPipeline(connection, parts.clock);
+    this.#pipeline = new ScriptPipeline(runner, parts.clock);
     this.#calls = new RedisCalls(this.#pipeline, { prefix, time });
     this.#limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
@@ -112,10 +112,9 @@ export class RedisStorage implements TaskStorage {
    */
   static async open(options: RedisOptions): Promise<RedisStorage> {
     const settings = redisSettings(options);
-    const connection = await RedisConnection.open(settings);
+    const runner = await RedisConnection.open(settings);
     const { prefix, clock, logger } = settings;
-    const { durability } = connection.guarantees;
-    return new RedisStorage({ connection, prefix, clock, logger, durability });
+    return new RedisStorage({ runner, prefix, clock, logger, durability: runner.guarantees.durability });
   }
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {
