@@ -110,8 +110,8 @@ function fieldsOf(place: TaskPlace, append: Append, { decision, limits }: Fields
 }
 
 /**
- * The middle of the head of a task whose only turn writes chunks. It is the epoch, the turn, the turn that wrote last, no
- * end, no push configuration, and the queue. Empty if the append does more than that.
+ * The middle of the head of a task whose only turn writes chunks: see `HEAD_FIELDS`. The task has not ended and has no
+ * push configuration. Empty if the append does more than that.
  */
 function chunkFence({ authority, records, snapshot, checkpoint, endsTurn }: Append): string {
   const turn = records[0]?.turn;
