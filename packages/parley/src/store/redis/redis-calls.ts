@@ -11,6 +11,8 @@ export interface ScriptRunner {
    */
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   close(): Promise<void>;
+  /** Tells a watcher how many scripts shared a batch. Absent if each one is sent by itself. */
+  watch?(watcher: (calls: number) => void): () => void;
 }
 
 /** An answer of a script: texts, numbers, `null`, and lists of them. The caller knows its shape. */

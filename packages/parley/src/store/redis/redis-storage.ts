@@ -42,10 +42,10 @@ import { acceptMessage } from './accept-messages.js';
 import { appendRecords, type LogLimits } from './append-records.js';
 import { HeldTurns } from './held-turns.js';
 import { KeptKeys } from './kept-keys.js';
-import { RedisCalls } from './redis-calls.js';
+import { RedisCalls, type ScriptRunner } from './redis-calls.js';
 import { RedisConnection } from './redis-connection.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
-import { type BatchConnection, ScriptPipeline } from './script-pipeline.js';
+import { ScriptPipeline } from './script-pipeline.js';
 import { StoredTasks } from './stored-tasks.js';
 import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
@@ -53,7 +53,7 @@ import { WorkPlaces } from './work-places.js';
 
 /** The parts of which a storage is made. */
 export interface RedisStorageParts {
-  readonly runner: BatchConnection;
+  readonly runner: ScriptRunner;
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -79,7 +79,7 @@ export class RedisStorage implements TaskStorage {
   readonly shared = true;
   readonly durability: 'power-loss' | 'process';
   readonly wakeups: Wakeups;
-  readonly #pipeline: ScriptPipeline;
+  readonly watchCommits?: (watcher: (calls: number) => void) => () => void;
   readonly #calls: RedisCalls;
   readonly #limits: LogLimits;
   readonly #unreadable: UnreadableTasks;
@@ -95,8 +95,8 @@ export class RedisStorage implements TaskStorage {
   constructor({ runner, prefix, time, tailBytes = TAIL_BYTES, scanMs, ...parts }: RedisStorageParts) {
     this.durability = parts.durability;
     this.wakeups = parts.wakeups ?? new LocalWakeups();
-    this.#pipeline = new ScriptPipeline(runner, parts.clock);
-    this.#calls = new RedisCalls(this.#pipeline, { prefix, time });
+    this.#calls = new RedisCalls(runner, { prefix, time });
+    if (runner.watch !== undefined) this.watchCommits = (watcher) => runner.watch?.(watcher) ?? (() => {});
     this.#limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
     this.#work = new WorkPlaces(this.#calls, parts.clock, scanMs);
@@ -112,9 +112,10 @@ export class RedisStorage implements TaskStorage {
    */
   static async open(options: RedisOptions): Promise<RedisStorage> {
     const settings = redisSettings(options);
-    const runner = await RedisConnection.open(settings);
+    const connection = await RedisConnection.open(settings);
     const { prefix, clock, logger } = settings;
-    return new RedisStorage({ runner, prefix, clock, logger, durability: runner.guarantees.durability });
+    const runner = new ScriptPipeline(connection, clock);
+    return new RedisStorage({ runner, prefix, clock, logger, durability: connection.guarantees.durability });
   }
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -265,10 +266,6 @@ export class RedisStorage implements TaskStorage {
 
   check(): Promise<StorageLoad> {
     return this.#open(notBuilt);
-  }
-
-  watchCommits(watcher: (calls: number) => void): () => void {
-    return this.#pipeline.watch(watcher);
   }
 
   sweep(_retention: Retention): Promise<Swept> {
