@@ -63,30 +63,31 @@ const CREATE: Sql = {
         OR k.lease_end <= (SELECT now FROM clock) OR (k.lease_end IS NOT NULL AND k.node = excluded.node)
       RETURNING scope, key
     ),
+    c AS MATERIALIZED (
+      SELECT nextval('parley.number') AS pk, now, i.* FROM i, clock
+      WHERE key IS NULL OR (scope, key) IN (SELECT scope, key FROM k)
+    ),
     t AS (
       INSERT INTO parley.task (pk, bytes, status_time, created, ended, scope, context, seq, floor, epoch, held, turns,
         queued, began, snapshot_seq, part, state, earlier_state, pushes, agent, tenant, owner, id, full_id, context_id,
         status, metadata, history, artifacts)
-      SELECT nextval('parley.number'), length(i.event), i.status_time, now, CASE WHEN i.ended THEN now END, i.scope,
-        i.context, 1, 1, (i.node IS NOT NULL)::int, (i.node IS NOT NULL)::int, (i.message IS NOT NULL)::int,
-        (i.message IS NOT NULL)::int, 0, i.ended::int, i.part, i.state, i.state, i.config IS NOT NULL, i.agent, i.tenant,
-        i.owner, i.id, i.full_id, i.context_id, i.status, i.metadata, i.history, i.artifacts
-      FROM i CROSS JOIN clock LEFT JOIN k ON k.scope = i.scope AND k.key = i.key
-      WHERE i.key IS NULL OR k.key IS NOT NULL
-      RETURNING pk, part, scope, id
+      SELECT pk, length(event), status_time, now, CASE WHEN ended THEN now END, scope, context, 1, 1,
+        (node IS NOT NULL)::int, (node IS NOT NULL)::int, (message IS NOT NULL)::int, (message IS NOT NULL)::int, 0,
+        ended::int, part, state, state, config IS NOT NULL, agent, tenant, owner, id, full_id, context_id, status,
+        metadata, history, artifacts
+      FROM c
     ),
-    c AS (SELECT t.pk, i.* FROM t JOIN i ON i.scope = t.scope AND i.id = t.id),
     r AS (INSERT INTO parley.task_record SELECT pk, 1, 0, part, event, NULL, NULL FROM c),
     e AS (
       INSERT INTO parley.execution
       SELECT pk, nextval('parley.number'), coalesce(now + lease_ms, 0), 1, (node IS NOT NULL)::int,
         (node IS NOT NULL)::int, 0, part, node IS NULL, agent, node, message, caller, NULL, NULL
-      FROM c, clock WHERE message IS NOT NULL
+      FROM c WHERE message IS NOT NULL
     ),
     p AS (
       INSERT INTO parley.push_config
       SELECT pk, nextval('parley.number'), now, now + 1, NULL, 0, 0, NULL, part, agent, config_id, NULL, NULL, config
-      FROM c, clock WHERE config IS NOT NULL
+      FROM c WHERE config IS NOT NULL
     ),
     s AS (
       INSERT INTO parley.task_count_change

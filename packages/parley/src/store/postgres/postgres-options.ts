@@ -181,12 +181,18 @@ interface ConnectionSettings extends Pick<PostgresPlan, 'connectTimeoutMs' | 'st
   readonly durability?: 'power-loss' | 'process';
 }
 
+/**
+ * Every statement finds its rows by an index. Without these settings, a plan that was prepared while a table was small
+ * goes on reading the whole table once it is large.
+ */
+const PLANNING = ['seqscan', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
+
 function connectionOf(given: URL, settings: ConnectionSettings): PoolConfig {
   const { connectTimeoutMs, statementTimeoutMs, isPooled, tls, durability } = settings;
   const url = new URL(given);
   if (tls !== undefined) for (const name of OF_TLS) url.searchParams.delete(name);
   const commit = durability && `-c synchronous_commit=${durability === 'process' ? 'off' : 'on'}`;
-  const options = [url.searchParams.get('options'), commit].filter((option) => option).join(' ');
+  const options = [url.searchParams.get('options'), commit && PLANNING, commit].filter((option) => option).join(' ');
   const name = url.searchParams.get('application_name') ?? 'parley';
   url.searchParams.delete('options');
   url.searchParams.delete('application_name');
