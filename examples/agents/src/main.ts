@@ -94,7 +94,10 @@ async function serve(): Promise<void> {
     });
   }
   const { host: address, port, databaseUrl } = config;
-  logger.info(`listening on ${url}`, { address, port, storage: databaseUrl, durability: storage.durability });
+  // Without user, password and options.
+  const at = URL.parse(databaseUrl);
+  const shown = at?.host ? `${at.protocol}//${at.host}${at.pathname}` : databaseUrl;
+  logger.info(`listening on ${url}`, { address, port, storage: shown, durability: storage.durability });
 }
 
 /** Loads the driver only if it is used. */

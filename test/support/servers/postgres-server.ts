@@ -62,6 +62,21 @@ export class PostgresServer implements AsyncDisposable {
     return this.urlOf(name);
   }
 
+  /** Offers TLS from now on, as `localhost`. Resolves to the path of its self-signed certificate. */
+  async offerTls(): Promise<string> {
+    const [cert, key] = [join(this.#folder, 'server.crt'), join(this.#folder, 'server.key')];
+    const flags = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    await run('openssl', ['req', ...flags, ...subject, '-keyout', key, '-out', cert]);
+    await chmod(key, 0o600);
+    if (isRoot()) await run('chown', [USER, key, cert]);
+    await this.#query(`ALTER SYSTEM SET ssl_cert_file = '${cert}'`);
+    await this.#query(`ALTER SYSTEM SET ssl_key_file = '${key}'`);
+    await this.#query('ALTER SYSTEM SET ssl = on');
+    await this.#query('SELECT pg_reload_conf()');
+    return cert;
+  }
+
   /** Starts it on its port once it has been killed, with what it had stored. */
   async startAgain(): Promise<void> {
     const settings = [`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`];

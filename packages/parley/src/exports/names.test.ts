@@ -9,6 +9,7 @@ import * as index from './index.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
+import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
 import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
@@ -128,6 +129,7 @@ const NAMES = {
     'readServerConfig',
   ],
   pino: ['pinoLogger'],
+  postgres: ['PostgresStorage', 'openPostgresStorage'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
@@ -173,6 +175,7 @@ it.each([
   ['node-credentials', nodeCredentials],
   ['pino', pino],
   ['auth', auth],
+  ['postgres', postgres],
   ['push-receiver', pushReceiver],
   ['redis-cache', redisCache],
   ['schema', schema],

@@ -77,8 +77,8 @@ export type { TaskExtent } from '../task/trim-task.js';
 export type { CopyStorageOptions } from './copy-storage.js';
 
 /**
- * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or
- * `sqlite:path?durability=process`.
+ * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`,
+ * `sqlite:path?durability=process` or `postgres://host/database`.
  * @throws OptionsError for any other url, StorageError when the storage cannot be used.
  */
 export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<TaskStorage> {
@@ -86,6 +86,10 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
   if (database.backend === 'memory') {
     const { backend: _, ...limits } = database;
     return new MemoryStorage({ clock: systemClock, ...limits });
+  }
+  if (database.backend === 'postgres') {
+    const { openPostgresStorage } = await import('./postgres.js');
+    return openPostgresStorage({ ...options, url: database.url });
   }
   const { openSqliteStorage } = await import('./sqlite.js');
   return openSqliteStorage({ ...options, path: database.path, durability: database.durability });

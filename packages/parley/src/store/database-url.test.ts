@@ -13,6 +13,11 @@ describe('a database url', () => {
     ['sqlite:C:\\data\\a.db', { backend: 'sqlite', path: 'C:\\data\\a.db', durability: 'power-loss' }],
     ['sqlite:a.db?durability=process', { backend: 'sqlite', path: 'a.db', durability: 'process' }],
     ['sqlite:a.db?durability=power-loss', { backend: 'sqlite', path: 'a.db', durability: 'power-loss' }],
+    [
+      'postgres://u:p@host/db?pooled=transaction',
+      { backend: 'postgres', url: 'postgres://u:p@host/db?pooled=transaction' },
+    ],
+    ['postgresql://host/db', { backend: 'postgres', url: 'postgresql://host/db' }],
   ])('%s is read', (url, read) => {
     expect(parseDatabaseUrl(url)).toEqual(read);
   });

@@ -3,13 +3,15 @@ import { OptionsError } from '../errors/options-error.js';
 /** The storage that a database url names. */
 export type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
-  | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' };
+  | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' }
+  | { readonly backend: 'postgres'; readonly url: string };
 
 const MEMORY = /^memory:(?:\?(.+))?$/;
 const SQLITE = /^sqlite:(?!\/\/[^/])([^?]+)(?:\?durability=(process|power-loss))?$/;
 
 /**
- * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`, or `sqlite:path?durability=process`.
+ * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`, `sqlite:path?durability=process`, or a url of
+ * PostgreSQL.
  * @throws OptionsError naming a url that is none of these, without the password it may have.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
@@ -20,9 +22,11 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   if (path !== undefined) {
     return { backend: 'sqlite', path, durability: durability === 'process' ? 'process' : 'power-loss' };
   }
+  // The storage reads the rest of the url, and names what is wrong with it.
+  if (/^postgres(?:ql)?:\/\//.test(url)) return { backend: 'postgres', url };
   const shown = url.replace(/\/\/[^/@]*@/, '//***@');
   throw new OptionsError('Database url', [
-    `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db or sqlite:./data/parley.db?durability=process`,
+    `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process or postgres://localhost/parley`,
   ]);
 }
 

@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPostgresStorage } from '../../packages/parley/src/exports/postgres.js';
+import { openStorage } from '../../packages/parley/src/exports/storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { CapturingLogger } from '../support/engine.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+import { said, statesOf, TwoServers } from './two-servers.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** Runs a statement outside of any storage. */
+async function admin(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+/** Calls until the call succeeds. */
+async function until<R>(call: () => Promise<R>): Promise<R> {
+  for (;;) {
+    try {
+      return await call();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+describe('a server that is used', () => {
+  it.each(['killed and started again', 'frozen and thawed'])('can be %s: what was answered stays', async (fault) => {
+    await using own = await PostgresServer.start();
+    const options = { url: own.url, connectTimeoutMs: 500, statementTimeoutMs: 500, logger: silentLogger };
+    await using servers = await TwoServers.start([
+      await openPostgresStorage(options),
+      await openPostgresStorage(options),
+    ]);
+    const [one, two] = servers.clients;
+    if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
+    const before = await one.sendMessage({ message: said('before') });
+    const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
+    if (!('task' in before && 'task' in waiting)) throw new Error('The agent answers with tasks');
+    const states = statesOf(two.subscribeToTask(waiting.task.id));
+    if (fault === 'frozen and thawed') own.freeze();
+    else await own.kill();
+    const refused = two.getTask({ id: before.task.id }, { retries: 0 } as object);
+    await expect(refused).rejects.toThrow();
+    if (fault === 'frozen and thawed') own.thaw();
+    else await own.startAgain();
+    expect(await until(() => two.getTask({ id: before.task.id }))).toMatchObject({ status: before.task.status });
+    servers.open();
+    expect((await states).at(-1)).toBe('TASK_STATE_COMPLETED');
+    expect(await one.sendMessage({ message: said('after') })).toMatchObject({
+      task: { status: { state: 'TASK_STATE_COMPLETED' } },
+    });
+  });
+
+  it('tells of a database that takes no writes, reads from it, and goes on when it takes them again', async () => {
+    const url = await server.newDatabase();
+    const logger = new CapturingLogger();
+    const storage = await openPostgresStorage({ url, logger });
+    const database = new URL(url).pathname.slice(1);
+    await admin(server.url, `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+    await admin(server.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
+    const failing = until(async () => {
+      const error = await storage.check().then(
+        () => undefined,
+        (failure: Error) => failure,
+      );
+      if (!error?.message.includes('read-only')) throw new Error('not yet');
+      return error;
+    });
+    expect((await failing).message).toMatch(/the database is read-only: connect to the primary server/);
+    expect(await storage.now()).toBeGreaterThan(0);
+    expect(logger.lines.map(({ message }) => message).join('\n')).toMatch(/the storage cannot write/);
+    await admin(server.url, `ALTER DATABASE ${database} RESET default_transaction_read_only`);
+    await admin(server.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
+    await until(() => storage.check());
+    await storage.close();
+  });
+});
+
+describe('at the start', () => {
+  it('a server that forgets commits is refused, unless the url relaxes the promise', async () => {
+    await using own = await PostgresServer.start('fsync=off');
+    await expect(openStorage(own.url, { logger: silentLogger })).rejects.toThrow(
+      /fsync is off, so that tasks do not survive a loss of power: set it on, or add \?durability=process/,
+    );
+    const logger = new CapturingLogger();
+    const storage = await openStorage(`${own.url}?durability=process`, { logger });
+    expect(storage.durability).toBe('process');
+    expect(logger.lines[0]?.message).toBe(
+      'tasks survive the end of the process, but not a crash of the database server',
+    );
+    await storage.close();
+  });
+
+  it('commits wait for the disk also where the database says otherwise', async () => {
+    const url = await server.newDatabase();
+    await admin(server.url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+    const storage = await openStorage(url, { logger: silentLogger });
+    expect(storage.durability).toBe('power-loss');
+    await storage.close();
+    // A pooler takes no setting.
+    await expect(openStorage(`${url}?pooled=transaction`, { logger: silentLogger })).rejects.toThrow(
+      /synchronous_commit is off for this user/,
+    );
+  });
+
+  it('a server that is away is an error with a plain reason', async () => {
+    const away = 'postgres://me:s3cret@127.0.0.1:1/a2a';
+    const expected = { name: 'StorageError', message: 'PostgreSQL at 127.0.0.1:1/a2a: no server listens there' };
+    await expect(openStorage(away, { logger: silentLogger })).rejects.toMatchObject(expected);
+  });
+});
+
+describe('TLS', () => {
+  it('checks the server, unless the url says no', async () => {
+    await using own = await PostgresServer.start();
+    const cert = await own.offerTls();
+    const open = async (url: string, tls?: { readonly ca: string }) => {
+      const storage = await openPostgresStorage({ url, logger: silentLogger, ...(tls && { tls }) });
+      await storage.close();
+    };
+    const url = own.url.replace('127.0.0.1', 'localhost');
+    await until(() => open(`${url}?sslmode=no-verify`));
+    await expect(open(`${url}?sslmode=require`)).rejects.toThrow(/self-signed certificate/);
+    await open(`${url}?sslmode=verify-full&sslrootcert=${encodeURIComponent(cert)}`);
+    await open(url, { ca: await readFile(cert, 'utf8') });
+    await expect(open(`${url.replace('localhost', '127.0.0.1')}?sslmode=require&sslrootcert=${cert}`)).rejects.toThrow(
+      /127\.0\.0\.1/,
+    );
+  });
+
+  it('that the server does not offer is named', async () => {
+    await expect(openStorage(`${server.url}?sslmode=require`, { logger: silentLogger })).rejects.toThrow(
+      /it offers no TLS: remove sslmode/,
+    );
+  });
+});
