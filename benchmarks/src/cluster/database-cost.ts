@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Backend } from './cluster-options.js';
 
-/** What a database has spent since its start. */
+/** Figures of a database since its start. */
 export interface DatabaseFigures {
   /** Written to the log that makes commits durable: WAL, or the append-only file. */
   readonly logBytes: number;

@@ -36,8 +36,8 @@ export function meanWaitSeconds(fleet: Fleet, turns: Turns): number {
 }
 
 /**
- * The mean time from the end of a process to the next attempt of its turns. The last renewal was half an interval ago on
- * average. A claim follows the end of the lease: each replica claims at its beats and when one of its turns ends.
+ * The mean time from the end of a process to the next attempt of its turns. The last renewal was half an interval ago
+ * on average. A claim follows the end of the lease: each replica claims at its beats and when one of its turns ends.
  */
 export function meanTakeoverSeconds({ leaseSeconds, beatSeconds, replicas }: Fleet, { perSecond }: Turns): number {
   return leaseSeconds - beatSeconds / 2 + 1 / (replicas / beatSeconds + perSecond);
