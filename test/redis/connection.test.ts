@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
-import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
 import { type RedisOptions, redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
 import { redisScript } from '../../packages/parley/src/store/redis/redis-script.js';
@@ -14,7 +14,7 @@ const connections: RedisConnection[] = [];
 afterAll(() => Promise.all(connections.map((connection) => connection.close())));
 
 async function open(options: Pick<RedisOptions, 'url'> & Partial<RedisOptions>): Promise<RedisConnection> {
-  const settings = redisSettings({ clock: systemClock, logger: silentLogger, ...options });
+  const settings = redisSettings({ clock: systemClock, ids: systemIds, logger: silentLogger, ...options });
   const connection = await RedisConnection.open(settings);
   connections.push(connection);
   return connection;

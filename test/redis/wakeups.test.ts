@@ -20,9 +20,10 @@ afterEach(async () => {
 
 /** The wake-ups of a process, with those that it has got as texts. */
 async function processOn(url: string): Promise<{ wakeups: RedisWakeups; connection: RedisConnection; seen: string[] }> {
-  const settings = redisSettings({ url, clock: systemClock, logger: silentLogger, commandTimeoutMs: 1_000 });
+  const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
+  const settings = redisSettings({ url, ...given, commandTimeoutMs: 1_000 });
   const connection = await RedisConnection.open(settings);
-  const wakeups = new RedisWakeups(connection, systemIds);
+  const wakeups = new RedisWakeups(connection);
   open.push({ wakeups, connection });
   const seen: string[] = [];
   wakeups.subscribe({

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { systemClock as clock } from '../../packages/parley/src/exports/runtime.js';
+import { systemClock as clock, systemIds as ids } from '../../packages/parley/src/exports/runtime.js';
 import { PostgresConnections } from '../../packages/parley/src/store/postgres/connections.js';
 import { migrate } from '../../packages/parley/src/store/postgres/migrate.js';
 import { postgresPlan } from '../../packages/parley/src/store/postgres/postgres-options.js';
@@ -31,7 +31,7 @@ const BACKENDS: Readonly<Record<string, () => Promise<RateCounters>>> = {
   'in Redis': async () => {
     const server = await RedisServer.start();
     closing.push(() => server[Symbol.asyncDispose]());
-    const connection = await RedisConnection.open(redisSettings({ url: server.url, clock, logger }));
+    const connection = await RedisConnection.open(redisSettings({ url: server.url, clock, ids, logger }));
     closing.push(() => connection.close());
     return new RedisRateCounters(connection);
   },

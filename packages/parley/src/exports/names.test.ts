@@ -11,6 +11,7 @@ import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
 import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
+import * as redis from './redis.js';
 import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
 import * as server from './server.js';
@@ -131,6 +132,7 @@ const NAMES = {
   pino: ['pinoLogger'],
   postgres: ['PostgresStorage', 'openPostgresStorage'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
+  redis: ['RedisStorage', 'openRedisStorage'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
@@ -177,6 +179,7 @@ it.each([
   ['auth', auth],
   ['postgres', postgres],
   ['push-receiver', pushReceiver],
+  ['redis', redis],
   ['redis-cache', redisCache],
   ['schema', schema],
   ['server', server],

@@ -78,7 +78,7 @@ export type { CopyStorageOptions } from './copy-storage.js';
 
 /**
  * Opens the storage that a database url names: `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`,
- * `sqlite:path?durability=process` or `postgres://host/database`.
+ * `sqlite:path?durability=process`, `postgres://host/database` or `redis://host:6379`.
  * @throws OptionsError for any other url, StorageError when the storage cannot be used.
  */
 export async function openStorage(url: string, options: { readonly logger?: Logger } = {}): Promise<TaskStorage> {
@@ -90,6 +90,10 @@ export async function openStorage(url: string, options: { readonly logger?: Logg
   if (database.backend === 'postgres') {
     const { openPostgresStorage } = await import('./postgres.js');
     return openPostgresStorage({ ...options, url: database.url });
+  }
+  if (database.backend === 'redis') {
+    const { openRedisStorage } = await import('./redis.js');
+    return openRedisStorage({ ...options, url: database.url });
   }
   const { openSqliteStorage } = await import('./sqlite.js');
   return openSqliteStorage({ ...options, path: database.path, durability: database.durability });

@@ -4,14 +4,14 @@ import { OptionsError } from '../errors/options-error.js';
 export type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
   | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' }
-  | { readonly backend: 'postgres'; readonly url: string };
+  | { readonly backend: 'postgres' | 'redis'; readonly url: string };
 
 const MEMORY = /^memory:(?:\?(.+))?$/;
 const SQLITE = /^sqlite:(?!\/\/[^/])([^?]+)(?:\?durability=(process|power-loss))?$/;
 
 /**
  * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path`, `sqlite:path?durability=process`, or a url of
- * PostgreSQL.
+ * PostgreSQL or Redis.
  * @throws OptionsError naming a url that is none of these, without the password it may have.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
@@ -24,9 +24,10 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   }
   // The storage reads the rest of the url, and names what is wrong with it.
   if (/^postgres(?:ql)?:\/\//.test(url)) return { backend: 'postgres', url };
+  if (/^rediss?:\/\//.test(url)) return { backend: 'redis', url };
   const shown = url.replace(/\/\/[^/@]*@/, '//***@');
   throw new OptionsError('Database url', [
-    `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process or postgres://localhost/parley`,
+    `"${shown}" must be memory:, memory:?tasks=1000&bytes=67108864, sqlite:./data/parley.db, sqlite:./data/parley.db?durability=process, postgres://localhost/parley or redis://localhost:6379`,
   ]);
 }
 

@@ -380,6 +380,8 @@ export interface TaskStorage extends PushDeliveries {
   readonly shared: boolean;
   /** The loss that a resolved promise survives. */
   readonly durability: 'none' | 'process' | 'power-loss';
+  /** For the operator, a sentence each: what else the storage cannot promise. Absent is nothing. */
+  readonly warnings?: readonly string[];
 
   /**
    * Wake-ups about this storage. It publishes writes from outside of a turn, deletions, turns and deliveries that can

@@ -82,9 +82,9 @@ export class Readiness {
     const failing = Object.keys(checks).filter((name) => checks[name]?.status === 'failing' && checks[name].required);
     const notReady = this.#draining ? ['server', ...failing] : failing;
     const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
-    const { durability } = this.#options.storage;
+    const { durability, warnings = [] } = this.#options.storage;
     const unreadable = this.#unreadable === 0 ? [] : [`${this.#unreadable} tasks cannot be read: see the log`];
-    return { status, notReady, checks, durability, warnings: [...RELAXED[durability], ...unreadable] };
+    return { status, notReady, checks, durability, warnings: [...RELAXED[durability], ...warnings, ...unreadable] };
   }
 
   /** Messages whose turn has not begun, at most a second old; `undefined` if the storage does not tell. */

@@ -26,7 +26,8 @@ local function now()
 ${time}
 end
 local function num(n)
-  return string.format('%.0f', n)
+  -- Lua has a negative zero, which the server refuses.
+  return string.format('%.0f', n + 0)
 end
 
 local HEAD = '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$'

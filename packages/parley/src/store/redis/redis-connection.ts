@@ -60,7 +60,7 @@ export class RedisConnection {
    * @throws StorageError if it fails, or its answer does not come in time.
    */
   async run(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
-    const all = this.isCluster ? [...keys, absentKey(keys[0] ?? '')] : keys;
+    const all = this.isCluster ? [...keys, ...absentKey(keys[0] ?? '')] : keys;
     return this.call(async (client) => {
       try {
         return await client.evalsha(script.sha, all.length, ...all, ...args);
@@ -118,8 +118,10 @@ export class RedisConnection {
  * the keys of a slot one after another. A server refuses scripts that name a missing key while it moves their slot. No
  * script then finds, or writes, a part of a partition.
  */
-function absentKey(key: string): string {
-  return `${key.slice(0, key.indexOf('}') + 1)}absent`;
+function absentKey(key: string): readonly string[] {
+  const end = key.indexOf('}') + 1;
+  // A key without a partition is the only one of its script.
+  return end === 0 ? [] : [`${key.slice(0, end)}absent`];
 }
 
 /** The client of the servers, connected. */

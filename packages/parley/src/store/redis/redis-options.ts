@@ -1,6 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { parseRedisUrl, type RedisPlace, type RedisUrl, shownPlaces } from '../../redis/redis-url.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 
 /** TLS of connections to Redis. Certificates and keys are PEM. */
@@ -43,6 +44,7 @@ export interface RedisOptions {
   /** A call resolves when so many replicas of the primary have its writes too. Default 0. */
   readonly minReplicas?: number;
   readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'random'>;
   readonly logger: Logger;
 }
 
@@ -66,7 +68,6 @@ const DURABILITIES = ['power-loss', 'process'] as const;
  * @throws OptionsError naming every wrong option, without a password.
  */
 export function redisSettings(options: RedisOptions): RedisSettings {
-  const { prefix: _, durability: __, minReplicas: ___, ...rest } = options;
   const texts = typeof options.url === 'string' ? [options.url] : options.url;
   const problems: string[] = [];
   const urls = texts.map(parseRedisUrl).filter((url) => url !== undefined);
@@ -82,8 +83,9 @@ export function redisSettings(options: RedisOptions): RedisSettings {
   const durability = options.durability ?? fromUrl.durability;
   const tls = options.tls ?? (first.tls ? {} : undefined);
   const settings = {
-    clock: rest.clock,
-    logger: rest.logger,
+    clock: options.clock,
+    ids: options.ids,
+    logger: options.logger,
     places: urls.flatMap(({ places }) => places),
     database: first.database,
     prefix: options.prefix ?? fromUrl.prefix ?? 'parley:',

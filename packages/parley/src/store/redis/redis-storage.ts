@@ -4,7 +4,15 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { PushDeliveries } from '../push-deliveries.js';
+import type {
+  DeliveryClaimRequest,
+  DeliveryClaims,
+  DeliveryKey,
+  DeliveryOutcome,
+  DeliveryPage,
+  DeliveryQuery,
+  HeldDelivery,
+} from '../push-deliveries.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import type {
   Acceptance,
@@ -44,9 +52,14 @@ import { HeldTurns } from './held-turns.js';
 import { KeptKeys } from './kept-keys.js';
 import { RedisCalls, type ScriptRunner } from './redis-calls.js';
 import { RedisConnection } from './redis-connection.js';
+import { type Changed, RedisDeliveries } from './redis-deliveries.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
+import { RedisProcesses } from './redis-processes.js';
+import { RedisRetention } from './redis-retention.js';
+import { RedisWakeups } from './redis-wakeups.js';
 import { ScriptPipeline } from './script-pipeline.js';
 import { StoredTasks } from './stored-tasks.js';
+import { RedisTaskLists } from './task-lists.js';
 import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
 import { WorkPlaces } from './work-places.js';
@@ -58,7 +71,9 @@ export interface RedisStorageParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly durability: 'power-loss' | 'process';
-  readonly wakeups?: Wakeups;
+  /** For the operator: the promises that the servers cannot keep. */
+  readonly warnings?: readonly string[];
+  readonly wakeups?: Wakeups & { close?(): Promise<void> };
   /** Bytes that the logs of finished tasks may take in one partition. */
   readonly tailBytes?: number;
   /** Lua for the storage's time. Tests replace it. */
@@ -78,8 +93,9 @@ const LOG_BYTES = 16_777_216;
 export class RedisStorage implements TaskStorage {
   readonly shared = true;
   readonly durability: 'power-loss' | 'process';
-  readonly wakeups: Wakeups;
   readonly watchCommits?: (watcher: (calls: number) => void) => () => void;
+  readonly warnings: readonly string[];
+  readonly wakeups: Wakeups & { close?(): Promise<void> };
   readonly #calls: RedisCalls;
   readonly #limits: LogLimits;
   readonly #unreadable: UnreadableTasks;
@@ -88,18 +104,29 @@ export class RedisStorage implements TaskStorage {
   readonly #turns: HeldTurns;
   readonly #tasks: StoredTasks;
   readonly #keys: KeptKeys;
+  readonly #due: WorkPlaces;
+  readonly #deliveries: RedisDeliveries;
+  readonly #lists: RedisTaskLists;
+  readonly #retention: RedisRetention;
+  readonly #processes: RedisProcesses;
   #running = 0;
   #closing: Promise<void> | undefined;
   #whenIdle: (() => void) | undefined;
 
   constructor({ runner, prefix, time, tailBytes = TAIL_BYTES, scanMs, ...parts }: RedisStorageParts) {
     this.durability = parts.durability;
+    this.warnings = parts.warnings ?? [];
     this.wakeups = parts.wakeups ?? new LocalWakeups();
     this.#calls = new RedisCalls(runner, { prefix, time });
     if (runner.watch !== undefined) this.watchCommits = (watcher) => runner.watch?.(watcher) ?? (() => {});
     this.#limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
-    this.#work = new WorkPlaces(this.#calls, parts.clock, scanMs);
+    this.#work = new WorkPlaces(this.#calls, { peek: 'peek', clock: parts.clock, scanMs });
+    this.#due = new WorkPlaces(this.#calls, { peek: 'peekDeliveries', clock: parts.clock, scanMs });
+    this.#deliveries = new RedisDeliveries(this.#calls, this.#due);
+    this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
+    this.#retention = new RedisRetention(this.#calls);
+    this.#processes = new RedisProcesses(this.#calls);
     this.#claims = new TurnClaims(this.#calls, this.#work, this.#unreadable);
     this.#turns = new HeldTurns(this.#calls);
     this.#tasks = new StoredTasks(this.#calls);
@@ -114,15 +141,21 @@ export class RedisStorage implements TaskStorage {
     const settings = redisSettings(options);
     const connection = await RedisConnection.open(settings);
     const { prefix, clock, logger } = settings;
-    const runner = new ScriptPipeline(connection, clock);
-    return new RedisStorage({ runner, prefix, clock, logger, durability: connection.guarantees.durability });
+    return new RedisStorage({
+      runner: new ScriptPipeline(connection, clock),
+      prefix,
+      clock,
+      logger,
+      ...connection.guarantees,
+      wakeups: new RedisWakeups(connection),
+    });
   }
 
   accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     return this.#open(async () => {
       const { scope } = acceptance;
       const { outcome, isDue } = await acceptMessage(this.#calls, acceptance);
-      if (isDue) this.wakeups.deliveryReady(scope.agent);
+      if (isDue) this.#deliver(scope);
       if (outcome.kind === 'accepted' && outcome.claim === undefined) this.#ready(scope);
       return outcome;
     });
@@ -134,7 +167,7 @@ export class RedisStorage implements TaskStorage {
       if (outcome.kind !== 'appended') return outcome;
       this.wakeups.taskChanged(append.key);
       if (outcome.waiting > 0) this.#ready(append.key.scope);
-      if (isDue) this.wakeups.deliveryReady(append.key.scope.agent);
+      if (isDue) this.#deliver(append.key.scope);
       return outcome;
     });
   }
@@ -175,8 +208,8 @@ export class RedisStorage implements TaskStorage {
     return this.#open(() => this.#tasks.task({ scope, id: taskId }));
   }
 
-  tasks(_query: TaskQuery): Promise<TaskPage> {
-    return this.#open(notBuilt);
+  tasks(query: TaskQuery): Promise<TaskPage> {
+    return this.#open(() => this.#lists.page(query));
   }
 
   records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -187,8 +220,8 @@ export class RedisStorage implements TaskStorage {
     return this.#open(() => this.#tasks.heads(keys));
   }
 
-  abandoned(_agents: readonly string[], _waitedMs: number, _limit: number): Promise<readonly StoredTask[]> {
-    return this.#open(notBuilt);
+  abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
+    return this.#open(() => this.#lists.abandoned(agents, waitedMs, limit));
   }
 
   create(scope: Scope, task: Task): Promise<boolean> {
@@ -220,56 +253,74 @@ export class RedisStorage implements TaskStorage {
   }
 
   putPushConfig(
-    _scope: Scope,
-    _config: StoredPushConfig & { readonly id: string; readonly taskId: string },
+    scope: Scope,
+    config: StoredPushConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean> {
-    return this.#open(notBuilt);
+    return this.#open(async () => {
+      const isDue = await this.#deliveries.put({ scope, id: config.taskId }, config);
+      if (isDue === true) this.#deliver(scope);
+      return isDue !== undefined;
+    });
   }
 
-  pushConfig(_scope: Scope, _taskId: string, _id: string): Promise<StoredPushConfig | undefined> {
-    return this.#open(notBuilt);
+  pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
+    return this.#open(() => this.#deliveries.config({ scope, id: taskId }, id));
   }
 
   pushConfigs(
-    _scope: Scope,
-    _taskId: string,
-    _page: { readonly cursor?: string; readonly limit: number },
+    scope: Scope,
+    taskId: string,
+    page: { readonly cursor?: string; readonly limit: number },
   ): Promise<readonly StoredPushConfig[] | undefined> {
-    return this.#open(notBuilt);
+    return this.#open(() => this.#deliveries.configs({ scope, id: taskId }, page));
   }
 
-  deletePushConfig(_scope: Scope, _taskId: string, _id: string): Promise<boolean> {
-    return this.#open(notBuilt);
+  deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
+    return this.#open(() => this.#deliveries.remove({ scope, id: taskId }, id));
   }
 
-  claimDeliveries: PushDeliveries['claimDeliveries'] = () => this.#open(notBuilt);
+  claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
+    return this.#open(() => this.#deliveries.claim(request));
+  }
 
-  settleDelivery: PushDeliveries['settleDelivery'] = () => this.#open(notBuilt);
+  settleDelivery(held: HeldDelivery, outcome: DeliveryOutcome): Promise<boolean> {
+    return this.#open(() => this.#changed(held, this.#deliveries.settle(held, outcome)));
+  }
 
-  deliveries: PushDeliveries['deliveries'] = () => this.#open(notBuilt);
+  deliveries(query: DeliveryQuery): Promise<DeliveryPage> {
+    return this.#open(() => this.#deliveries.page(query));
+  }
 
-  replayDelivery: PushDeliveries['replayDelivery'] = () => this.#open(notBuilt);
+  replayDelivery(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
+    return this.#open(() => this.#changed(queue, this.#deliveries.replay(queue, from)));
+  }
 
-  purgeDelivery: PushDeliveries['purgeDelivery'] = () => this.#open(notBuilt);
+  purgeDelivery(queue: DeliveryKey): Promise<boolean> {
+    return this.#open(() => this.#changed(queue, this.#deliveries.purge(queue)));
+  }
 
   now(): Promise<number> {
-    return this.#open(notBuilt);
+    return this.#open(() => this.#processes.now());
   }
 
-  heartbeat(_beat: NodeBeat): Promise<number> {
-    return this.#open(notBuilt);
+  heartbeat(beat: NodeBeat): Promise<number> {
+    return this.#open(() => this.#processes.heartbeat(beat));
   }
 
   nodes(): Promise<readonly StorageNode[]> {
-    return this.#open(notBuilt);
+    return this.#open(() => this.#processes.nodes());
   }
 
   check(): Promise<StorageLoad> {
-    return this.#open(notBuilt);
+    return this.#open(async () => {
+      const waiting = await this.#processes.check();
+      const unreadable = this.#unreadable.count;
+      return { waiting, ...(unreadable > 0 && { unreadable }) };
+    });
   }
 
-  sweep(_retention: Retention): Promise<Swept> {
-    return this.#open(notBuilt);
+  sweep(retention: Retention): Promise<Swept> {
+    return this.#open(() => this.#retention.sweep(retention));
   }
 
   close(): Promise<void> {
@@ -283,6 +334,7 @@ export class RedisStorage implements TaskStorage {
       this.#whenIdle = () => idle.resolve();
       await idle.promise;
     }
+    await this.wakeups.close?.();
     await this.#calls.runner.close();
   }
 
@@ -298,13 +350,21 @@ export class RedisStorage implements TaskStorage {
     }
   }
 
+  /** A delivery of this scope can be claimed. */
+  #deliver(scope: Scope): void {
+    this.#due.ready(this.#calls.keys.ofScope(scope).partition, scope.agent);
+    this.wakeups.deliveryReady(scope.agent);
+  }
+
+  async #changed<R>({ key }: DeliveryKey, changed: Promise<Changed<R>>): Promise<R> {
+    const { outcome, isDue } = await changed;
+    if (isDue) this.#deliver(key.scope);
+    return outcome;
+  }
+
   /** A turn of this scope can be claimed. */
   #ready(scope: Scope): void {
     this.#work.ready(this.#calls.keys.ofScope(scope).partition, scope.agent);
     this.wakeups.workReady(scope.agent);
   }
-}
-
-function notBuilt(): Promise<never> {
-  return Promise.reject(new StorageError('not built'));
 }

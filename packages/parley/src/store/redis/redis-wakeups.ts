@@ -1,4 +1,3 @@
-import type { IdSource } from '../../runtime/id-source.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import { PARTITIONS, partitionOf } from '../partition.js';
 import type { TaskKey } from '../task-storage.js';
@@ -32,10 +31,10 @@ export class RedisWakeups implements Wakeups {
   #isClosed = false;
 
   /** Subscribes. While that fails it tries again, and wake-ups of other processes are lost. */
-  constructor(connection: RedisConnection, ids: IdSource) {
+  constructor(connection: RedisConnection) {
     const { clients, isCluster, settings } = connection;
     this.#connection = connection;
-    this.#self = ids.random();
+    this.#self = settings.ids.random();
     this.#subscriber = isCluster ? clients.cluster({ shardedSubscribers: true }) : clients.single();
     this.#channels = isCluster
       ? Array.from({ length: PARTITIONS }, (_, partition) => `${settings.prefix}{p${partition}}wake`)

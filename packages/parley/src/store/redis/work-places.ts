@@ -5,12 +5,22 @@ import type { RedisCalls } from './redis-calls.js';
 /** So often all partitions are asked whether they have work. Between that, wake-ups and known leases name them. */
 const SCAN_MS = 1_000;
 
+/** Options of the places of one kind of work. */
+export interface WorkPlacesOptions {
+  /** The script that counts the work of a partition. */
+  readonly peek: 'peek' | 'peekDeliveries';
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Longest time between two looks at all partitions. Default 1 s. */
+  readonly scanMs?: number | undefined;
+}
+
 /**
- * Which partitions may have a turn to claim. A look at all of them is one small script each. So it comes rarely, and
- * wake-ups name the partitions between two looks.
+ * The partitions that may have a turn, or a delivery, to claim. A look at all of them is one small script each. So it
+ * comes rarely, and wake-ups name the partitions between two looks.
  */
 export class WorkPlaces {
   readonly #calls: RedisCalls;
+  readonly #peek: WorkPlacesOptions['peek'];
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #scanMs: number;
   /** The partitions to ask, by agent. */
@@ -19,8 +29,9 @@ export class WorkPlaces {
   #looked: { readonly agents: string; readonly at: number } | undefined;
   #start = 0;
 
-  constructor(calls: RedisCalls, clock: Pick<Clock, 'monotonic'>, scanMs = SCAN_MS) {
+  constructor(calls: RedisCalls, { peek, clock, scanMs = SCAN_MS }: WorkPlacesOptions) {
     this.#calls = calls;
+    this.#peek = peek;
     this.#clock = clock;
     this.#scanMs = scanMs;
   }
@@ -60,7 +71,7 @@ export class WorkPlaces {
     const { keys } = this.#calls;
     const peeks = Array.from({ length: PARTITIONS }, (_, partition) =>
       this.#calls.run<readonly [count: number]>(
-        'peek',
+        this.#peek,
         { base: keys.base(partition), key: keys.count(partition) },
         texts,
       ),

@@ -1,0 +1,22 @@
+import type { RedisOptions } from '../store/redis/redis-options.js';
+import { RedisStorage } from '../store/redis/redis-storage.js';
+import type { Logger } from '../telemetry/logger.js';
+import { systemClock, systemIds } from './runtime.js';
+import { stderrLogger } from './stderr-logger.js';
+
+export type { RedisOptions, RedisTlsOptions } from '../store/redis/redis-options.js';
+export { RedisStorage } from '../store/redis/redis-storage.js';
+
+/** Options of a storage in Redis or Valkey. */
+export interface OpenRedisOptions extends Omit<RedisOptions, 'clock' | 'ids' | 'logger'> {
+  /** Hears when the servers cannot be used and when they can again. Default: warnings and errors to standard error. */
+  readonly logger?: Logger;
+}
+
+/**
+ * Opens a storage in Redis or Valkey, for any number of processes.
+ * @throws OptionsError, or StorageError if the servers cannot be reached or may lose tasks by eviction.
+ */
+export function openRedisStorage({ logger = stderrLogger, ...options }: OpenRedisOptions): Promise<RedisStorage> {
+  return RedisStorage.open({ ...options, logger, clock: systemClock, ids: systemIds });
+}

@@ -1,0 +1,303 @@
+import { StorageError } from '../../errors/storage-error.js';
+import { PARTITIONS } from '../partition.js';
+import type {
+  DeliveryClaim,
+  DeliveryClaimRequest,
+  DeliveryClaims,
+  DeliveryKey,
+  DeliveryOutcome,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  HeldDelivery,
+} from '../push-deliveries.js';
+import {
+  type DeliveryHead,
+  isDeliveryClaimable,
+  purgedDelivery,
+  replayedDelivery,
+  settledDelivery,
+} from '../rules/delivery-queue.js';
+import type { Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
+import type { RedisCalls } from './redis-calls.js';
+import { recordOf } from './task-texts.js';
+import type { WorkPlaces } from './work-places.js';
+
+/** A claimed queue as the script answers it. */
+type ClaimedQueue = readonly [
+  member: string,
+  head: string,
+  config: string,
+  last: string,
+  first: string,
+  records: readonly string[],
+];
+
+/** A queue with the floor and the last record of its log. */
+type KnownDelivery = readonly [now: string, head: string, floor: string, last: string];
+
+/** A listed queue, with its order. */
+type ListedQueue = readonly [member: string, head: string, last: string, order: string];
+
+/** The outcome of a change of a queue, and whether a node can claim it now. */
+export interface Changed<R> {
+  readonly outcome: R;
+  readonly isDue: boolean;
+}
+
+/** So often is a decision made again, because the queue or its task changed meanwhile. */
+const ATTEMPTS = 32;
+/** Partitions that a list asks at the same time. */
+const TOGETHER = 32;
+
+/** Push configurations, and the queues of their deliveries. The rules decide, and scripts compare and set. */
+export class RedisDeliveries {
+  readonly #calls: RedisCalls;
+  readonly #work: WorkPlaces;
+
+  constructor(calls: RedisCalls, work: WorkPlaces) {
+    this.#calls = calls;
+    this.#work = work;
+  }
+
+  /** Resolves to `undefined` if there is no such task, otherwise to true if the queue of the configuration is due. */
+  async put(key: TaskKey, config: StoredPushConfig & { readonly id: string }): Promise<boolean | undefined> {
+    const { name, agent, ...place } = this.#calls.keys.ofTask(key);
+    const args = [name, agent, JSON.stringify(config.id), JSON.stringify(config)];
+    const [isThere, isDue] = await this.#calls.run<readonly [0 | 1, 0 | 1]>('putConfig', place, args);
+    return isThere === 0 ? undefined : isDue === 1;
+  }
+
+  async config(key: TaskKey, id: string): Promise<StoredPushConfig | undefined> {
+    const place = this.#calls.keys.ofTask(key);
+    const texts = await this.#calls.run<readonly (string | null)[] | null>('readConfigs', place, [
+      place.name,
+      JSON.stringify(id),
+    ]);
+    const text = texts?.[0];
+    return typeof text === 'string' ? (JSON.parse(text) as StoredPushConfig) : undefined;
+  }
+
+  async configs(
+    key: TaskKey,
+    { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+  ): Promise<readonly StoredPushConfig[] | undefined> {
+    const place = this.#calls.keys.ofTask(key);
+    const texts = await this.#calls.run<readonly string[] | null>('readConfigs', place, [place.name, '']);
+    return texts
+      ?.map((text) => JSON.parse(text) as StoredPushConfig & { readonly id: string })
+      .filter(({ id }) => cursor === undefined || id > cursor)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  /** False if there is no such task. */
+  async remove(key: TaskKey, id: string): Promise<boolean> {
+    const { name, agent, ...place } = this.#calls.keys.ofTask(key);
+    return (await this.#calls.run<0 | 1>('deleteConfig', place, [name, agent, JSON.stringify(id)])) === 1;
+  }
+
+  async claim(request: DeliveryClaimRequest): Promise<DeliveryClaims> {
+    const { agents, limit, maxBytes, node, leaseMs } = request;
+    const names = agents.map((agent) => JSON.stringify(agent));
+    const claims: DeliveryClaim[] = [];
+    let left = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
+    const partitions = await this.#work.places(agents);
+    for (const [at, partition] of partitions.entries()) {
+      if (claims.length >= limit || (claims.length > 0 && left <= 0)) return { claims, more: at < partitions.length };
+      // A wake-up that comes from now on names the partition again.
+      this.#work.asked(partition, agents);
+      const { keys } = this.#calls;
+      const place = { base: keys.base(partition), key: keys.count(partition) };
+      const args = [JSON.stringify(node), leaseMs, limit - claims.length, left, ...names];
+      const again = () => {
+        for (const agent of agents) this.#work.ready(partition, agent);
+      };
+      const [found, more] = await this.#calls
+        .run<readonly [readonly ClaimedQueue[], 0 | 1]>('claimDeliveries', place, args)
+        .catch((error: unknown) => {
+          again();
+          throw error;
+        });
+      for (const queue of found) {
+        const claim = claimOf(queue);
+        claims.push(claim);
+        for (const { text } of claim.records) left -= text.length;
+      }
+      if (more === 0) continue;
+      again();
+      return { claims, more: true };
+    }
+    return { claims, more: false };
+  }
+
+  async settle({ key, configId, epoch }: HeldDelivery, outcome: DeliveryOutcome): Promise<Changed<boolean>> {
+    return this.#change({ key, configId }, false, (head, { last, now }) => {
+      const settled = settledDelivery(head, { epoch, outcome }, { last, now });
+      return settled === undefined ? { outcome: false } : { outcome: true, head: settled };
+    });
+  }
+
+  replay(queue: DeliveryKey, from: number | undefined): Promise<Changed<'replayed' | 'not-found' | 'not-kept'>> {
+    return this.#change<'replayed' | 'not-found' | 'not-kept'>(queue, 'not-found', (head, { floor, last, now }) => {
+      const replayed = replayedDelivery(head, { from, floor, last }, now);
+      return replayed === undefined ? { outcome: 'not-kept' } : { outcome: 'replayed', head: replayed };
+    });
+  }
+
+  purge(queue: DeliveryKey): Promise<Changed<boolean>> {
+    return this.#change(queue, false, (head, { last, now }) => ({
+      outcome: true,
+      head: purgedDelivery(head, last, now),
+    }));
+  }
+
+  async page({ agents, scope, standing, cursor, limit }: DeliveryQuery): Promise<DeliveryPage> {
+    const { keys } = this.#calls;
+    const only = scope === undefined ? undefined : keys.ofScope(scope);
+    if (scope !== undefined && !agents.includes(scope.agent)) return { queues: [] };
+    const names = (scope === undefined ? agents : [scope.agent]).map((agent) => JSON.stringify(agent));
+    const start = cursorOf(cursor);
+    const queues: DeliveryQueue[] = [];
+    const partitions = only === undefined ? Array.from({ length: PARTITIONS }, (_, at) => at) : [only.partition];
+    const rest = partitions.filter((partition) => partition >= start.partition);
+    for (let at = 0; at < rest.length; at += TOGETHER) {
+      const group = rest.slice(at, at + TOGETHER).map(async (partition) => {
+        const after = partition === start.partition ? start.order : '0';
+        const filter = {
+          standing: standing ?? '',
+          only: only === undefined ? '' : `${only.scope.slice(0, -1)},`,
+          names,
+        };
+        return { partition, ...(await this.#listed(partition, { ...filter, after, limit: limit + 1 })) };
+      });
+      for (const { partition, listed } of await Promise.all(group)) {
+        for (const entry of listed) {
+          if (queues.length >= limit) return { queues, next: start.last };
+          queues.push(queueOf(entry));
+          start.last = `${partition} ${entry[3]}`;
+        }
+      }
+    }
+    return { queues };
+  }
+
+  /** Queues of one partition behind an order, so many at most. */
+  async #listed(
+    partition: number,
+    filter: {
+      readonly standing: string;
+      readonly after: string;
+      readonly limit: number;
+      readonly only: string;
+      readonly names: readonly string[];
+    },
+  ): Promise<{ readonly listed: readonly ListedQueue[] }> {
+    const { keys } = this.#calls;
+    const place = { base: keys.base(partition), key: keys.count(partition) };
+    const listed: ListedQueue[] = [];
+    for (let after: string | null = filter.after; after !== null && listed.length < filter.limit; ) {
+      const args = [filter.standing, after, filter.limit - listed.length, filter.only, ...filter.names];
+      const answer: readonly [readonly ListedQueue[], string | null] = await this.#calls.run(
+        'listDeliveries',
+        place,
+        args,
+      );
+      listed.push(...answer[0]);
+      after = answer[1];
+    }
+    return { listed };
+  }
+
+  /** Lets a rule change a queue, and again if the queue or its task changes meanwhile. */
+  async #change<R>(
+    { key, configId }: DeliveryKey,
+    missing: R,
+    rule: (
+      head: DeliveryHead,
+      log: { readonly floor: number; readonly last: number; readonly now: number },
+    ) => { readonly outcome: R; readonly head?: DeliveryHead },
+  ): Promise<Changed<R>> {
+    const place = this.#calls.keys.ofTask(key);
+    const config = JSON.stringify(configId);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const known = await this.#calls.run<KnownDelivery | null>('readDelivery', place, [place.name, config]);
+      if (known === null) return { outcome: missing, isDue: false };
+      const [now, seen, floor, last] = known;
+      const { head, order } = deliveryHeadOf(seen);
+      const changed = rule(head, { floor: Number(floor), last: Number(last), now: Number(now) });
+      if (changed.head === undefined) return { outcome: changed.outcome, isDue: false };
+      const due = changed.head.dueAt === undefined ? '' : Math.ceil(changed.head.dueAt);
+      const args = [place.name, place.agent, config, seen, last, deliveryText(changed.head, order), due];
+      if ((await this.#calls.run<0 | 1>('writeDelivery', place, args)) === 0) continue;
+      return { outcome: changed.outcome, isDue: isDeliveryClaimable(changed.head, Number(now)) };
+    }
+    throw new StorageError(`The deliveries of the task ${key.id} changed ${ATTEMPTS} times: repeat the call`);
+  }
+}
+
+/** Reads the head of a queue: see `DELIVERY` in `lua-prelude.ts`. */
+function deliveryHeadOf(text: string): { readonly head: DeliveryHead; readonly order: string } {
+  const [position, due, attempts, status, epoch, lease, order = '', parked, ...rest] = text.split(' ');
+  const [node, reason] = JSON.parse(rest.join(' ')) as readonly [string | null, string | null];
+  const known = (field: string | undefined) => (field === '-1' ? undefined : Number(field));
+  const leaseEnd = known(lease);
+  return {
+    order,
+    head: {
+      position: Number(position),
+      dueAt: known(due),
+      attempts: Number(attempts),
+      lastStatus: known(status),
+      parked: parked === '1' ? (reason ?? '') : undefined,
+      epoch: Number(epoch),
+      holder: leaseEnd === undefined ? undefined : { node: node ?? '', leaseEnd },
+    },
+  };
+}
+
+function deliveryText(head: DeliveryHead, order: string): string {
+  const { position, dueAt = -1, attempts, lastStatus = -1, epoch, holder, parked } = head;
+  const lease = Math.ceil(holder?.leaseEnd ?? -1);
+  const numbers = [position, Math.ceil(dueAt), attempts, lastStatus, epoch, lease, order, parked === undefined ? 0 : 1];
+  return `${numbers.join(' ')} ${JSON.stringify([holder?.node ?? null, parked ?? null])}`;
+}
+
+/** The queue of a DELIVERY. */
+function deliveryKeyOf(member: string): DeliveryKey {
+  const [agent, tenant, owner, id, configId] = JSON.parse(member) as [string, string, string | null, string, string];
+  const scope: Scope = { agent, tenant, owner };
+  return { key: { scope, id }, configId };
+}
+
+function claimOf([member, text, config, last, first, records]: ClaimedQueue): DeliveryClaim {
+  const { position, attempts, epoch } = deliveryHeadOf(text).head;
+  return {
+    ...deliveryKeyOf(member),
+    epoch,
+    config: JSON.parse(config) as StoredPushConfig,
+    position,
+    last: Number(last),
+    attempts,
+    records: records.map((record, at) => recordOf(Number(first) + at, record)),
+  };
+}
+
+function queueOf([member, text, last]: ListedQueue): DeliveryQueue {
+  const { position, attempts, dueAt, lastStatus, parked } = deliveryHeadOf(text).head;
+  return {
+    ...deliveryKeyOf(member),
+    position,
+    last: Number(last),
+    attempts,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(lastStatus !== undefined && { lastStatus }),
+    ...(parked !== undefined && { parked }),
+  };
+}
+
+/** The place behind which a list goes on. */
+function cursorOf(cursor: string | undefined): { readonly partition: number; readonly order: string; last: string } {
+  const [, partition = '0', order = '0'] = /^(\d+) (\d+)$/.exec(cursor ?? '') ?? [];
+  return { partition: Number(partition), order, last: `${partition} ${order}` };
+}

@@ -1,0 +1,47 @@
+import { PARTITIONS } from '../partition.js';
+import type { Retention, Swept } from '../task-storage.js';
+import type { RedisCalls } from './redis-calls.js';
+
+/** Rows that one script removes at most, so that other calls do not wait long. */
+const SLICE = 500;
+
+/** Removes tasks, logs and keys whose retention is over, partition by partition. Each script takes one slice. */
+export class RedisRetention {
+  readonly #calls: RedisCalls;
+  #start = 0;
+
+  constructor(calls: RedisCalls) {
+    this.#calls = calls;
+  }
+
+  async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
+    const { keys } = this.#calls;
+    const place = (partition: number) => ({ base: keys.base(partition), key: keys.count(partition) });
+    const peeks = Array.from({ length: PARTITIONS }, (_, partition) =>
+      this.#calls.run<0 | 1>('peekSweep', place(partition), [taskRetentionMs, eventLogMs]),
+    );
+    // The next sweep begins elsewhere, so that a limit starves no partition.
+    this.#start = (this.#start + 97) % PARTITIONS;
+    const distance = (partition: number) => (partition - this.#start + PARTITIONS) % PARTITIONS;
+    const due = (await Promise.all(peeks))
+      .flatMap((isDue, partition) => (isDue === 1 ? [partition] : []))
+      .sort((one, other) => distance(one) - distance(other));
+    const swept = { tasks: 0, records: 0, keys: 0 };
+    let left = limit;
+    for (const partition of due) {
+      for (let taken = 1; taken > 0 && left > 0; left -= taken) {
+        const args = [taskRetentionMs, eventLogMs, Math.min(left, SLICE)];
+        const [tasks, records, removed] = await this.#calls.run<readonly [number, number, number]>(
+          'sweep',
+          place(partition),
+          args,
+        );
+        swept.tasks += tasks;
+        swept.records += records;
+        swept.keys += removed;
+        taken = tasks + records + removed;
+      }
+    }
+    return { ...swept, more: left <= 0 };
+  }
+}

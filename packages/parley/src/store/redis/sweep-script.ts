@@ -1,0 +1,102 @@
+import { DROP_LOG } from './append-script.js';
+import { KEY_LUA } from './key-lua.js';
+import { REMOVE } from './read-scripts.js';
+import { KEY } from './redis-keys.js';
+
+/** Ended tasks that one script looks at, with those whose log a delivery needs. */
+const LOOKED_AT = 500;
+
+/** Says whether a partition has anything to sweep. ARGV: the ages of tasks and of logs. Answers 1 or 0. */
+export const PEEK_SWEEP = `
+local time = now()
+local function has(key, from, to)
+  return call('ZCOUNT', base .. key, from, to) > 0
+end
+local is_due = has('${KEY.keys}', '-inf', num(time)) or has('${KEY.ended}', '(' .. num(time), '+inf')
+  or has('${KEY.ended}', '-inf', '(' .. num(time - tonumber(ARGV[2])))
+  or has('${KEY.logs}', '-inf', '(' .. num(time - tonumber(ARGV[3])))
+return is_due and 1 or 0
+`;
+
+/**
+ * Removes what a partition no longer has to keep: expired keys, then logs, then tasks. ARGV: the ages of tasks and of
+ * logs, and the count of rows at most. Answers the counts of tasks, records and keys.
+ */
+export const SWEEP = `${DROP_LOG}${REMOVE}${KEY_LUA}
+local time, left = now(), tonumber(ARGV[4])
+local tasks_before, logs_before = num(time - tonumber(ARGV[2])), num(time - tonumber(ARGV[3]))
+local tasks, records, keys = 0, 0, 0
+
+-- No task has ended later than now: what a clock that was ahead has written is put right.
+for _, name in ipairs(call('ZRANGE', base .. '${KEY.ended}', '(' .. num(time), '+inf', 'BYSCORE', 'LIMIT', 0,
+  ${LOOKED_AT})) do
+  local task = base .. '${KEY.task}' .. name
+  local head = parse(call('HGET', task, 'h'))
+  head.ended = time
+  call('HSET', task, 'h', text_of(head))
+  call('ZADD', base .. '${KEY.ended}', num(time), name)
+  call('ZADD', base .. '${KEY.logs}', 'XX', num(time), name)
+end
+
+for _, member in ipairs(call('ZRANGE', base .. '${KEY.keys}', '-inf', num(time), 'BYSCORE', 'LIMIT', 0, left)) do
+  drop_key(member)
+  keys = keys + 1
+  left = left - 1
+end
+
+local function has_pending(name)
+  for _, head in ipairs(call('HVALS', base .. '${KEY.deliveries}' .. name)) do
+    local _, due = string.match(head, DELIVERY)
+    if due ~= '-1' then
+      return true
+    end
+  end
+  return false
+end
+-- Removes so many records as may go. True if all are gone.
+local function drop_records(name)
+  local log = base .. '${KEY.log}' .. name
+  local count = call('LLEN', log)
+  if count <= left then
+    drop_log(name)
+    records = records + count
+    left = left - count
+    return true
+  end
+  local task = base .. '${KEY.task}' .. name
+  local head = parse(call('HGET', task, 'h'))
+  -- About the bytes of the records that go.
+  local bytes = math.floor(head.bytes * left / count)
+  call('LTRIM', log, num(left), -1)
+  head.bytes = head.bytes - bytes
+  call('HSET', task, 'h', text_of(head))
+  call('HINCRBY', base .. '${KEY.count}', 'logs', num(-bytes))
+  records = records + left
+  left = 0
+  return false
+end
+
+for _, name in ipairs(call('ZRANGE', base .. '${KEY.logs}', '-inf', '(' .. logs_before, 'BYSCORE', 'LIMIT', 0,
+  ${LOOKED_AT})) do
+  if left <= 0 then
+    break
+  end
+  if not has_pending(name) then
+    drop_records(name)
+  end
+end
+
+for _, name in ipairs(call('ZRANGE', base .. '${KEY.ended}', '-inf', '(' .. tasks_before, 'BYSCORE', 'LIMIT', 0,
+  ${LOOKED_AT})) do
+  if left <= 0 or not drop_records(name) or left <= 0 then
+    break
+  end
+  -- A comma and a quotation mark follow each other only between two texts of the JSON.
+  local scope, agent = string.match(name, '^(.*),".*%]$') .. ']', string.match(name, '^%[(.-),"')
+  local task = base .. '${KEY.task}' .. name
+  remove(task, name, scope, agent, cjson.decode(name)[4], parse(call('HGET', task, 'h')))
+  tasks = tasks + 1
+  left = left - 1
+end
+return { tasks, records, keys, num(time) }
+`;

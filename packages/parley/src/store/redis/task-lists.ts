@@ -1,0 +1,203 @@
+import { ShapedTask } from '../../task/shaped-task.js';
+import { PageBudget } from '../page-budget.js';
+import { PARTITIONS } from '../partition.js';
+import { isRunning } from '../rules/task-head.js';
+import type { ListCursor, StoredTask, TaskKey, TaskPage, TaskQuery } from '../task-storage.js';
+import type { RedisCalls } from './redis-calls.js';
+import { type ScopePlace, taskKeyOf } from './redis-keys.js';
+import { headOf, stateNumber, storedOf, type TaskContent } from './task-texts.js';
+import type { UnreadableTasks } from './unreadable-tasks.js';
+
+type ListedTask = readonly [id: string, time: string, isWhole: 0 | 1, content: TaskContent];
+/** The answer of the script: see `LIST`. */
+type ListAnswer = readonly [
+  now: string,
+  tasks: readonly ListedTask[],
+  end: 0 | 1 | 2,
+  time?: string,
+  id?: string,
+  offset?: string,
+];
+type CountAnswer = readonly [count: number, time?: string, id?: string, rest?: string];
+
+/** Tasks that one script looks at. It then takes a few milliseconds, and other calls are served. */
+const LOOKED_AT = 2_000;
+/** Tasks that a total looks at, before it is estimated. */
+const COUNTED = 20_000;
+/** The bound for the JSON of one page of abandoned tasks. */
+const ABANDONED_BYTES = 8_388_608;
+/** Partitions that are asked at the same time. */
+const TOGETHER = 64;
+
+/** The lists of tasks. A list that has to look at many tasks takes several scripts. */
+export class RedisTaskLists {
+  readonly #calls: RedisCalls;
+  readonly #unreadable: UnreadableTasks;
+
+  constructor(calls: RedisCalls, unreadable: UnreadableTasks) {
+    this.#calls = calls;
+    this.#unreadable = unreadable;
+  }
+
+  async page(query: TaskQuery): Promise<TaskPage> {
+    const [total, page] = await Promise.all([this.#total(query), this.#page(query)]);
+    return { ...page, total };
+  }
+
+  async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
+    if (agents.length === 0) return [];
+    const { keys } = this.#calls;
+    const args = [waitedMs, limit, ...agents.map((agent) => JSON.stringify(agent))];
+    const found: { readonly key: TaskKey; readonly time: number }[] = [];
+    for (let first = 0; first < PARTITIONS; first += TOGETHER) {
+      const asked = Array.from({ length: Math.min(TOGETHER, PARTITIONS - first) }, (_, at) => {
+        const place = { base: keys.base(first + at), key: keys.count(first + at) };
+        return this.#calls.run<readonly string[]>('abandoned', place, args);
+      });
+      for (const answer of await Promise.all(asked)) {
+        for (let at = 0; at < answer.length; at += 2) {
+          found.push({ key: taskKeyOf(answer[at] ?? ''), time: Number(answer[at + 1]) });
+        }
+      }
+    }
+    found.sort((one, other) => one.time - other.time);
+    const budget = new PageBudget(ABANDONED_BYTES);
+    const tasks: StoredTask[] = [];
+    for (const { key } of found) {
+      if (tasks.length >= limit) break;
+      const place = keys.ofTask(key);
+      const [now, content] = await this.#calls.run<readonly [string, TaskContent | null]>('readTask', place, [
+        place.name,
+      ]);
+      // A task that goes on meanwhile has a turn, and is refused where it is ended.
+      if (content === null) continue;
+      if (!budget.takes(bytesOf(content))) break;
+      const task = this.#read(key, () => storedOf(key, content, Number(now)));
+      if (task !== undefined) tasks.push(task);
+    }
+    return tasks;
+  }
+
+  async #page(query: TaskQuery): Promise<Omit<TaskPage, 'total'>> {
+    const { scope, limit, maxBytes = Number.MAX_SAFE_INTEGER } = query;
+    const tasks: StoredTask[] = [];
+    if (limit <= 0) return { tasks };
+    const place = this.#calls.keys.ofScope(scope);
+    const where = { base: place.base, key: this.#calls.keys.count(place.partition) };
+    let cursor = query.cursor;
+    let offset = query.offset ?? 0;
+    let left = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
+    let passed = 0;
+    for (;;) {
+      const args = [
+        ...walkFields(place, query, cursor),
+        offset,
+        limit - passed,
+        left,
+        query.artifacts ? 1 : 0,
+        query.history ? 1 : 0,
+        passed > 0 ? 1 : 0,
+      ];
+      const [now, found, end, time, id, rest] = await this.#calls.run<ListAnswer>('list', where, args);
+      for (const listed of found) {
+        passed += 1;
+        left -= bytesOf(listed[3]);
+        cursor = { time: Number(listed[1]), id: listed[0] };
+        const key = { scope, id: listed[0] };
+        const task = this.#read(key, () => listedTask(key, listed, query, Number(now)));
+        if (task !== undefined) tasks.push(task);
+      }
+      if (end === 0) return { tasks };
+      if (end === 1) return { tasks, ...(cursor && { next: cursor }) };
+      cursor = { time: Number(time), id: id ?? '' };
+      offset = Number(rest);
+      left = Math.max(0, left);
+    }
+  }
+
+  async #total(query: TaskQuery): Promise<number> {
+    const place = this.#calls.keys.ofScope(query.scope);
+    const where = { base: place.base, key: this.#calls.keys.count(place.partition) };
+    const most = query.exactTotal === true ? Number.POSITIVE_INFINITY : COUNTED;
+    let total = 0;
+    let cursor: ListCursor | undefined;
+    for (let looked = LOOKED_AT; ; looked += LOOKED_AT) {
+      const args = walkFields(place, query, cursor);
+      const [count, time, id, rest] = await this.#calls.run<CountAnswer>('count', where, args);
+      total += count;
+      if (time === undefined || id === undefined) return total;
+      if (looked >= most) return total + Math.round((total / looked) * Number(rest));
+      cursor = { time: Number(time), id };
+    }
+  }
+
+  /** Leaves out a task that cannot be read. */
+  #read<R>(key: TaskKey, read: () => R): R | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.#unreadable.note(key, error);
+      return undefined;
+    }
+  }
+}
+
+/** The arguments of `WALK`. An empty text stands for what is absent. */
+function walkFields(place: ScopePlace, query: TaskQuery, cursor: ListCursor | undefined): readonly (string | number)[] {
+  const { orderBy, contextId, states = [], statusAfter, createdAfter, createdBefore } = query;
+  return [
+    place.scope,
+    orderBy,
+    contextId === undefined ? '' : JSON.stringify(contextId),
+    [...new Set(states)].map(stateNumber).join(','),
+    statusAfter ?? '',
+    createdAfter ?? '',
+    createdBefore ?? '',
+    cursor?.time ?? '',
+    cursor?.id ?? '',
+    LOOKED_AT,
+  ];
+}
+
+function listedTask(key: TaskKey, [, , isWhole, content]: ListedTask, query: TaskQuery, now: number): StoredTask {
+  if (isWhole === 1) {
+    const stored = storedOf(key, content, now);
+    const { artifacts, history, ...bare } = stored.task;
+    return {
+      ...stored,
+      task: {
+        ...bare,
+        ...(query.artifacts && artifacts !== undefined && { artifacts }),
+        ...(query.history && history !== undefined && { history }),
+      },
+    };
+  }
+  const [numbers, node, context, status, metadata] = content[0];
+  const head = headOf([numbers, node, context]);
+  if (head === undefined) throw new Error(`The task ${key.id} has no head`);
+  const { seq, epoch, createdAt, holder, contextId } = head;
+  const task = ShapedTask.parse({
+    id: key.id,
+    contextId: contextId ?? undefined,
+    status,
+    metadata: metadata ?? undefined,
+    history: undefined,
+    artifacts: undefined,
+  });
+  return {
+    scope: key.scope,
+    task,
+    seq,
+    epoch,
+    running: isRunning(head, now),
+    heldTurn: holder?.turn ?? 0,
+    createdAt,
+  };
+}
+
+function bytesOf([fields, records]: TaskContent): number {
+  let bytes = 0;
+  for (const field of fields) bytes += field?.length ?? 0;
+  for (const record of records) bytes += record.length;
+  return bytes;
+}

@@ -1,0 +1,15 @@
+import { afterAll } from 'vitest';
+import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
+import type { OpenStorage } from '../contract/storage/tested-storage.js';
+import { storageContract } from '../contract/storage-contract.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+import { RedisStorages } from './redis-storages.js';
+
+const server = await RedisServer.start();
+afterAll(() => server[Symbol.asyncDispose]());
+const storages = new RedisStorages(server.url);
+
+const open: OpenStorage = (clock, options) => storages.open(clock, options);
+
+storageContract('Redis', open);
+scopedTasksContract('Redis', open);

@@ -1,0 +1,46 @@
+import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
+import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import { RedisConnection } from '../../packages/parley/src/store/redis/redis-connection.js';
+import { redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
+import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
+import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
+import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+
+/** Lua for the time of the test. Each call carries it in the name of its second key. */
+const TEST_TIME = `return tonumber(string.match(KEYS[2], '%d+$'))`;
+
+/** Storages on one server, each with keys of its own, that live by the clock of a test. */
+export class RedisStorages {
+  readonly #url: string;
+  #opened = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** An empty storage. */
+  async open(clock: Clock, { tailBytes }: { readonly tailBytes?: number } = {}): Promise<TaskStorage> {
+    this.#opened += 1;
+    const prefix = `test${this.#opened}:`;
+    const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
+    const settings = redisSettings({ url: this.#url, prefix, ...given });
+    const connection = await RedisConnection.open(settings);
+    return new RedisStorage({
+      runner: {
+        isCluster: connection.isCluster,
+        run: (script, [key = '', ...keys], args) =>
+          connection.run(script, [key, `${key.slice(0, key.indexOf('}') + 1)}${clock.now()}`, ...keys], args),
+        close: () => connection.close(),
+      },
+      prefix,
+      clock,
+      logger: silentLogger,
+      durability: 'process',
+      wakeups: new RedisWakeups(connection),
+      time: TEST_TIME,
+      scanMs: 0,
+      ...(tailBytes !== undefined && { tailBytes }),
+    });
+  }
+}
