@@ -6,28 +6,34 @@ const CHUNK = 200;
 const TRIMMED = 16;
 
 /**
- * Adds records to the log of a task. The plain case: the writer is the running turn, knows the last record, and the
+ * Appends chunks of the only turn of a task: they change three numbers. It runs before the prelude, because most appends
+ * end here, and a script makes all functions of its prelude each time.
+ */
+export const APPEND_CHUNKS = `
+local task = KEYS[1]
+local known = redis.call('HGET', task, 'h')
+if ARGV[6] ~= '' and known then
+  local version, seq, bytes, fence, rest = string.match(known, '^(%S+) (%S+) (%S+) (%S+ %S+ %S+ %S+ %S+ %S+)( .*)$')
+  if seq == ARGV[3] and fence == ARGV[6] then
+    local count = tonumber(ARGV[4])
+    redis.call('RPUSH', ARGV[1] .. '${KEY.log}' .. ARGV[2], unpack(ARGV, 7, 6 + count))
+    local numbers = string.format('%.0f %.0f %.0f ', version + 1, seq + count, bytes + ARGV[5])
+    redis.call('HSET', task, 'h', numbers .. fence .. rest)
+    return { 1, 0, 0 }
+  end
+end
+`;
+
+/**
+ * Adds records to the log of a task, behind `APPEND_CHUNKS`. The plain case: the writer is the running turn, knows the last record, and the
  * task has not ended. In any other case nothing is written, and the answer is the head. Then rules/decide-append.ts
  * decides, and the script applies the decision if the head still has that version.
  *
  * Answers: 1 appended, with the count of waiting turns; 0 the head.
  */
 export const APPEND = `
-local task = KEYS[1]
 local name, after, count = ARGV[2], ARGV[3], tonumber(ARGV[4])
 local log = base .. '${KEY.log}' .. name
-local known = call('HGET', task, 'h')
-
--- Chunks of the only turn of a task change three numbers.
-if ARGV[6] ~= '' and known then
-  local version, seq, bytes, fence, rest = string.match(known, '^(%S+) (%S+) (%S+) (%S+ %S+ %S+ %S+ %S+ %S+)( .*)$')
-  if seq == after and fence == ARGV[6] then
-    call('RPUSH', log, unpack(ARGV, 7, 6 + count))
-    local numbers = string.format('%.0f %.0f %.0f ', version + 1, seq + count, bytes + ARGV[5])
-    call('HSET', task, 'h', numbers .. fence .. rest)
-    return { 1, 0, 0 }
-  end
-end
 
 local first = 7 + count
 local function arg(at)

@@ -1,5 +1,5 @@
 import { ACCEPT, CREATE } from './accept-script.js';
-import { APPEND, DROP_LOG, TAIL } from './append-script.js';
+import { APPEND, APPEND_CHUNKS, DROP_LOG, TAIL } from './append-script.js';
 import {
   CLAIM_DELIVERIES,
   DELETE_CONFIG,
@@ -61,6 +61,9 @@ export type RedisScripts = Readonly<Record<keyof typeof BODIES, RedisScript>>;
 /** Makes the scripts. `time`: Lua for the storage's time; tests replace it. */
 export function redisScripts(time = SERVER_TIME): RedisScripts {
   const prelude = luaPrelude(time);
-  const entries = Object.entries(BODIES).map(([name, body]) => [name, redisScript(prelude + body)] as const);
+  const entries = Object.entries(BODIES).map(([name, body]) => {
+    const first = name === 'append' ? APPEND_CHUNKS : '';
+    return [name, redisScript(first + prelude + body)] as const;
+  });
   return Object.fromEntries(entries) as unknown as RedisScripts;
 }
