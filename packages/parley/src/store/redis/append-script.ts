@@ -6,8 +6,8 @@ const CHUNK = 200;
 const TRIMMED = 16;
 
 /**
- * Appends chunks of the only turn of a task: they change three numbers. It runs before the prelude, because most appends
- * end here, and a script makes all functions of its prelude each time.
+ * Appends chunks of the only turn of a task: they change three numbers. It runs before the prelude, because most
+ * appends end here, and a script makes all functions of its prelude each time.
  */
 export const APPEND_CHUNKS = `
 local task = KEYS[1]
@@ -25,9 +25,9 @@ end
 `;
 
 /**
- * Adds records to the log of a task, behind `APPEND_CHUNKS`. The plain case: the writer is the running turn, knows the last record, and the
- * task has not ended. In any other case nothing is written, and the answer is the head. Then rules/decide-append.ts
- * decides, and the script applies the decision if the head still has that version.
+ * Adds records to the log of a task, behind `APPEND_CHUNKS`. In the plain case the writer is the running turn, knows the
+ * last record, and the task has not ended. In any other case nothing is written, and the answer is the head. Then
+ * rules/decide-append.ts decides, and the script applies the decision if the head still has that version.
  *
  * Answers: 1 appended, with the count of waiting turns; 0 the head.
  */

@@ -1,4 +1,4 @@
-import { RedisKeys } from './redis-keys.js';
+import { KEY, RedisKeys } from './redis-keys.js';
 import type { RedisScript } from './redis-script.js';
 import { type RedisScripts, redisScripts } from './redis-scripts.js';
 
@@ -37,6 +37,7 @@ export class RedisCalls {
     { base, key }: { readonly base: string; readonly key: string },
     args: readonly (string | number)[],
   ): Promise<A> {
-    return (await this.runner.run(this.#scripts[script], [key], [base, ...args])) as A;
+    const keys = this.runner.isCluster ? [key, `${base}${KEY.never}`] : [key];
+    return (await this.runner.run(this.#scripts[script], keys, [base, ...args])) as A;
   }
 }
