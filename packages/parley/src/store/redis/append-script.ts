@@ -25,8 +25,8 @@ end
 `;
 
 /**
- * Adds records to the log of a task, behind `APPEND_CHUNKS`. In the plain case the writer is the running turn, knows the
- * last record, and the task has not ended. In any other case nothing is written, and the answer is the head. Then
+ * Adds records to the log of a task, behind `APPEND_CHUNKS`. In the plain case the writer is the running turn and knows
+ * the last record, and the task has not ended. In any other case nothing is written, and the answer is the head. Then
  * rules/decide-append.ts decides, and the script applies the decision if the head still has that version.
  *
  * Answers: 1 appended, with the count of waiting turns; 0 the head.
