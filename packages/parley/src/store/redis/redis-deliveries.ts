@@ -103,8 +103,8 @@ export class RedisDeliveries {
     const claims: DeliveryClaim[] = [];
     let left = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
     const partitions = await this.#work.places(agents);
-    for (const [at, partition] of partitions.entries()) {
-      if (claims.length >= limit || (claims.length > 0 && left <= 0)) return { claims, more: at < partitions.length };
+    for (const partition of partitions) {
+      if (claims.length > 0 && (claims.length >= limit || left <= 0)) return { claims, more: true };
       // A wake-up that comes from now on names the partition again.
       this.#work.asked(partition, agents);
       const { keys } = this.#calls;

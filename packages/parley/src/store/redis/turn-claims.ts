@@ -65,16 +65,18 @@ export class TurnClaims {
     if (task !== undefined) {
       if (!agents.includes(task.scope.agent)) return { claims: [], more: false };
       const place = this.#calls.keys.ofTask(task);
-      return this.#claimIn(place.partition, { ...request, maxBytes, agents: [task.scope.agent] }, place);
+      const found = await this.#claimIn(place.partition, { ...request, maxBytes, agents: [task.scope.agent] }, place);
+      return { claims: found.claims, more: found.more };
     }
     const claims: Claim[] = [];
     let bytes = 0;
     let more = false;
     const partitions = await this.#work.places(agents);
-    for (const [at, partition] of partitions.entries()) {
-      const wanted = { ...request, limit: limit - claims.length, maxBytes: maxBytes - bytes };
+    for (const partition of partitions) {
+      if (claims.length > 0 && (claims.length >= limit || bytes >= maxBytes)) return { claims, more: true };
       // A wake-up that comes from now on names the partition again.
       this.#work.asked(partition, agents);
+      const wanted = { ...request, limit: limit - claims.length, maxBytes: maxBytes - bytes };
       const found = await this.#claimIn(partition, wanted, undefined).catch((error: unknown) => {
         for (const agent of agents) this.#work.ready(partition, agent);
         throw error;
@@ -83,10 +85,6 @@ export class TurnClaims {
       claims.push(...found.claims);
       bytes += found.bytes;
       more ||= found.more;
-      if (claims.length >= limit || bytes >= maxBytes) {
-        more ||= at + 1 < partitions.length;
-        break;
-      }
     }
     return { claims, more };
   }
