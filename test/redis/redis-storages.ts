@@ -4,6 +4,7 @@ import { RedisConnection } from '../../packages/parley/src/store/redis/redis-con
 import { redisSettings } from '../../packages/parley/src/store/redis/redis-options.js';
 import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
+import { ScriptPipeline } from '../../packages/parley/src/store/redis/script-pipeline.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 
@@ -26,12 +27,14 @@ export class RedisStorages {
     const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
     const settings = redisSettings({ url: this.#url, prefix, ...given });
     const connection = await RedisConnection.open(settings);
+    const pipeline = new ScriptPipeline(connection, systemClock);
     return new RedisStorage({
       runner: {
         isCluster: connection.isCluster,
         run: (script, [key = '', ...keys], args) =>
-          connection.run(script, [key, `${key.slice(0, key.indexOf('}') + 1)}${clock.now()}`, ...keys], args),
-        close: () => connection.close(),
+          pipeline.run(script, [key, `${key.slice(0, key.indexOf('}') + 1)}${clock.now()}`, ...keys], args),
+        watch: (watcher) => pipeline.watch(watcher),
+        close: () => pipeline.close(),
       },
       prefix,
       clock,
