@@ -325,5 +325,5 @@ export function sameAnswersProperty(name: string, open: () => Promise<StoragePai
       }),
       { numRuns },
     );
-  });
+  }, 300_000);
 }

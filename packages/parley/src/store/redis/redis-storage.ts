@@ -45,7 +45,7 @@ import type {
   TaskQuery,
   TaskStorage,
 } from '../task-storage.js';
-import { LocalWakeups, type Wakeups } from '../wakeups.js';
+import { LocalWakeups } from '../wakeups.js';
 import { acceptMessage } from './accept-messages.js';
 import { appendRecords, type LogLimits } from './append-records.js';
 import { HeldTurns } from './held-turns.js';
@@ -56,7 +56,7 @@ import { type Changed, RedisDeliveries } from './redis-deliveries.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
 import { RedisProcesses } from './redis-processes.js';
 import { RedisRetention } from './redis-retention.js';
-import { RedisWakeups } from './redis-wakeups.js';
+import { type PlacedWakeups, RedisWakeups } from './redis-wakeups.js';
 import { ScriptPipeline } from './script-pipeline.js';
 import { StoredTasks } from './stored-tasks.js';
 import { RedisTaskLists } from './task-lists.js';
@@ -73,7 +73,7 @@ export interface RedisStorageParts {
   readonly durability: 'power-loss' | 'process';
   /** For the operator: the promises that the servers cannot keep. */
   readonly warnings?: readonly string[];
-  readonly wakeups?: Wakeups & { close?(): Promise<void> };
+  readonly wakeups?: PlacedWakeups;
   /** Bytes that the logs of finished tasks may take in one partition. */
   readonly tailBytes?: number;
   /** Lua for the storage's time. Tests replace it. */
@@ -95,7 +95,7 @@ export class RedisStorage implements TaskStorage {
   readonly durability: 'power-loss' | 'process';
   readonly watchCommits?: (watcher: (calls: number) => void) => () => void;
   readonly warnings: readonly string[];
-  readonly wakeups: Wakeups & { close?(): Promise<void> };
+  readonly wakeups: PlacedWakeups;
   readonly #calls: RedisCalls;
   readonly #limits: LogLimits;
   readonly #unreadable: UnreadableTasks;
@@ -127,6 +127,9 @@ export class RedisStorage implements TaskStorage {
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
     this.#processes = new RedisProcesses(this.#calls);
+    this.wakeups.watchPlaces?.((kind, agent, partition) =>
+      (kind === 'workReady' ? this.#work : this.#due).ready(partition, agent),
+    );
     this.#claims = new TurnClaims(this.#calls, this.#work, this.#unreadable);
     this.#turns = new HeldTurns(this.#calls);
     this.#tasks = new StoredTasks(this.#calls);
@@ -166,7 +169,8 @@ export class RedisStorage implements TaskStorage {
       const { outcome, isDue } = await appendRecords(this.#calls, append, this.#limits);
       if (outcome.kind !== 'appended') return outcome;
       this.wakeups.taskChanged(append.key);
-      if (outcome.waiting > 0) this.#ready(append.key.scope);
+      const isFree = append.endsTurn !== undefined || append.authority === 'force';
+      if (outcome.waiting > 0 && isFree) this.#ready(append.key.scope);
       if (isDue) this.#deliver(append.key.scope);
       return outcome;
     });
@@ -352,8 +356,9 @@ export class RedisStorage implements TaskStorage {
 
   /** A delivery of this scope can be claimed. */
   #deliver(scope: Scope): void {
-    this.#due.ready(this.#calls.keys.ofScope(scope).partition, scope.agent);
-    this.wakeups.deliveryReady(scope.agent);
+    const { partition } = this.#calls.keys.ofScope(scope);
+    this.#due.ready(partition, scope.agent);
+    this.wakeups.deliveryReady(scope.agent, partition);
   }
 
   async #changed<R>({ key }: DeliveryKey, changed: Promise<Changed<R>>): Promise<R> {
@@ -364,7 +369,8 @@ export class RedisStorage implements TaskStorage {
 
   /** A turn of this scope can be claimed. */
   #ready(scope: Scope): void {
-    this.#work.ready(this.#calls.keys.ofScope(scope).partition, scope.agent);
-    this.wakeups.workReady(scope.agent);
+    const { partition } = this.#calls.keys.ofScope(scope);
+    this.#work.ready(partition, scope.agent);
+    this.wakeups.workReady(scope.agent, partition);
   }
 }

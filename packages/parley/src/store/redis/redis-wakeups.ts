@@ -4,19 +4,28 @@ import type { TaskKey } from '../task-storage.js';
 import { LocalWakeups, type WakeupListener, type Wakeups } from '../wakeups.js';
 import type { RedisClient } from './redis-clients.js';
 import type { RedisConnection } from './redis-connection.js';
-import { readWakeups, WakeupBatch } from './wakeup-batch.js';
+import { type PlacedListener, readWakeups, WakeupBatch } from './wakeup-batch.js';
 
 /** Time between two attempts to subscribe, and between two looks at a silent connection. */
 const LOOK_MS = 5_000;
 /** Wake-ups for other processes wait for company at most so long. */
 const TOGETHER_MS = 10;
 
+/** Wake-ups that name the partition of the work. */
+export interface PlacedWakeups extends Wakeups {
+  workReady(agent: string, partition?: number): void;
+  deliveryReady(agent: string, partition?: number): void;
+  watchPlaces?(watcher: PlacedListener['placed']): void;
+  close?(): Promise<void>;
+}
+
 /**
  * Wake-ups between all processes on one Redis. This process gets its own at once, the others by messages. A cluster has
  * a channel for each partition, so that a message stays on one server. Subscriptions have connections of their own.
  */
-export class RedisWakeups implements Wakeups {
+export class RedisWakeups implements PlacedWakeups {
   readonly #local = new LocalWakeups();
+  readonly #watchers = new Set<PlacedListener['placed']>();
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisClient;
   /** The id of this process in its messages. */
@@ -40,7 +49,16 @@ export class RedisWakeups implements Wakeups {
       ? Array.from({ length: PARTITIONS }, (_, partition) => `${settings.prefix}{p${partition}}wake`)
       : [`${settings.prefix}wake`];
     this.#missing = new Set(this.#channels);
-    const receive = (_: string, message: string) => readWakeups(message, this.#self, this.#local);
+    const listener: PlacedListener = {
+      taskChanged: (key) => this.#local.taskChanged(key),
+      cancelAsked: (key) => this.#local.cancelAsked(key),
+      placed: (kind, agent, partition) => {
+        // The storage must know the partition before a claim follows.
+        for (const watcher of this.#watchers) watcher(kind, agent, partition);
+        this.#local[kind](agent);
+      },
+    };
+    const receive = (_: string, message: string) => readWakeups(message, this.#self, listener);
     const subscriber = this.#subscriber;
     // The driver connects again and repeats known subscriptions by itself.
     subscriber.on('error', () => {});
@@ -64,14 +82,19 @@ export class RedisWakeups implements Wakeups {
     this.#batchOf(partitionOf(key.scope)).task('cancelAsked', key);
   }
 
-  workReady(agent: string): void {
+  workReady(agent: string, partition = placeOf(agent)): void {
     this.#local.workReady(agent);
-    this.#batchOf(placeOf(agent)).agent('workReady', agent);
+    this.#batchOf(partition).placed('workReady', agent, partition);
   }
 
-  deliveryReady(agent: string): void {
+  deliveryReady(agent: string, partition = placeOf(agent)): void {
     this.#local.deliveryReady(agent);
-    this.#batchOf(placeOf(agent)).agent('deliveryReady', agent);
+    this.#batchOf(partition).placed('deliveryReady', agent, partition);
+  }
+
+  /** Tells a watcher in which partition another process has work. */
+  watchPlaces(watcher: PlacedListener['placed']): void {
+    this.#watchers.add(watcher);
   }
 
   /** Sends what waits, and ends the subscriptions. The connection must be open. */
@@ -139,7 +162,7 @@ export class RedisWakeups implements Wakeups {
   }
 }
 
-/** Wake-ups about an agent go to one of its partitions. */
+/** The channel of a wake-up that names no partition. */
 function placeOf(agent: string): number {
   return partitionOf({ agent, tenant: '', owner: null });
 }

@@ -1,20 +1,26 @@
+import { PARTITIONS } from '../partition.js';
 import type { TaskKey } from '../task-storage.js';
 import type { WakeupListener } from '../wakeups.js';
 
-/** A wake-up that other processes get: its kind, and the agent or the task. */
-type Entry = readonly [kind: keyof WakeupListener, agent: string, tenant?: string, owner?: string | null, id?: string];
+/** A wake-up that other processes get: its kind with the agent and the partition, or with the task. */
+type Entry =
+  | readonly [kind: PlacedKind, agent: string, partition: number]
+  | readonly [kind: TaskKind, agent: string, tenant: string, owner: string | null, id: string];
+
+/** Wake-ups about work of an agent in one partition. */
+export type PlacedKind = 'workReady' | 'deliveryReady';
+type TaskKind = 'taskChanged' | 'cancelAsked';
+
+/** Receives the wake-ups of other processes. */
+export interface PlacedListener extends Pick<WakeupListener, TaskKind> {
+  /** Work of an agent can be claimed in this partition. */
+  placed(kind: PlacedKind, agent: string, partition: number): void;
+}
 
 /** Wake-ups in one message at most. */
 const MOST = 500;
 /** Longer messages come from no process of this storage. */
 const LONGEST = 4_194_304;
-
-const KINDS: ReadonlySet<unknown> = new Set<keyof WakeupListener>([
-  'taskChanged',
-  'workReady',
-  'cancelAsked',
-  'deliveryReady',
-]);
 
 /** Different wake-ups that wait for their message. */
 export class WakeupBatch {
@@ -24,12 +30,12 @@ export class WakeupBatch {
     return this.#texts.size === 0;
   }
 
-  task(kind: 'taskChanged' | 'cancelAsked', { scope, id }: TaskKey): void {
+  task(kind: TaskKind, { scope, id }: TaskKey): void {
     this.#texts.add(JSON.stringify([kind, scope.agent, scope.tenant, scope.owner, id] satisfies Entry));
   }
 
-  agent(kind: 'workReady' | 'deliveryReady', agent: string): void {
-    this.#texts.add(JSON.stringify([kind, agent] satisfies Entry));
+  placed(kind: PlacedKind, agent: string, partition: number): void {
+    this.#texts.add(JSON.stringify([kind, agent, partition] satisfies Entry));
   }
 
   /** Takes the wake-ups out, as the texts of messages from `sender`. */
@@ -48,15 +54,14 @@ export class WakeupBatch {
  * Passes the wake-ups of a message to a listener, unless `self` sent it. Anyone who may publish can have written the
  * message: entries of another form are skipped.
  */
-export function readWakeups(message: string, self: string, listener: WakeupListener): void {
+export function readWakeups(message: string, self: string, listener: PlacedListener): void {
   if (message.length > LONGEST) return;
   const [sender, ...entries] = listOf(message);
   if (sender === self) return;
   for (const entry of entries) {
-    if (!isEntry(entry)) continue;
-    const [kind, agent, tenant, owner, id] = entry;
-    if (kind === 'workReady' || kind === 'deliveryReady') listener[kind](agent);
-    else if (tenant !== undefined && owner !== undefined && id !== undefined) {
+    if (isPlaced(entry)) listener.placed(...entry);
+    else if (isTask(entry)) {
+      const [kind, agent, tenant, owner, id] = entry;
       listener[kind]({ scope: { agent, tenant, owner }, id });
     }
   }
@@ -71,11 +76,19 @@ function listOf(message: string): readonly unknown[] {
   }
 }
 
-function isEntry(value: unknown): value is Entry {
-  if (!Array.isArray(value)) return false;
-  const [kind, agent, tenant, owner, id] = value;
-  const isText = (part: unknown) => part === undefined || typeof part === 'string';
+function isPlaced(entry: unknown): entry is Extract<Entry, readonly [PlacedKind, ...unknown[]]> {
+  if (!Array.isArray(entry)) return false;
+  const [kind, agent, partition] = entry;
+  const isKnown = kind === 'workReady' || kind === 'deliveryReady';
   return (
-    KINDS.has(kind) && typeof agent === 'string' && isText(tenant) && (owner === null || isText(owner)) && isText(id)
+    isKnown && typeof agent === 'string' && Number.isInteger(partition) && partition >= 0 && partition < PARTITIONS
   );
+}
+
+function isTask(entry: unknown): entry is Extract<Entry, readonly [TaskKind, ...unknown[]]> {
+  if (!Array.isArray(entry)) return false;
+  const [kind, agent, tenant, owner, id] = entry;
+  const isKnown = kind === 'taskChanged' || kind === 'cancelAsked';
+  const texts = [agent, tenant, owner ?? '', id];
+  return isKnown && owner !== undefined && texts.every((text) => typeof text === 'string');
 }
