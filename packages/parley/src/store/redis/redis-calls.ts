@@ -1,6 +1,7 @@
+import { PARTITIONS } from '../partition.js';
 import { KEY, RedisKeys } from './redis-keys.js';
 import type { RedisScript } from './redis-script.js';
-import { type RedisScripts, redisScripts } from './redis-scripts.js';
+import { type Look, type RedisScripts, redisScripts } from './redis-scripts.js';
 
 /** The connection as the storage uses it. */
 export interface ScriptRunner {
@@ -33,11 +34,25 @@ export class RedisCalls {
 
   /** Runs a script on one key of a partition. `ARGV[1]` is the beginning of all keys of the partition. */
   async run<A extends Answer>(
-    script: keyof RedisScripts,
+    script: keyof RedisScripts['one'],
     { base, key }: { readonly base: string; readonly key: string },
     args: readonly (string | number)[],
   ): Promise<A> {
     const keys = this.runner.isCluster ? [key, `${base}${KEY.never}`] : [key];
-    return (await this.runner.run(this.#scripts[script], keys, [base, ...args])) as A;
+    return (await this.runner.run(this.#scripts.one[script], keys, [base, ...args])) as A;
+  }
+
+  /** Looks at all partitions. The answers come in the order of the partitions. One server needs one script. */
+  async everywhere<A extends Answer>(look: Look, args: readonly (string | number)[]): Promise<readonly A[]> {
+    const base = this.keys.base(0);
+    if (!this.runner.isCluster) {
+      const answers = await this.runner.run(this.#scripts.every[look], [this.keys.count(0)], [base, ...args]);
+      return answers as readonly A[];
+    }
+    return Promise.all(
+      Array.from({ length: PARTITIONS }, (_, partition) =>
+        this.run<A>(look, { base: this.keys.base(partition), key: this.keys.count(partition) }, args),
+      ),
+    );
   }
 }

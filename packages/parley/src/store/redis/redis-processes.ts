@@ -83,12 +83,13 @@ export class RedisProcesses {
    */
   async check(): Promise<number> {
     const { keys, runner } = this.#calls;
-    const step = runner.isCluster ? PROBE_STEP : PARTITIONS;
-    const counts = Array.from({ length: PARTITIONS }, (_, partition) => {
-      const place = { base: keys.base(partition), key: keys.count(partition) };
-      return this.#calls.run<string | null>('check', place, [partition % step === 0 ? '1' : '']);
+    const written = Array.from({ length: runner.isCluster ? PARTITIONS / PROBE_STEP : 1 }, (_, at) => {
+      const partition = at * PROBE_STEP;
+      return this.#calls.run('check', { base: keys.base(partition), key: keys.count(partition) }, ['1']);
     });
-    return (await Promise.all(counts)).reduce((sum, count) => sum + Number(count ?? 0), 0);
+    await Promise.all(written);
+    const counts = await this.#calls.everywhere<string | null>('check', ['']);
+    return counts.reduce((sum, count) => sum + Number(count ?? 0), 0);
   }
 
   get #place(): { readonly base: string; readonly key: string } {

@@ -17,13 +17,11 @@ export class RedisRetention {
   async sweep({ taskRetentionMs, eventLogMs, limit }: Retention): Promise<Swept> {
     const { keys } = this.#calls;
     const place = (partition: number) => ({ base: keys.base(partition), key: keys.count(partition) });
-    const peeks = Array.from({ length: PARTITIONS }, (_, partition) =>
-      this.#calls.run<0 | 1>('peekSweep', place(partition), [taskRetentionMs, eventLogMs]),
-    );
+    const looks = await this.#calls.everywhere<0 | 1>('peekSweep', [taskRetentionMs, eventLogMs]);
     // The next sweep begins elsewhere, so that a limit starves no partition.
     this.#start = (this.#start + 97) % PARTITIONS;
     const distance = (partition: number) => (partition - this.#start + PARTITIONS) % PARTITIONS;
-    const due = (await Promise.all(peeks))
+    const due = looks
       .flatMap((isDue, partition) => (isDue === 1 ? [partition] : []))
       .sort((one, other) => distance(one) - distance(other));
     const swept = { tasks: 0, records: 0, keys: 0 };

@@ -1,3 +1,4 @@
+import { PARTITIONS } from '../partition.js';
 import { ACCEPT, CREATE } from './accept-script.js';
 import { APPEND, APPEND_CHUNKS, DROP_LOG, TAIL } from './append-script.js';
 import {
@@ -55,15 +56,40 @@ const BODIES = {
   check: CHECK,
 } as const;
 
-/** The scripts of a storage. */
-export type RedisScripts = Readonly<Record<keyof typeof BODIES, RedisScript>>;
+/** The scripts that look at each partition. */
+const LOOKS = ['peek', 'peekDeliveries', 'peekSweep', 'check'] as const satisfies readonly (keyof typeof BODIES)[];
+
+/** A script that looks at each partition. */
+export type Look = (typeof LOOKS)[number];
+
+/** The scripts of a storage. `every`: the looks at all partitions of one server in one script, in their order. */
+export interface RedisScripts {
+  readonly one: Readonly<Record<keyof typeof BODIES, RedisScript>>;
+  readonly every: Readonly<Record<Look, RedisScript>>;
+}
 
 /** Makes the scripts. `time`: Lua for the storage's time; tests replace it. */
 export function redisScripts(time = SERVER_TIME): RedisScripts {
   const prelude = luaPrelude(time);
-  const entries = Object.entries(BODIES).map(([name, body]) => {
+  const one = Object.entries(BODIES).map(([name, body]) => {
     const first = name === 'append' ? APPEND_CHUNKS : '';
     return [name, redisScript(first + prelude + body)] as const;
   });
-  return Object.fromEntries(entries) as unknown as RedisScripts;
+  const every = LOOKS.map((name) => [name, redisScript(prelude + everyPartition(BODIES[name]))] as const);
+  return { one: Object.fromEntries(one), every: Object.fromEntries(every) } as unknown as RedisScripts;
+}
+
+/** Lua that runs a look for each partition. `ARGV[1]` is the beginning of the keys of partition 0. */
+function everyPartition(body: string): string {
+  return `
+local function look()
+${body}
+end
+local start, answers = string.sub(base, 1, -3), {}
+for partition = 0, ${PARTITIONS - 1} do
+  base = start .. partition .. '}'
+  answers[partition + 1] = look() or false
+end
+return answers
+`;
 }

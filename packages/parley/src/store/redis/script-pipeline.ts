@@ -80,9 +80,9 @@ export class ScriptPipeline implements ScriptRunner {
         const pipeline = client.pipeline();
         for (const waiting of batch) this.#add(pipeline, waiting);
         const found = (await pipeline.exec()) ?? [];
-        // Nothing of the batch was answered: the connection itself has failed.
-        const [first] = found;
-        if (found.every(([error]) => error !== null) && first !== undefined && batch.length > 1) throw first[0];
+        // Nothing of the batch was done: the connection has failed, or the server takes no writes.
+        const failures = found.flatMap(([error]) => (error === null || isUnknownScript(error) ? [] : [error]));
+        if (failures.length === batch.length) throw failures[0];
         return found;
       });
       for (const [at, waiting] of batch.entries()) this.#settle(waiting, answers[at]);
@@ -111,6 +111,7 @@ export class ScriptPipeline implements ScriptRunner {
       resolve(value);
     } else if (isUnknownScript(error)) {
       // The server has lost its scripts, and ran nothing.
+      this.#known.clear();
       this.#connection.run(script, keys, args).then(resolve, reject);
     } else {
       this.#connection.call(() => Promise.reject(error)).then(resolve, reject);

@@ -68,15 +68,8 @@ export class WorkPlaces {
 
   async #look(agents: readonly string[]): Promise<void> {
     const texts = agents.map((agent) => JSON.stringify(agent));
-    const { keys } = this.#calls;
-    const peeks = Array.from({ length: PARTITIONS }, (_, partition) =>
-      this.#calls.run<readonly [count: number]>(
-        this.#peek,
-        { base: keys.base(partition), key: keys.count(partition) },
-        texts,
-      ),
-    );
-    for (const [partition, [count]] of (await Promise.all(peeks)).entries()) {
+    const counts = await this.#calls.everywhere<readonly [count: number]>(this.#peek, texts);
+    for (const [partition, [count]] of counts.entries()) {
       if (count === 0) continue;
       for (const agent of agents) this.ready(partition, agent);
     }
