@@ -4,7 +4,8 @@ import { OptionsError } from '../errors/options-error.js';
 export type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
   | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' }
-  | { readonly backend: 'postgres' | 'redis'; readonly url: string };
+  | { readonly backend: 'postgres'; readonly url: string }
+  | { readonly backend: 'redis'; readonly url: string };
 
 const MEMORY = /^memory:(?:\?(.+))?$/;
 const SQLITE = /^sqlite:(?!\/\/[^/])([^?]+)(?:\?durability=(process|power-loss))?$/;
