@@ -92,7 +92,9 @@ export function databaseOf(settings: Settings): string {
 export function pathOf(settings: Settings): string {
   const url = databaseOf(settings);
   const path = /^sqlite:([^?]+)/.exec(url)?.[1];
-  if (path === undefined) throw usageError(`this command works on files such as ${DEFAULT_DATABASE}, not on "${url}"`);
+  const shown = url.replace(/\/\/[^/@]*@/, '//***@');
+  if (path === undefined)
+    throw usageError(`this command works on files such as ${DEFAULT_DATABASE}, not on "${shown}"`);
   return path;
 }
 

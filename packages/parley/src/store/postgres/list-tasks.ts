@@ -30,8 +30,27 @@ interface ListedRow {
 /** The parts of an index that a list reads. The order of a list is a time, then the id. */
 type Source = 'context' | 'created' | 'states';
 
-const CONDITIONS = `($4::bigint IS NULL OR t.status_time >= $4) AND ($5::bigint IS NULL OR t.created > $5)
-  AND ($6::bigint IS NULL OR t.created < $6)`;
+/** The bounds of a query. Each set of bounds has a statement of its own, so that it reads the index for them. */
+interface Bounds {
+  readonly statusAfter: boolean;
+  readonly createdAfter: boolean;
+  readonly createdBefore: boolean;
+  readonly cursor: boolean;
+}
+
+function conditionsOf({ statusAfter, createdAfter, createdBefore }: Bounds): string {
+  return [
+    statusAfter ? 't.status_time >= $4::bigint' : '$4::bigint IS NULL',
+    createdAfter ? 't.created > $5::bigint' : '$5::bigint IS NULL',
+    createdBefore ? 't.created < $6::bigint' : '$6::bigint IS NULL',
+  ].join(' AND ');
+}
+
+/** The bounds as a part of the name of a statement. */
+function nameOfBounds(bounds: Bounds): string {
+  const { statusAfter, createdAfter, createdBefore, cursor } = bounds;
+  return [statusAfter, createdAfter, createdBefore, cursor].map(Number).join('');
+}
 const OF_CALLER = 't.part = $1 AND t.scope = $2';
 
 /** The conditions of each source. `$7` is the context. */
@@ -45,15 +64,18 @@ const SOURCES: Readonly<Record<Source, { readonly states: string; readonly where
 const SHOWN = `CASE WHEN $12::boolean THEN coalesce(octet_length(t.history), 0) ELSE 0 END
   + CASE WHEN $13::boolean THEN coalesce(octet_length(t.artifacts), 0) ELSE 0 END`;
 
-function listOf(source: Source, order: 'status' | 'created'): Sql {
+function listOf(source: Source, order: TaskQuery['orderBy'], bounds: Bounds): Sql {
   const time = order === 'status' ? 'status_time' : 'created';
   const { states, where } = SOURCES[source];
+  const behind = bounds.cursor
+    ? `t.${time} <= $8::bigint AND (t.${time} < $8 OR t.id < $9::text)`
+    : '$8::bigint IS NULL AND $9::text IS NULL';
   return {
-    name: `list-${source}-by-${order}`,
+    name: `list-${source}-by-${order}-${nameOfBounds(bounds)}`,
     text: `WITH f AS MATERIALIZED (
         SELECT f.* FROM ${states} CROSS JOIN LATERAL (
-          SELECT t.pk, t.${time} AS time, t.id FROM parley.task t WHERE ${OF_CALLER} AND ${where} AND ${CONDITIONS}
-            AND ($8::bigint IS NULL OR t.${time} <= $8 AND (t.${time} < $8 OR t.id < $9))
+          SELECT t.pk, t.${time} AS time, t.id FROM parley.task t WHERE ${OF_CALLER} AND ${where}
+            AND ${conditionsOf(bounds)} AND ${behind}
           ORDER BY t.${time} DESC, t.id DESC LIMIT $10::bigint + $11::bigint
         ) f
         ORDER BY time DESC, id DESC LIMIT $10 OFFSET $11
@@ -76,23 +98,49 @@ function listOf(source: Source, order: 'status' | 'created'): Sql {
   };
 }
 
-const LISTS: Readonly<Record<Source, Readonly<Record<TaskQuery['orderBy'], Sql>>>> = {
-  context: { status: listOf('context', 'status'), created: listOf('context', 'created') },
-  created: { status: listOf('states', 'status'), created: listOf('created', 'created') },
-  states: { status: listOf('states', 'status'), created: listOf('created', 'created') },
-};
-
-function countOf(source: Source): Sql {
+function countOf(source: Source, bounds: Bounds): Sql {
   const { states, where } = SOURCES[source];
   return {
-    name: `count-${source}`,
+    name: `count-${source}-${nameOfBounds(bounds)}`,
     text: `SELECT count(*) AS total FROM ${states} CROSS JOIN parley.task t WHERE ${OF_CALLER} AND ${where}
-      AND ${CONDITIONS}`,
+      AND ${conditionsOf(bounds)}`,
     repeatable: true,
   };
 }
 
-const COUNTS = { context: countOf('context'), states: countOf('states') };
+/** The statements that were needed. */
+const made = new Map<string, Sql>();
+
+function once(key: string, make: () => Sql): Sql {
+  const sql = made.get(key) ?? make();
+  made.set(key, sql);
+  return sql;
+}
+
+function boundsOf({ statusAfter, createdAfter, createdBefore, cursor }: TaskQuery): Bounds {
+  return {
+    statusAfter: statusAfter !== undefined,
+    createdAfter: createdAfter !== undefined,
+    createdBefore: createdBefore !== undefined,
+    cursor: cursor !== undefined,
+  };
+}
+
+function sourceOf({ contextId, orderBy }: TaskQuery): Source {
+  if (contextId !== undefined) return 'context';
+  return orderBy === 'created' ? 'created' : 'states';
+}
+
+function listStatement(query: TaskQuery): Sql {
+  const [source, order, bounds] = [sourceOf(query), query.orderBy, boundsOf(query)] as const;
+  return once(`list ${source} ${order} ${nameOfBounds(bounds)}`, () => listOf(source, order, bounds));
+}
+
+function countStatement(query: TaskQuery): Sql {
+  const source = query.contextId === undefined ? 'states' : 'context';
+  const bounds = { ...boundsOf(query), cursor: false };
+  return once(`count ${source} ${nameOfBounds(bounds)}`, () => countOf(source, bounds));
+}
 
 /** The sums, and the changes since. One statement reads both, so that a change is in one of them. */
 const TOTAL: Sql = {
@@ -133,7 +181,7 @@ async function totalOf(tables: Tables, scope: StoredScope, query: TaskQuery): Pr
   const isTimed = [statusAfter, createdAfter, createdBefore].some((time) => time !== undefined);
   const values = filterOf(scope, query);
   const isCounted = isTimed || contextId !== undefined;
-  const sql = isCounted ? COUNTS[contextId === undefined ? 'states' : 'context'] : TOTAL;
+  const sql = isCounted ? countStatement(query) : TOTAL;
   const [row] = await tables.query<{ readonly total: number | string }>(sql, ...values.slice(0, isCounted ? 7 : 3));
   return Number(row?.total ?? 0);
 }
@@ -152,10 +200,10 @@ interface FoundPage {
 
 async function pageOf(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<FoundPage> {
   const scope = scopes.of(query.scope);
-  const { cursor, offset = 0, limit, maxBytes, history, artifacts, orderBy } = query;
+  const { cursor, offset = 0, limit, maxBytes, history, artifacts } = query;
   const share = maxBytes === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(maxBytes / limit);
   const found = await tables.query<ListedRow>(
-    LISTS[query.contextId === undefined ? 'states' : 'context'][orderBy],
+    listStatement(query),
     ...filterOf(scope, query),
     cursor?.time ?? null,
     cursor === undefined ? null : indexForm(cursor.id),

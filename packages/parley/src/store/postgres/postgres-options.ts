@@ -183,9 +183,11 @@ interface ConnectionSettings extends Pick<PostgresPlan, 'connectTimeoutMs' | 'st
 
 /**
  * Every statement finds its rows by an index. Without these settings, a plan that was prepared while a table was small
- * goes on reading the whole table once it is large.
+ * goes on reading the whole table once it is large. JIT compilation takes longer than any of these statements.
  */
-const PLANNING = ['seqscan', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
+const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+  .map((way) => `-c ${way}=off`)
+  .join(' ');
 
 function connectionOf(given: URL, settings: ConnectionSettings): PoolConfig {
   const { connectTimeoutMs, statementTimeoutMs, isPooled, tls, durability } = settings;

@@ -66,9 +66,9 @@ import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js
 import { PostgresWakeups } from './postgres-wakeups.js';
 import { deletePushConfig, putPushConfig, readPushConfigs } from './push-configs.js';
 import { readHeads, readRecords, readTasks } from './read-tasks.js';
-import { listDeliveries, purgeDelivery, replayDelivery, settleDelivery } from './settle-deliveries.js';
+import { listDeliveries, purgeDelivery, replayDelivery, settleDelivered, settleDelivery } from './settle-deliveries.js';
 import { StoredScopes } from './stored-names.js';
-import { sweepOnce } from './sweep.js';
+import { foldCounts, sweepOnce } from './sweep.js';
 import { PostgresTables, type Sql } from './tables.js';
 import { TaskLanes } from './task-lanes.js';
 import { stateOfNumber } from './task-states.js';
@@ -394,9 +394,10 @@ export class PostgresStorage implements TaskStorage {
 
   settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) => {
     this.#open();
-    const { isSettled, isReady } = await this.#tables.transaction((tables) =>
-      settleDelivery(tables, this.#scopes, { held, outcome }),
-    );
+    const settle = { held, outcome };
+    const { isSettled, isReady } =
+      (await settleDelivered(this.#tables, this.#scopes, settle)) ??
+      (await this.#tables.transaction((tables) => settleDelivery(tables, this.#scopes, settle)));
     if (isReady) this.wakeups.deliveryReady(held.key.scope.agent);
     return isSettled;
   };
@@ -448,6 +449,7 @@ export class PostgresStorage implements TaskStorage {
   async sweep(retention: Retention): Promise<Swept> {
     this.#open();
     const { tailBytes } = this.#connections.plan;
+    for (let isMore = true; isMore; ) isMore = await this.#tables.transaction(foldCounts);
     return this.#tables.transaction((tables) => sweepOnce(tables, retention, tailBytes));
   }
 

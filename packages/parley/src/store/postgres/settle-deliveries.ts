@@ -67,6 +67,40 @@ async function writeQueue(tables: Tables, { row, id }: LockedQueue, head: Delive
   await tables.query(WRITE, row.pk, row.part, id, ...queueValues(head));
 }
 
+/**
+ * The plain settlement: the holder has delivered records. It writes nothing for any other. The lock on the task comes
+ * first, as in an append, so that no record comes between its read and the write of the queue.
+ */
+const DELIVERED: Sql = {
+  name: 'settle-delivered',
+  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
+    t AS MATERIALIZED (
+      SELECT pk, part, seq FROM parley.task WHERE part = $1 AND scope = $2 AND id = $3 FOR SHARE
+    )
+    UPDATE parley.push_config c SET
+      position = least(t.seq, greatest(c.position, $6::integer)), attempts = 0, last_status = $7::integer,
+      due = CASE WHEN greatest(c.position, $6) < t.seq THEN clock.now END,
+      node = CASE WHEN greatest(c.position, $6) < t.seq AND $8::bigint IS NOT NULL THEN c.node END,
+      lease_end = CASE WHEN greatest(c.position, $6) < t.seq THEN clock.now + $8 END
+    FROM t, clock
+    WHERE c.task = t.pk AND c.part = t.part AND c.id = $4 AND c.epoch = $5 AND c.node IS NOT NULL AND c.parked IS NULL
+    RETURNING c.due IS NOT NULL AND (c.node IS NULL OR c.lease_end <= clock.now) AS ready`,
+};
+
+/** Settles a delivery in one statement. `undefined` if it is not plain. `isReady`: a node can claim the queue again. */
+export async function settleDelivered(
+  tables: Tables,
+  scopes: StoredScopes,
+  { held, outcome }: { readonly held: HeldDelivery; readonly outcome: DeliveryOutcome },
+): Promise<{ readonly isSettled: true; readonly isReady: boolean } | undefined> {
+  if (outcome.kind !== 'delivered') return undefined;
+  const { part, scope, id } = keyFields(scopes.of(held.key.scope), held.key);
+  const { through, status = null, leaseMs = null } = outcome;
+  const of = [part, scope, id, indexForm(held.configId), held.epoch] as const;
+  const [row] = await tables.query<{ readonly ready: boolean }>(DELIVERED, ...of, through, status, leaseMs);
+  return row && { isSettled: true, isReady: row.ready };
+}
+
 /** Settles an attempt. `isReady`: a node can claim the queue again. Runs in a transaction. */
 export async function settleDelivery(
   tables: Tables,

@@ -113,8 +113,18 @@ const FOLD: Sql = {
     )
     SELECT count(*) AS folded FROM d`,
 };
-/** Changes that one sweep adds to the sums at most. */
+/** Changes of one transaction at most. */
 const FOLDED = 20_000;
+
+/**
+ * Adds changes of counters to the sums, unless another process does. True if there are more. Runs in a transaction.
+ */
+export async function foldCounts(tables: Tables): Promise<boolean> {
+  const [held] = await tables.query<{ readonly locked: boolean }>(LOCK);
+  if (held?.locked !== true) return false;
+  const [row] = await tables.query<{ readonly folded: number }>(FOLD, FOLDED);
+  return row?.folded === FOLDED;
+}
 
 /** Removes what has been kept long enough. Does nothing while another process sweeps. Runs in a transaction. */
 export async function sweepOnce(
@@ -125,7 +135,6 @@ export async function sweepOnce(
   const [held] = await tables.query<{ readonly locked: boolean; readonly now: number }>(LOCK);
   if (held?.locked !== true) return { tasks: 0, records: 0, keys: 0, more: false };
   const { now } = held;
-  await tables.query(FOLD, FOLDED);
   await forgetNodes(tables);
   await tables.query(CLOCK_BACK, now);
   const finishedBefore = now - taskRetentionMs;
