@@ -3,6 +3,7 @@ import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { PushDeliveries } from '../push-deliveries.js';
+import type { RateCounters } from '../rate-counters.js';
 import { checkAppend } from '../rules/decide-append.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import type {
@@ -63,6 +64,7 @@ import { migrate } from './migrate.js';
 import { noteBeat, readNodes } from './nodes.js';
 import { PostgresError } from './postgres-error.js';
 import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js';
+import { PostgresRateCounters } from './postgres-rate-counters.js';
 import { PostgresWakeups } from './postgres-wakeups.js';
 import { deletePushConfig, putPushConfig, readPushConfigs } from './push-configs.js';
 import { readHeads, readRecords, readTasks } from './read-tasks.js';
@@ -84,6 +86,7 @@ export class PostgresStorage implements TaskStorage {
   readonly shared = true;
   readonly durability: 'power-loss' | 'process';
   readonly wakeups: Wakeups;
+  readonly rateCounters: RateCounters;
   readonly #connections: PostgresConnections;
   readonly #tables: PostgresTables;
   readonly #scopes = new StoredScopes();
@@ -97,6 +100,7 @@ export class PostgresStorage implements TaskStorage {
   private constructor({ clock }: PostgresStorageOptions, connections: PostgresConnections, wakeups: PostgresWakeups) {
     this.#connections = connections;
     this.wakeups = wakeups;
+    this.rateCounters = new PostgresRateCounters(connections, connections.schema);
     this.#closeWakeups = () => wakeups.close();
     this.durability = connections.plan.durability;
     const tables = new PostgresTables(connections);

@@ -1,0 +1,60 @@
+import { PostgresServer } from '../support/servers/postgres-server.js';
+import { RedisServer } from '../support/servers/redis-server.js';
+import { Replica, type ReplicaOptions } from './replica.js';
+
+/** A database server that can be killed and frozen. */
+export interface DatabaseServer {
+  readonly url: string;
+  startAgain(): Promise<void>;
+  kill(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+}
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
+/** Each backend with the way to start its server. */
+export const BACKENDS: Readonly<Record<string, () => Promise<DatabaseServer & AsyncDisposable>>> = {
+  PostgreSQL: () => PostgresServer.start(),
+  Redis: () => RedisServer.start(...DURABLE),
+};
+
+/** A database server, which is started when it is needed, and replicas on it. */
+export class Cluster implements AsyncDisposable {
+  readonly #start: () => Promise<DatabaseServer & AsyncDisposable>;
+  readonly #replicas = new Set<Replica>();
+  #server: Promise<DatabaseServer & AsyncDisposable> | undefined;
+
+  constructor(backend: string) {
+    const start = BACKENDS[backend];
+    if (start === undefined) throw new Error(`${backend} is no backend`);
+    this.#start = start;
+  }
+
+  get server(): Promise<DatabaseServer & AsyncDisposable> {
+    this.#server ??= this.#start();
+    return this.#server;
+  }
+
+  async boot(options: ReplicaOptions = {}): Promise<Replica> {
+    const replica = await Replica.start((await this.server).url, options);
+    this.#replicas.add(replica);
+    return replica;
+  }
+
+  /** Replicas with the same options. They start at the same time. */
+  boots(count: number, options: ReplicaOptions = {}): Promise<readonly Replica[]> {
+    return Promise.all(Array.from({ length: count }, () => this.boot(options)));
+  }
+
+  /** Ends all replicas, as a crash does. */
+  async clear(): Promise<void> {
+    await Promise.all([...this.#replicas].map((replica) => replica[Symbol.asyncDispose]()));
+    this.#replicas.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.clear();
+    await (await this.#server)?.[Symbol.asyncDispose]();
+  }
+}

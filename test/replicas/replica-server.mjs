@@ -1,0 +1,90 @@
+// One replica of the agents of these tests. Usage: replica-server.mjs DATABASE_URL OPTIONS, which is JSON:
+// `agents`: the paths to serve; `clockOffMs`: the error of the clock of this process; `rateLimit`; `graceMs`; `leaseMs`.
+// Its first line of output is its address. A line follows for each run of an agent.
+import { setTimeout as pause } from 'node:timers/promises';
+import { createA2AHost } from 'parley-a2a/node';
+import { openStorage } from 'parley-a2a/storage';
+
+const options = JSON.parse(process.argv[3] ?? '{}');
+const { agents = ['/'], clockOffMs = 0, rateLimit, graceMs = 300, leaseMs = 3_000 } = options;
+if (clockOffMs !== 0) {
+  const { now } = Date;
+  Date.now = () => now() + clockOffMs;
+}
+
+const aborted = ({ signal }) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+async function execute(context, events) {
+  const [kind, first, second] = context.text.split(' ');
+  process.stdout.write(`ran ${context.text} attempt ${context.attempt}\n`);
+  await events.working();
+  switch (kind) {
+    case 'echo':
+      return events.complete(context.text);
+    case 'ask':
+      return events.inputRequired('and then?');
+    case 'idle':
+      return aborted(context);
+    case 'steps':
+      for (let step = 1; step <= Number(first); step += 1) {
+        if (context.signal.aborted) return;
+        await events.artifact(`step ${step}`, { artifactId: 'steps' });
+        await pause(Number(second));
+      }
+      return events.complete('all steps');
+    case 'die':
+      await events.flush();
+      return process.kill(process.pid, 'SIGKILL');
+    case 'login': {
+      const { parameters } = await context.requestAuthorization({
+        message: 'Please log in',
+        url: ({ url, state }) => `${url}?state=${state}`,
+      });
+      return events.complete(`got ${parameters.code.length} characters`);
+    }
+    default:
+      return events.complete('done');
+  }
+}
+
+async function reply(context, events) {
+  process.stdout.write(`ran ${context.text} attempt ${context.attempt}\n`);
+  await pause(300);
+  await events.message(`reply of ${process.pid}`);
+}
+
+const limits = {
+  leaseMs,
+  heartbeatMs: leaseMs / 3,
+  fenceMarginMs: 500,
+  lookMs: 1_000,
+  cancelGraceMs: 2_000,
+  storagePatienceMs: 3_000,
+};
+const idempotency = { anonymous: true };
+const known = {
+  '/': { name: 'Main', agent: { resumable: true, execute } },
+  '/once': { name: 'Once', agent: { execute } },
+  '/other': { name: 'Other', agent: { execute } },
+  '/either': { name: 'Either', agent: { replies: 'either', execute: reply } },
+};
+const storage = await openStorage(process.argv[2]);
+const host = createA2AHost({
+  agents: Object.fromEntries(agents.map((path) => [path, { ...known[path], limits, idempotency }])),
+  storage,
+  streamHeartbeatMs: 500,
+  push: { allow: ['127.0.0.0/8'], firstDelayMs: 50 },
+  ...(rateLimit && { rateLimit }),
+  logRequests: false,
+});
+const { url } = await host.listen(0);
+process.stdout.write(`${url}\n`);
+process.once('SIGTERM', async () => {
+  await host.close({ graceMs });
+  await storage.close();
+  process.exit(0);
+});

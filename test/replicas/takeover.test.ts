@@ -1,0 +1,113 @@
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { connect } from '../../packages/parley/src/exports/client.js';
+import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
+import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';
+import { textOf } from '../support/engine.js';
+import { BACKENDS, Cluster } from './backends.js';
+import { Balancer } from './balancer.js';
+import { EventFeed } from './event-feed.js';
+import type { Replica } from './replica.js';
+
+const LEASE_MS = 3_000;
+const LONG = { timeout: 90_000 };
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+describe.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
+  const cluster = new Cluster(backend);
+  afterEach(() => cluster.clear());
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it('that is killed: others take its turns over within two leases', LONG, async () => {
+    const agents = ['/', '/once'];
+    const [one, two] = (await cluster.boots(2, { agents })) as [Replica, Replica];
+    const { id } = await one.send('steps 40 50', {}, { returnImmediately: true });
+    const once = await one.send('steps 40 50', {}, { agent: '/once', returnImmediately: true });
+    const feed = await EventFeed.ofTask(two, id);
+    await feed.has((events) => events.some((event) => 'artifactUpdate' in event));
+    one.signal('SIGKILL');
+    const killedAt = performance.now();
+    await vi.waitFor(() => expect(two.lines).toContain('ran steps 40 50 attempt 2'), PATIENCE);
+    const tookMs = performance.now() - killedAt;
+    process.stdout.write(`takeover on ${backend}: ${tookMs.toFixed(0)} ms\n`);
+    expect(tookMs).toBeLessThan(2 * LEASE_MS);
+    const failed = await two.until(once.id, 'FAILED', { agent: '/once' });
+    expect(textOf(failed.status.message?.parts)).toBe(
+      'The agent stopped while it worked on this task and cannot resume it.',
+    );
+    await two.until(id, 'COMPLETED');
+    await feed.ended();
+    expectGapless(feed);
+  });
+
+  it('that is frozen past its lease writes nothing when it goes on', LONG, async () => {
+    const [one, two] = (await cluster.boots(2)) as [Replica, Replica];
+    const { id } = await one.send('steps 100 50', {}, { returnImmediately: true });
+    const feed = await EventFeed.ofTask(two, id);
+    await feed.has((events) => events.some((event) => 'artifactUpdate' in event));
+    one.signal('SIGSTOP');
+    await vi.waitFor(() => expect(two.lines).toContain('ran steps 100 50 attempt 2'), PATIENCE);
+    one.signal('SIGCONT');
+    await two.until(id, 'COMPLETED');
+    await feed.ended();
+    expectGapless(feed);
+    expect(one.runs('steps 100 50')).toBe(1);
+    expect((await one.task(id)).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('whose agent kills it: that agent is stopped after three attempts, and the others end', LONG, async () => {
+    const replicas = await cluster.boots(4);
+    const [one, two, three, four] = replicas as [Replica, Replica, Replica, Replica];
+    const innocents = await Promise.all(
+      Array.from({ length: 3 }, () => one.send('steps 20 50', {}, { returnImmediately: true })),
+    );
+    const { id } = await one.send('die', {}, { returnImmediately: true });
+    const alive = () => [one, two, three, four].filter(({ isRunning }) => isRunning);
+    await vi.waitFor(() => expect(alive()).toHaveLength(1), { timeout: 60_000, interval: 50 });
+    const [left] = alive() as [Replica];
+    const failed = await left.until(id, 'FAILED');
+    expect(textOf(failed.status.message?.parts)).toBe('The agent stopped each time it worked on this task.');
+    for (const task of innocents) await left.until(task.id, 'COMPLETED');
+    expect(replicas.reduce((sum, replica) => sum + replica.runs('die'), 0)).toBe(3);
+    expect(left.isRunning).toBe(true);
+  });
+
+  it('that is drained: streams and waiting senders of our client go on elsewhere without an error', LONG, async () => {
+    const replicas = (await cluster.boots(2)) as [Replica, Replica];
+    await using balancer = await Balancer.open(replicas);
+    const card = (await (await fetch(`${balancer.url}/.well-known/agent-card.json`)).json()) as AgentCard;
+    const { supportedInterfaces, ...others } = card;
+    const through = supportedInterfaces.map((one) => ({
+      ...one,
+      url: one.url.replace(/^http:\/\/[^/]+/, balancer.url),
+    }));
+    const client = await connect({ ...others, supportedInterfaces: through });
+    const events: StreamResponse[] = [];
+    const reading = (async () => {
+      for await (const event of client.sendStreamingMessage('steps 60 50 streamed')) events.push(event);
+    })();
+    const answers = Array.from({ length: 3 }, () => client.sendMessage('steps 60 50 waited for'));
+    await vi.waitFor(() => {
+      const runs = replicas.flatMap(({ lines }) => lines).filter((line) => line.startsWith('ran steps 60 50'));
+      expect(runs).toHaveLength(4);
+    }, PATIENCE);
+    // Each replica in turn: whichever it is, streams and senders are on it.
+    for (const [at, replica] of replicas.entries()) {
+      replica.signal('SIGTERM');
+      await replica.ended();
+      if (at === 0) balancer.targets = [await cluster.boot(), replicas[1]];
+    }
+    await reading;
+    for (const answer of await Promise.all(answers)) {
+      expect('task' in answer && answer.task.status.state).toBe('TASK_STATE_COMPLETED');
+    }
+    const last = events.at(-1);
+    expect(last && 'statusUpdate' in last && last.statusUpdate.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
+
+/** A stream shows each record of its task once, in order. */
+function expectGapless({ ids, error }: EventFeed): void {
+  const [first = 0] = ids;
+  expect(ids).toEqual(ids.map((_, at) => first + at));
+  expect(error).toBeUndefined();
+}
