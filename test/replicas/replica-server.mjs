@@ -1,5 +1,5 @@
 // One replica of the agents of these tests. Usage: replica-server.mjs DATABASE_URL OPTIONS, which is JSON:
-// `agents`: the paths to serve; `clockOffMs`: the error of the clock of this process; `rateLimit`; `graceMs`; `leaseMs`.
+// `agents`: the paths to serve; `clockOffMs`: the error of the clock of the process; `rateLimit`, `graceMs`, `leaseMs`.
 // Its first line of output is its address. A line follows for each run of an agent.
 import { setTimeout as pause } from 'node:timers/promises';
 import { createA2AHost } from 'parley-a2a/node';

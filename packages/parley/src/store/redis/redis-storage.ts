@@ -13,6 +13,7 @@ import type {
   DeliveryQuery,
   HeldDelivery,
 } from '../push-deliveries.js';
+import type { RateCounters } from '../rate-counters.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import type {
   Acceptance,
@@ -55,6 +56,7 @@ import { RedisConnection } from './redis-connection.js';
 import { type Changed, RedisDeliveries } from './redis-deliveries.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
 import { RedisProcesses } from './redis-processes.js';
+import { RedisRateCounters } from './redis-rate-counters.js';
 import { RedisRetention } from './redis-retention.js';
 import { type PlacedWakeups, RedisWakeups } from './redis-wakeups.js';
 import { ScriptPipeline } from './script-pipeline.js';
@@ -74,6 +76,7 @@ export interface RedisStorageParts {
   /** For the operator: the promises that the servers cannot keep. */
   readonly warnings?: readonly string[];
   readonly wakeups?: PlacedWakeups;
+  readonly rateCounters?: RateCounters;
   /** Bytes that the logs of finished tasks may take in one partition. */
   readonly tailBytes?: number;
   /** Lua for the storage's time. Tests replace it. */
@@ -96,6 +99,7 @@ export class RedisStorage implements TaskStorage {
   readonly watchCommits?: (watcher: (calls: number) => void) => () => void;
   readonly warnings: readonly string[];
   readonly wakeups: PlacedWakeups;
+  readonly rateCounters?: RateCounters;
   readonly #calls: RedisCalls;
   readonly #limits: LogLimits;
   readonly #unreadable: UnreadableTasks;
@@ -117,6 +121,7 @@ export class RedisStorage implements TaskStorage {
     this.durability = parts.durability;
     this.warnings = parts.warnings ?? [];
     this.wakeups = parts.wakeups ?? new LocalWakeups();
+    if (parts.rateCounters !== undefined) this.rateCounters = parts.rateCounters;
     this.#calls = new RedisCalls(runner, { prefix, time });
     if (runner.watch !== undefined) this.watchCommits = (watcher) => runner.watch?.(watcher) ?? (() => {});
     this.#limits = { tailBytes, logBytes: Math.min(LOG_BYTES, tailBytes) };
@@ -151,6 +156,7 @@ export class RedisStorage implements TaskStorage {
       logger,
       ...connection.guarantees,
       wakeups: new RedisWakeups(connection),
+      rateCounters: new RedisRateCounters(connection),
     });
   }
 
