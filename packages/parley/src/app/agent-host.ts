@@ -132,7 +132,8 @@ export class AgentHost {
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
-    this.#sender = this.#makeSender(options);
+    // Receivers compare the times of notifications with their own.
+    this.#sender = this.#makeSender({ ...options, clock: node.clock });
     this.#clock = options.clock;
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     this.#route = prefixRouter(this.#mounts);
