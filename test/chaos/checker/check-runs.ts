@@ -99,7 +99,8 @@ function repeats(ofTurn: readonly AgentRun[]): Violation[] {
     if (agent === '/fragile') {
       return [{ rule: 'agent ran again', taskId, evidence: `${before?.id}, then ${run.id}, but it is not resumable` }];
     }
-    if (before === undefined || run.attempt > before.attempt) return [];
+    // A draft that could not be stored may run again: it holds no turn yet.
+    if (before === undefined || agent === '/either' || run.attempt > before.attempt) return [];
     const evidence = `run ${run.id} has attempt ${run.attempt}, run ${before.id} before it ${before.attempt}`;
     return [{ rule: 'attempts out of order', taskId, evidence }];
   });

@@ -1,3 +1,4 @@
+import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import { Random } from '../../support/random.js';
 import type { History } from '../checker/history.js';
 import { type ChaosDatabase, postgresDatabase, redisDatabase, sqliteDatabase } from './chaos-database.js';
@@ -13,6 +14,8 @@ const CLIENTS = 16;
 const REPLICAS = 3;
 /** Longest time from the last fault until everything has come to rest. */
 const REST_MS = 120_000;
+/** Looks without a change after which all is at rest. */
+const QUIET_LOOKS = 15;
 
 /** A run of the harness. */
 export interface ChaosRun {
@@ -60,20 +63,24 @@ export async function runChaos(run: ChaosRun): Promise<History> {
   hook.steady();
   tell(`faults took ${((monotonic() - began) / 1000).toFixed(0)} s`);
   await loading;
-  await atRest(load, () => hook.arrivals.length);
+  // A file belongs to the process of its replica until that ends.
+  await using watched = isFile ? undefined : await opened(database.url);
+  await atRest(load, async () => {
+    const pending = watched === undefined ? [] : await readQueues(watched.storage, 'pending');
+    return `${hook.arrivals.length} ${pending.length === 0}`;
+  });
   const restAt = monotonic();
   for (const replica of cluster.replicas) await replica.stop();
-  const storage = await openStorage(database.url);
-  try {
-    const [logs, queues, journals] = [
-      await readLogs(storage),
-      await readQueues(storage),
-      await readJournals(folder, cluster.lives),
-    ];
-    return { logs, queues, ...journals, calls: recorder.calls, arrivals: hook.arrivals, restAt };
-  } finally {
-    await storage.close();
-  }
+  await using read = await opened(database.url);
+  const { storage } = read;
+  const [logs, queues] = [await readLogs(storage), await readQueues(storage)];
+  const journals = await readJournals(folder, cluster.lives);
+  return { logs, queues, ...journals, calls: recorder.calls, arrivals: hook.arrivals, restAt };
+}
+
+async function opened(url: string): Promise<{ readonly storage: TaskStorage } & AsyncDisposable> {
+  const storage = await openStorage(url);
+  return { storage, [Symbol.asyncDispose]: () => storage.close() };
 }
 
 async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase> {
@@ -83,18 +90,18 @@ async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase>
   throw new Error(`there is no chaos on ${backend}`);
 }
 
-/** Until no task is at work and no notification has come for a while. The checker finds what is not at rest then. */
-async function atRest(load: Load, arrivals: () => number): Promise<void> {
+/** Until no task is at work and no notification is pending or comes. The checker finds what is not at rest then. */
+async function atRest(load: Load, delivered: () => Promise<string>): Promise<void> {
   const states = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'] as const;
-  let seen = -1;
-  let since = 0;
+  let seen = '';
+  let quiet = 0;
   await until(
     async () => {
       const counts = await Promise.all(states.map((state) => load.countOf(state).catch(() => 1)));
-      const now = arrivals();
-      since = now === seen && counts.every((count) => count === 0) ? since + 1 : 0;
+      const now = await delivered().catch(() => '');
+      quiet = now === seen && !now.endsWith('false') && counts.every((count) => count === 0) ? quiet + 1 : 0;
       seen = now;
-      return since > 20;
+      return quiet > QUIET_LOOKS;
     },
     { limitMs: REST_MS, what: () => 'not at rest' },
   ).catch(() => {});
