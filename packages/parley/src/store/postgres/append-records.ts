@@ -56,7 +56,6 @@ const FIELDS = `n integer, part smallint, scope uuid, id text, epoch integer, af
   history text, artifacts text, checkpoint text, records json`;
 const RECORD_FIELDS = 'q integer, t integer, e text, h text, m text';
 const INSERT_RECORDS = 'INSERT INTO parley.task_record (task, seq, turn, part, event, history, metadata)';
-const MARK_DUE = `UPDATE parley.push_config c SET due = now`;
 
 /**
  * The plain append: the writer holds the turn, knows the last record, and no other turn waits if this one ends. It
@@ -96,17 +95,12 @@ const APPEND: Sql = {
       UPDATE parley.execution e SET checkpoint = t.checkpoint
       FROM t WHERE t.held <> 0 AND t.checkpoint IS NOT NULL AND e.task = t.pk AND e.part = t.part AND e.turn = t.held
     ),
-    d AS (
-      ${MARK_DUE} FROM t, clock
-      WHERE t.pushes AND t.count > 0 AND c.task = t.pk AND c.part = t.part AND c.due IS NULL AND c.parked IS NULL
-      RETURNING t.n
-    ),
     s AS (
       INSERT INTO parley.task_count_change
       SELECT scope, count(*), earlier_state, state, part FROM t WHERE state <> earlier_state
       GROUP BY scope, earlier_state, state, part
     )
-    SELECT n, waiting, n IN (SELECT n FROM d) AS due FROM t`,
+    SELECT n, waiting, CASE WHEN pushes AND count > 0 THEN parley.mark_due(pk, part) ELSE false END AS due FROM t`,
 };
 
 /** Makes plain appends in one statement. An append that is not plain is missing in the result. */
@@ -212,7 +206,6 @@ export async function appendLocked(
     seq,
     began,
     prepared.ends ? now : null,
-    now,
   );
   const after_ = { ...task, epoch, queue, holder };
   await writeQueue(tables, after_);
@@ -240,16 +233,11 @@ const WRITE: Sql = {
       ${INSERT_RECORDS}
       SELECT $1, r.q, r.t, $2, r.e, r.h, r.m FROM i, json_to_recordset(i.records) AS r(${RECORD_FIELDS})
     ),
-    d AS (
-      ${MARK_DUE.replace('now', '$7')}
-      FROM i WHERE i.count > 0 AND c.task = $1 AND c.part = $2 AND c.due IS NULL AND c.parked IS NULL
-      RETURNING c.id
-    ),
     s AS (
       INSERT INTO parley.task_count_change
       SELECT scope, 1, earlier_state, state, part FROM t WHERE state <> earlier_state
     )
-    SELECT EXISTS (SELECT FROM d) AS due`,
+    SELECT CASE WHEN count > 0 THEN parley.mark_due($1, $2) ELSE false END AS due FROM i`,
 };
 
 const TAIL: Sql = {

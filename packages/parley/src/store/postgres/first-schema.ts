@@ -188,6 +188,14 @@ function statementsFor(place: SchemaPlace): readonly string[] {
     ...tableOf('task_count', TASK_COUNT, UPDATED, place),
     ...tableOf('task_count_change', TASK_COUNT_CHANGE, VACUUM, place),
     ...INDEXES,
+    // An append calls it while it holds the lock on its task. An update in the statement of the append would see the
+    // queues as they stood before the append had waited for that lock.
+    `CREATE FUNCTION parley.mark_due(of_task bigint, of_part smallint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+      BEGIN
+        UPDATE parley.push_config SET due = parley.now_ms()
+        WHERE task = of_task AND part = of_part AND due IS NULL AND parked IS NULL;
+        RETURN FOUND;
+      END $$`,
   ];
 }
 
