@@ -34,7 +34,12 @@ const LOCK: Sql = {
   name: 'lock-key',
   text: `INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest) VALUES ($1, $2, $3, 0, '')
     ON CONFLICT (scope, key, part) DO UPDATE SET expires = k.expires
-    RETURNING parley.now_ms() AS now, ${COLUMNS}, ${GONE}`,
+    RETURNING parley.now_ms() AS now, ${COLUMNS}`,
+};
+// A statement of its own: the one that locks does not see a task that was stored while it waited for the lock.
+const TASK_GONE: Sql = {
+  name: 'task-of-key-gone',
+  text: `SELECT ${GONE} FROM parley.idempotency k WHERE k.scope = $1 AND k.key = $2 AND k.part = $3`,
 };
 
 /** Locks a key until the transaction ends. */
@@ -43,9 +48,12 @@ export async function lockKey(
   scope: StoredScope,
   { key, node }: { readonly key: string; readonly node: string | undefined },
 ): Promise<LockedKey> {
-  const [row] = await tables.query<KeyRow>(LOCK, scope.hash, indexForm(key), scope.part);
+  const at = [scope.hash, indexForm(key), scope.part] as const;
+  const [row] = await tables.query<Omit<KeyRow, 'task_gone'>>(LOCK, ...at);
   if (row === undefined) throw new Error(`The key ${key} was not locked`);
-  const { now, expires: expiresAt, lease_end: leaseEnd, task_gone: isTaskGone, digest } = row;
+  const { now, expires: expiresAt, lease_end: leaseEnd, digest } = row;
+  const [task] = row.task_id === null ? [] : await tables.query<Pick<KeyRow, 'task_gone'>>(TASK_GONE, ...at);
+  const isTaskGone = task?.task_gone === true;
   const reservation = leaseEnd === null ? undefined : { node: nameOf(row.node ?? ''), leaseEnd };
   const standing = keyStanding({ expiresAt, reservation, isTaskGone }, node, now);
   return { standing, now, first: rememberedOf(row), digest };
@@ -191,7 +199,9 @@ export async function recall(tables: Tables, scope: StoredScope, key: string): P
   return rememberedOf(row);
 }
 
-function rememberedOf({ digest, task_id: id, full_task_id: full, turn, reply }: KeyRow): Remembered {
+type OutcomeColumns = Pick<KeyRow, 'digest' | 'task_id' | 'full_task_id' | 'turn' | 'reply'>;
+
+function rememberedOf({ digest, task_id: id, full_task_id: full, turn, reply }: OutcomeColumns): Remembered {
   if (reply !== null) return { digest, outcome: { reply: JSON.parse(reply) as Message } };
   return { digest, outcome: { taskId: id === null ? '' : storedName(id, full), turn: turn ?? 0 } };
 }

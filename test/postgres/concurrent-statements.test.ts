@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
-import { TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { CapturingLogger } from '../support/engine.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
@@ -62,4 +62,27 @@ it('a record makes a queue due whose configuration was added meanwhile', async (
     INSERT INTO parley.push_config (task, part, agent, place, id, config, position, attempts, epoch)
     SELECT pk, part, agent, 1, 'hook', '{"id":"hook","url":"https://example.com/hook","taskId":"t1"}', 1, 0, 1 FROM t`;
   expect(await besideAppend(added)).toEqual([{ configId: 'hook', seqs: [2] }]);
+});
+
+it('a key names the task that was stored while another acceptance waited for the key', async () => {
+  const url = await server.newDatabase();
+  const storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  try {
+    const tested = { storage, clock: new StorageClock() };
+    const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
+    await storage.reserve(ALICE, idempotency, { node: 'a', leaseMs: 60_000 });
+    await other.query('BEGIN');
+    await other.query('SELECT key FROM parley.idempotency FOR UPDATE');
+    const repeated = storage.accept(acceptance(said('m'), newTask(tested, 't2'), { idempotency, again: true }));
+    await waiting(other);
+    await TaskPlay.begin(tested, 't1');
+    await other.query("UPDATE parley.idempotency SET task_id = 't1', turn = 1, node = NULL, lease_end = NULL");
+    await other.query('COMMIT');
+    expect(await repeated).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1' } } });
+  } finally {
+    await storage.close();
+    await other.end();
+  }
 });
