@@ -5,6 +5,7 @@ import { redisSettings } from '../../packages/parley/src/store/redis/redis-optio
 import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
 import type { TaskKey } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { DatabaseProxy } from '../chaos/harness/database-proxy.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
@@ -74,6 +75,20 @@ describe('wake-ups in Redis', () => {
     other.seen.length = 0;
     await areLinked(one, other);
     expect(one.seen).toContain('work lost');
+  });
+
+  it('go on after a connection broke while it subscribed again', async () => {
+    await using server = await RedisServer.start();
+    await using proxy = await DatabaseProxy.open(server.port);
+    const one = await processOn(server.url);
+    const other = await processOn(`redis://127.0.0.1:${proxy.port}`);
+    await areLinked(one, other);
+    const lost = proxy.loseAnswer(/subscribe/i, 10_000);
+    proxy.cut();
+    proxy.restore();
+    expect(await lost).toBe(true);
+    other.seen.length = 0;
+    await areLinked(one, other);
   });
 
   it('do nothing with messages that no process of the storage has sent', async () => {

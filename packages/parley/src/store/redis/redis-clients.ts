@@ -41,6 +41,8 @@ export class RedisClients {
       db: database,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
+      // The driver subscribes again without a look at the outcome. An error would then end the process.
+      autoResubscribe: false,
       retryStrategy: (times) => Math.min(50 * times, RETRY_MS),
       sentinelRetryStrategy: (times) => Math.min(50 * times, RETRY_MS),
       // The primary became a replica. The next connection goes to the new one, where a name or sentinels lead to it.

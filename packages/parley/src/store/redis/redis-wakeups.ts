@@ -60,11 +60,14 @@ export class RedisWakeups implements PlacedWakeups {
     };
     const receive = (_: string, message: string) => readWakeups(message, this.#self, listener);
     const subscriber = this.#subscriber;
-    // The driver connects again and repeats known subscriptions by itself.
+    // The driver connects again by itself. In a cluster it also repeats the known subscriptions.
     subscriber.on('error', () => {});
     subscriber.on('message', receive);
     subscriber.on('smessage', receive);
-    subscriber.on('ready', () => void this.#look());
+    subscriber.on('ready', () => {
+      if (!isCluster) for (const channel of this.#channels) this.#missing.add(channel);
+      void this.#look();
+    });
     ignoreRejection(subscriber.connect());
   }
 
