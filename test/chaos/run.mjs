@@ -19,7 +19,7 @@ const BACKENDS = {
     leftOut: 'Replicas under faults on Redis are',
   },
 };
-const CHOSEN = ['sqlite'];
+const CHOSEN = ['postgres', 'redis'];
 const LONG_FAULTS = 200;
 const SHORT_FAULTS = 10;
 

@@ -402,6 +402,11 @@ const PLANTS: readonly Plant[] = [
     broken: [],
   },
   {
+    name: 'a replica that crashed by itself',
+    change: ({ replicas }) => ({ replicas: replicas.map((life) => ({ ...life, ownEnd: '1' })) }),
+    broken: ['replica ended by itself'],
+  },
+  {
     name: 'an agent that goes on without a task',
     change: withRun('1.0.1', { endedAt: 10_001 }),
     broken: ['run is left'],

@@ -13,6 +13,7 @@ type LogOf = (agent: string, taskId: string) => FoldedLog | undefined;
  *
  * - Events of a run are in the log in their order and without gaps, and all that the storage has confirmed are there.
  * - No event of a run is accepted after a newer run of the same turn has begun.
+ * - No process of a replica ends by itself.
  * - No run is left when no task is at work any more.
  * - An agent that is not resumable runs at most once for a message.
  * - A run is aborted before the next run of its turn begins. The exception is a process that could not react, because
@@ -31,6 +32,7 @@ export function checkRuns({ runs, replicas, restAt }: History, logs: readonly Fo
   const ids = new Set(runs.map(({ id }) => id));
   const lives = new Map(replicas.map((life) => [life.process, life]));
   return [
+    ...replicas.flatMap(crashes),
     ...logs.flatMap((log) => publishedOrder(log, ids)),
     ...runs.flatMap((run) => leftRunning(run, lives.get(run.process), restAt)),
     ...runs.flatMap((run) => confirmed(run, logOf(run.agent, run.taskId))),
@@ -59,6 +61,11 @@ function publishedOrder(log: FoldedLog, runs: ReadonlySet<string>): Violation[] 
     const rule = count < expected ? 'event of an agent is there twice' : 'event of an agent is missing';
     return [{ rule, taskId, seq, evidence: `run ${run} has event ${count} in the place of ${expected}` }];
   });
+}
+
+function crashes({ process, ownEnd }: ReplicaLife): Violation[] {
+  if (ownEnd === undefined) return [];
+  return [{ rule: 'replica ended by itself', evidence: `process ${process} ended with ${ownEnd}` }];
 }
 
 /** The time from which a run can do no more. */

@@ -37,7 +37,7 @@ export type Shown =
   | { readonly kind: 'reply'; readonly at: number; readonly message: Message };
 
 /** The operations of the load. */
-export type Operation = 'send' | 'stream' | 'subscribe' | 'get' | 'list' | 'cancel' | 'config' | 'unconfig';
+export type Operation = 'send' | 'stream' | 'subscribe' | 'get' | 'list' | 'cancel' | 'config' | 'configs' | 'unconfig';
 
 /** A call of a client with everything that it was shown. */
 export interface ClientCall {
@@ -84,6 +84,8 @@ export interface AgentRun {
 export interface ReplicaLife {
   readonly process: string;
   readonly endedAt?: number;
+  /** The code or the signal of its end, if the harness had not asked for that. */
+  readonly ownEnd?: string;
   /** Times in which the process could not react. */
   readonly stalls: readonly { readonly from: number; readonly to: number }[];
 }

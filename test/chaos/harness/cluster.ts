@@ -64,7 +64,9 @@ export class Replica {
     const how = await stopped.ended;
     clearTimeout(late);
     this.isUp = false;
-    if (how !== 0) throw new Error(`replica ${stopped.name} ended with ${how} instead of 0 on SIGTERM`);
+    if (how !== 0 && stopped.life.ownEnd === undefined) {
+      throw new Error(`replica ${stopped.name} ended with ${how} instead of 0 on SIGTERM`);
+    }
   }
 
   freeze(): void {

@@ -319,14 +319,19 @@ export class Load {
     );
     if (put === undefined) return;
     await this.#unary(
-      { operation: 'unconfig', agent, taskId, configId },
+      { operation: 'configs', agent, taskId, configId },
       async (client, options) => {
         const { configs } = await client.listTaskPushNotificationConfigs({ taskId }, options);
         const got = await client.getTaskPushNotificationConfig({ taskId, id: configId }, options);
         if (configs.length < 2 || got.url !== webhook)
           throw new Error(`the configurations are ${JSON.stringify(configs)}`);
-        if (this.#random.oneIn(2)) await client.deleteTaskPushNotificationConfig({ taskId, id: configId }, options);
       },
+      () => {},
+    );
+    if (this.#random.oneIn(2)) return;
+    await this.#unary(
+      { operation: 'unconfig', agent, taskId, configId },
+      (client, options) => client.deleteTaskPushNotificationConfig({ taskId, id: configId }, options),
       () => {},
     );
   }

@@ -28,6 +28,8 @@ export class ReplicaProcess {
   readonly name: string;
   readonly #child: ChildProcess;
   #endedAt: number | undefined;
+  #isAsked = false;
+  #ownEnd: string | undefined;
   /** Resolves with the code, or the signal that has ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
 
@@ -36,6 +38,7 @@ export class ReplicaProcess {
     this.#child = child;
     this.ended = ended.then((how) => {
       this.#endedAt = monotonic();
+      if (!this.#isAsked) this.#ownEnd = String(how);
       return how;
     });
   }
@@ -69,11 +72,17 @@ export class ReplicaProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
+    // A process that has ended gets no signal, so that its end was its own.
+    if (this.#endedAt === undefined && (signal === 'SIGKILL' || signal === 'SIGTERM')) this.#isAsked = true;
     this.#child.kill(signal);
   }
 
   /** Its life so far, without the stalls, which stand in the journal. */
   get life(): Omit<ReplicaLife, 'stalls'> {
-    return { process: this.name, ...(this.#endedAt !== undefined && { endedAt: this.#endedAt }) };
+    return {
+      process: this.name,
+      ...(this.#endedAt !== undefined && { endedAt: this.#endedAt }),
+      ...(this.#ownEnd !== undefined && { ownEnd: this.#ownEnd }),
+    };
   }
 }
