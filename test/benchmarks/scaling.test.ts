@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { planTable } from '../../benchmarks/src/scaling/plan.js';
 import {
   type Fleet,
   longestTakeoverSeconds,
@@ -39,4 +41,8 @@ describe('the arithmetic of scaling agrees with a simulation of the claim loop',
     const long = simulate({ fleet, turns, seconds: 4_000, seed: 1 });
     expect(long.meanWaitSeconds).toBeGreaterThan(3 * short.meanWaitSeconds);
   });
+});
+
+it('docs/scaling.md shows the plans that follow from the formulas', () => {
+  expect(readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')).toContain(planTable());
 });
