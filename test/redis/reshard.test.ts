@@ -1,9 +1,11 @@
-import { expect, it } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
+import { partitionOf } from '../../packages/parley/src/store/partition.js';
 import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storage.js';
 import type { Scope } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
-import { TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, TaskPlay } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';
 
@@ -12,10 +14,16 @@ const OWNERS = 320;
 /** A few partitions lie in so many slots. */
 const SLOTS = process.env.TEST_LONG === '1' ? 3_000 : 400;
 
+const cluster = await RedisCluster.start();
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+function open(prefix: string): Promise<RedisStorage> {
+  const options = { url: cluster.url, prefix, clock: systemClock, ids: systemIds, logger: silentLogger };
+  return RedisStorage.open(options);
+}
+
 it('tasks go on while slots of their cluster move, and stay whole', { timeout: 300_000 }, async () => {
-  await using cluster = await RedisCluster.start();
-  const options = { url: cluster.url, prefix: 'moved:', clock: systemClock, ids: systemIds, logger: silentLogger };
-  const storage = await RedisStorage.open(options);
+  const storage = await open('moved:');
   const tested = { storage, clock: new StorageClock() };
   const plays: TaskPlay[] = [];
   const counts = new Map<Scope, number>();
@@ -54,3 +62,54 @@ it('tasks go on while slots of their cluster move, and stay whole', { timeout: 3
   }
   await storage.close();
 });
+
+it.each(['log:', 'state:', 't:'])(
+  'nothing is written while the keys %s of a slot have moved and others have not',
+  {
+    timeout: 60_000,
+  },
+  async (moved) => {
+    const prefix = `half ${moved}`;
+    const storage = await open(prefix);
+    const tested = { storage, clock: new StorageClock() };
+    const play = await TaskPlay.begin(tested, 't1');
+    await play.write(['TASK_STATE_WORKING', play.chunk('a', false)]);
+    const tag = `${prefix}{p${partitionOf(ALICE)}}`;
+
+    const any = new Redis(cluster.servers[0]?.port ?? 0);
+    const slot = (await any.cluster('KEYSLOT', tag)) as number;
+    any.disconnect();
+    const from = await cluster.primaryOf(slot);
+    const to = (await cluster.nodes()).find(({ id, isPrimary }) => isPrimary && id !== from.id);
+    if (to === undefined) throw new Error('The cluster has one primary');
+    const [source, target] = [new Redis(from.server.port), new Redis(to.server.port)];
+    const move = async (isMoved: (key: string) => boolean) => {
+      const keys = (await source.cluster('GETKEYSINSLOT', slot, 1_000)) as string[];
+      for (const key of keys.filter(isMoved)) await source.migrate('127.0.0.1', to.server.port, key, 0, 5_000);
+    };
+    await target.cluster('SETSLOT', slot, 'IMPORTING', from.id);
+    await source.cluster('SETSLOT', slot, 'MIGRATING', to.id);
+    await move((key) => key.startsWith(`${tag}${moved}`));
+
+    const draft = play.draft([play.chunk('b'), 'TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
+    const failed = { status: 'rejected', reason: { name: 'StorageError' } };
+    const answers = Promise.allSettled([
+      storage.append(draft),
+      storage.task(ALICE, 't1'),
+      storage.create(ALICE, { id: 'new', status: { state: 'TASK_STATE_COMPLETED' } }),
+    ]);
+    expect(await answers).toMatchObject([failed, failed, failed]);
+
+    await move(() => true);
+    for (const server of [target, source]) await server.cluster('SETSLOT', slot, 'NODE', to.id);
+    expect(await storage.append(draft)).toEqual({ kind: 'appended', waiting: 0 });
+    expect(await storage.task(ALICE, 't1')).toMatchObject({ seq: 5, task: play.whole(draft), heldTurn: 0 });
+    const { records, floor } = await storage.records(play.key, 0, 1_000_000);
+    expect({ seqs: records.map(({ seq }) => seq), floor }).toEqual({ seqs: [1, 2, 3, 4, 5], floor: 1 });
+    const page = { scope: ALICE, orderBy: 'status' as const, limit: 5, artifacts: false, history: false };
+    expect(await storage.tasks(page)).toMatchObject({ total: 1 });
+    source.disconnect();
+    target.disconnect();
+    await storage.close();
+  },
+);
