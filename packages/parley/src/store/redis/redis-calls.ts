@@ -1,5 +1,5 @@
 import { PARTITIONS } from '../partition.js';
-import { KEY, RedisKeys } from './redis-keys.js';
+import { RedisKeys } from './redis-keys.js';
 import type { RedisScript } from './redis-script.js';
 import { type Look, type RedisScripts, redisScripts } from './redis-scripts.js';
 
@@ -38,8 +38,7 @@ export class RedisCalls {
     { base, key }: { readonly base: string; readonly key: string },
     args: readonly (string | number)[],
   ): Promise<A> {
-    const keys = this.runner.isCluster ? [key, `${base}${KEY.never}`] : [key];
-    return (await this.runner.run(this.#scripts.one[script], keys, [base, ...args])) as A;
+    return (await this.runner.run(this.#scripts.one[script], [key], [base, ...args])) as A;
   }
 
   /** Looks at all partitions. The answers come in the order of the partitions. One server needs one script. */

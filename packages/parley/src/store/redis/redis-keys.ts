@@ -52,11 +52,6 @@ export const KEY = {
    * `keys` are bytes of logs of finished tasks and of idempotency keys. `waiting` counts turns without a holder.
    */
   count: 'count',
-  /**
-   * A key that never exists. Each script in a cluster names it, so that the server refuses scripts while it moves the
-   * slot. A script could not see the part of the keys that has moved.
-   */
-  never: 'never',
 } as const;
 
 /** The fields of the hash of a task. A turn has five fields, with its number behind the letter. */
