@@ -28,13 +28,15 @@ export class RedisCluster implements AsyncDisposable {
   static async start(...settings: string[]): Promise<RedisCluster> {
     const own = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
     const quick = ['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'];
-    const servers = await Promise.all(
+    const started = await Promise.allSettled(
       Array.from({ length: 6 }, async () =>
         RedisServer.start(...own, ...quick, '--cluster-port', String(await freePort()), ...settings),
       ),
     );
+    const servers = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const cluster = new RedisCluster(servers);
     try {
+      for (const one of started) if (one.status === 'rejected') throw one.reason;
       const places = servers.map(({ port }) => `127.0.0.1:${port}`);
       await run('redis-cli', ['--cluster', 'create', ...places, '--cluster-replicas', '1', '--cluster-yes']);
       await cluster.isWhole();

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../interop/example-server.js';
 
+/** Ports that a start tries. */
+const ATTEMPTS = 3;
+
 /** A real redis-server on a port of its own, that can be killed, frozen and started again. */
 export class RedisServer implements AsyncDisposable {
   readonly port: number;
@@ -21,9 +24,16 @@ export class RedisServer implements AsyncDisposable {
   /** Resolves when it accepts connections. `settings` as on its command line. */
   static async start(...settings: string[]): Promise<RedisServer> {
     const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
-    const server = new RedisServer(await freePort(), folder, settings);
-    await server.startAgain();
-    return server;
+    for (let attempt = 1; ; attempt += 1) {
+      const server = new RedisServer(await freePort(), folder, settings);
+      try {
+        await server.startAgain();
+        return server;
+      } catch (error) {
+        // Another program may have taken the port meanwhile.
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
   }
 
   get url(): string {
