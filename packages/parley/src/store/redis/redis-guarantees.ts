@@ -17,13 +17,11 @@ export interface RedisGuarantees {
 /** Options of the operator that bear on the guarantees. */
 export interface StatedGuarantees {
   readonly durability?: 'power-loss' | 'process';
-  readonly minReplicas: number;
   readonly subject: string;
 }
 
 const OLDEST = 7;
-const FAILOVER =
-  'Redis copies writes to its replicas later: a failover can lose the newest ones. Set minReplicas to wait for them';
+const FAILOVER = 'Redis copies writes to its replicas later: a failover can lose the newest ones';
 
 /**
  * The guarantees of all servers together; the weakest server decides.
@@ -53,7 +51,7 @@ export function redisGuarantees(servers: readonly ServerFacts[], stated: StatedG
     }
   }
   const hasReplicas = servers.some(({ info }) => Number(infoField(info, 'connected_slaves') ?? 0) > 0);
-  if (hasReplicas && stated.minReplicas === 0) warnings.add(FAILOVER);
+  if (hasReplicas) warnings.add(FAILOVER);
   if (stated.durability === 'process') durability = 'process';
   return { durability, warnings: [...warnings] };
 }

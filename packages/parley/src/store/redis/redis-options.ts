@@ -19,7 +19,7 @@ export interface RedisTlsOptions {
 export interface RedisOptions {
   /**
    * `redis://user:password@host:6379/0`; `rediss://` with TLS. Nodes of a cluster are separated by commas, or stand in
-   * several urls. The settings `cluster`, `sentinel`, `prefix`, `durability` and `minReplicas` may follow a `?`.
+   * several urls. The settings `cluster`, `sentinel`, `prefix` and `durability` may follow a `?`.
    */
   readonly url: string | readonly string[];
   readonly username?: string;
@@ -41,8 +41,6 @@ export interface RedisOptions {
    * from the server, and `process` if it does not say it.
    */
   readonly durability?: 'power-loss' | 'process';
-  /** A call resolves when so many replicas of the primary have its writes too. Default 0. */
-  readonly minReplicas?: number;
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'random'>;
   readonly logger: Logger;
@@ -91,7 +89,6 @@ export function redisSettings(options: RedisOptions): RedisSettings {
     prefix: options.prefix ?? fromUrl.prefix ?? 'parley:',
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     commandTimeoutMs: options.commandTimeoutMs ?? 5_000,
-    minReplicas: options.minReplicas ?? fromUrl.minReplicas ?? 0,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(cluster !== undefined && { cluster }),
@@ -106,23 +103,22 @@ export function redisSettings(options: RedisOptions): RedisSettings {
 }
 
 function problemsOf(settings: RedisSettings): string[] {
-  const { prefix, connectTimeoutMs, commandTimeoutMs, minReplicas, cluster, sentinel, database } = settings;
+  const { prefix, connectTimeoutMs, commandTimeoutMs, cluster, sentinel, database } = settings;
   const problems: string[] = [];
   // Braces would move all keys to one slot of a cluster.
   if (prefix === '' || /[{}]/.test(prefix)) problems.push('prefix: must be a text without braces');
   if (!(connectTimeoutMs > 0)) problems.push('connectTimeoutMs: must be a positive number');
   if (!(commandTimeoutMs > 0)) problems.push('commandTimeoutMs: must be a positive number');
-  if (!Number.isInteger(minReplicas) || minReplicas < 0) problems.push('minReplicas: must be a whole number');
   if (cluster === true && sentinel !== undefined) problems.push('sentinel: a cluster has no sentinels');
   if (cluster === true && database !== 0) problems.push('url: a cluster has only the database 0');
   return problems;
 }
 
-type UrlSettings = Pick<RedisOptions, 'cluster' | 'sentinel' | 'prefix' | 'durability' | 'minReplicas'>;
+type UrlSettings = Pick<RedisOptions, 'cluster' | 'sentinel' | 'prefix' | 'durability'>;
 
 /** The settings behind the `?` of a url. */
 function urlSettings({ settings }: RedisUrl, problems: string[]): UrlSettings {
-  const { cluster, sentinel, prefix, durability, minReplicas, ...unknown } = Object.fromEntries(settings);
+  const { cluster, sentinel, prefix, durability, ...unknown } = Object.fromEntries(settings);
   for (const name of Object.keys(unknown)) problems.push(`url: ${name} is no setting of a storage in Redis`);
   const known = DURABILITIES.find((name) => name === durability);
   if (durability !== undefined && known === undefined) problems.push('durability: must be power-loss or process');
@@ -132,6 +128,5 @@ function urlSettings({ settings }: RedisUrl, problems: string[]): UrlSettings {
     ...(sentinel !== undefined && { sentinel }),
     ...(prefix !== undefined && { prefix }),
     ...(known !== undefined && { durability: known }),
-    ...(minReplicas !== undefined && { minReplicas: Number(minReplicas) }),
   };
 }
