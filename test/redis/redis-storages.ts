@@ -33,7 +33,7 @@ export class RedisStorages {
         isCluster: connection.isCluster,
         run: (script, [key = '', ...keys], args) =>
           pipeline.run(script, [key, `${key.slice(0, key.indexOf('}') + 1)}${clock.now()}`, ...keys], args),
-        watch: (watcher) => pipeline.watch(watcher),
+        ...(!connection.isCluster && { watch: (watcher) => pipeline.watch(watcher) }),
         close: () => pipeline.close(),
       },
       prefix,

@@ -1,0 +1,100 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
+import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
+import type { TaskKey, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
+import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
+import type { OpenStorage } from '../contract/storage/tested-storage.js';
+import { storageContract } from '../contract/storage-contract.js';
+import { RedisCluster } from '../support/servers/redis-cluster.js';
+import { RedisStorages } from './redis-storages.js';
+
+const cluster = await RedisCluster.start();
+afterAll(() => cluster[Symbol.asyncDispose]());
+const storages = new RedisStorages(cluster.url);
+
+const open: OpenStorage = (clock, options) => storages.open(clock, options);
+
+storageContract('Redis Cluster', open);
+scopedTasksContract('Redis Cluster', open);
+
+/** Users whose tasks lie in many partitions. */
+const OWNERS = Array.from({ length: 60 }, (_, at) => `owner ${at}`);
+
+/** Writers that begin tasks of all users until they are told to stop. */
+class Writers {
+  readonly accepted: TaskKey[] = [];
+  readonly failures: unknown[] = [];
+  readonly #done: Promise<unknown>;
+  #isOver = false;
+
+  constructor(storage: TaskStorage, name: string) {
+    this.#done = Promise.all(
+      OWNERS.map(async (owner) => {
+        const scope = { ...ALICE, owner };
+        for (let at = 0; !this.#isOver; at += 1) {
+          const id = `${name}-${at}`;
+          const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
+          const message = acceptance(said('x'), { id, contextId: 'c', status, history: [said('x')] }, { scope });
+          await storage.accept(message).then(
+            () => this.accepted.push({ scope, id }),
+            (error: unknown) => this.failures.push(error),
+          );
+          await new Promise(setImmediate);
+        }
+      }),
+    );
+  }
+
+  /** Resolves when all have stopped. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#done;
+  }
+}
+
+async function missing(storage: TaskStorage, keys: readonly TaskKey[]): Promise<readonly TaskKey[]> {
+  const lost: TaskKey[] = [];
+  for (let at = 0; at < keys.length; at += 200) {
+    const some = keys.slice(at, at + 200);
+    const heads = await storage.heads(some);
+    lost.push(...some.filter((_, place) => heads[place] === undefined));
+  }
+  return lost;
+}
+
+describe('a storage in a Redis Cluster', () => {
+  it('loses nothing while slots move to another server', async () => {
+    const storage = await openRedisStorage({ url: cluster.url, prefix: 'moved:', logger: silentLogger });
+    const writers = new Writers(storage, 'moved');
+    await expect.poll(() => writers.accepted.length).toBeGreaterThan(200);
+    const [from, to] = (await cluster.nodes()).filter(({ isPrimary }) => isPrimary);
+    if (from === undefined || to === undefined) throw new Error('The cluster has no primaries');
+    await cluster.reshard(from, to, 1_000);
+    const before = writers.accepted.length;
+    await expect.poll(() => writers.accepted.length, { timeout: 20_000 }).toBeGreaterThan(before + 200);
+    await writers.stop();
+    expect(writers.failures).toEqual([]);
+    expect(await missing(storage, writers.accepted)).toEqual([]);
+    await storage.close();
+  }, 60_000);
+
+  it('goes on after a primary was killed, and answers every call', async () => {
+    const waits = { commandTimeoutMs: 1_000, connectTimeoutMs: 1_000 };
+    const storage = await openRedisStorage({ url: cluster.url, prefix: 'failed:', logger: silentLogger, ...waits });
+    const writers = new Writers(storage, 'failed');
+    await expect.poll(() => writers.accepted.length).toBeGreaterThan(200);
+    const primary = (await cluster.nodes()).find(({ isPrimary }) => isPrimary);
+    await primary?.server.kill();
+    // Each user has a task that was accepted after the failover.
+    const before = writers.accepted.length;
+    const served = () => new Set(writers.accepted.slice(before + 200).map(({ scope }) => scope.owner)).size;
+    await expect.poll(served, { timeout: 30_000 }).toBe(OWNERS.length);
+    await writers.stop();
+    for (const error of writers.failures) expect(error).toBeInstanceOf(StorageError);
+    const after = writers.accepted.slice(-50);
+    expect(await missing(storage, after)).toEqual([]);
+    await storage.close();
+  }, 60_000);
+});
