@@ -25,6 +25,7 @@ export default defineConfig({
       'test/manifests/**',
       'test/balancers/**',
       'test/postgres/**',
+      'test/redis/**',
       'test/chaos/runs/**',
       'test/replicas/**',
     ],
