@@ -26,7 +26,7 @@ const key = (id: string): TaskKey => ({ scope: { agent: 'a', tenant: '', owner: 
 class Process implements AsyncDisposable {
   readonly seen: string[] = [];
   readonly logger: CapturingLogger;
-  #watchers: (() => void)[] = [];
+  readonly #waiting = new Map<string, () => void>();
 
   private constructor(
     readonly connections: PostgresConnections,
@@ -36,7 +36,7 @@ class Process implements AsyncDisposable {
     this.logger = logger;
     const see = (text: string) => {
       this.seen.push(text);
-      for (const watcher of this.#watchers) watcher();
+      this.#waiting.get(text)?.();
     };
     wakeups.subscribe({
       taskChanged: ({ scope, id }) => see(`changed ${scope.owner} ${id}`),
@@ -58,7 +58,7 @@ class Process implements AsyncDisposable {
 
   /** Resolves when it has seen a wake-up. */
   async sees(text: string): Promise<void> {
-    while (!this.seen.includes(text)) await new Promise<void>((resolve) => this.#watchers.push(resolve));
+    if (!this.seen.includes(text)) await new Promise<void>((resolve) => this.#waiting.set(text, resolve));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -86,6 +86,15 @@ describe.each([
     two.wakeups.taskChanged(key('back'));
     await one.sees('changed null back');
     expect(one.seen).toEqual([...own, 'changed null back']);
+  });
+
+  it('that a closing process has just sent arrive', async () => {
+    await using two = await Process.start(options);
+    const one = await Process.start(options);
+    one.wakeups.taskChanged(key('first'));
+    one.wakeups.workReady('last');
+    await one[Symbol.asyncDispose]();
+    await two.sees('work last');
   });
 
   it('arrive however many there are', async () => {

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { makeAuthority } from '../../credentials/certificates.js';
 import { freePort } from '../../interop/example-server.js';
 
 const run = promisify(execFile);
@@ -62,19 +63,20 @@ export class PostgresServer implements AsyncDisposable {
     return this.urlOf(name);
   }
 
-  /** Offers TLS from now on, as `localhost`. Resolves to the path of its self-signed certificate. */
+  /** Offers TLS from now on, as `127.0.0.1`. Resolves to the path of the certificate of its authority. */
   async offerTls(): Promise<string> {
-    const [cert, key] = [join(this.#folder, 'server.crt'), join(this.#folder, 'server.key')];
-    const flags = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    await run('openssl', ['req', ...flags, ...subject, '-keyout', key, '-out', cert]);
-    await chmod(key, 0o600);
-    if (isRoot()) await run('chown', [USER, key, cert]);
-    await this.#query(`ALTER SYSTEM SET ssl_cert_file = '${cert}'`);
-    await this.#query(`ALTER SYSTEM SET ssl_key_file = '${key}'`);
+    const authority = makeAuthority('Test authority');
+    const { cert, key } = authority.server();
+    for (const [name, text] of Object.entries({ 'ca.crt': authority.ca, 'server.crt': cert, 'server.key': key })) {
+      const path = join(this.#folder, name);
+      await writeFile(path, text, { mode: 0o600 });
+      if (isRoot()) await run('chown', [USER, path]);
+    }
+    await this.#query(`ALTER SYSTEM SET ssl_cert_file = '${join(this.#folder, 'server.crt')}'`);
+    await this.#query(`ALTER SYSTEM SET ssl_key_file = '${join(this.#folder, 'server.key')}'`);
     await this.#query('ALTER SYSTEM SET ssl = on');
     await this.#query('SELECT pg_reload_conf()');
-    return cert;
+    return join(this.#folder, 'ca.crt');
   }
 
   /** Starts it on its port once it has been killed, with what it had stored. */

@@ -166,7 +166,10 @@ export const FLAGS = {
     commonVariable: 'A2A_AUDIT_FILE',
   }),
   'secret-keys-file': text('path', 'file of keys that encrypt credentials of webhooks in the storage'),
-  database: text('url', 'storage of tasks, such as sqlite:./data/parley.db (default: DATABASE_URL, or memory:)'),
+  database: text(
+    'url',
+    'storage of tasks: sqlite:./data/parley.db, postgres://host/database (default: DATABASE_URL, or memory:)',
+  ),
   quiet: onOff('log errors only'),
   finished: text('duration', 'delete tasks that ended longer ago', { builtIn: '30d' }),
   'event-log': text('duration', 'delete event logs of tasks that ended longer ago', { builtIn: '1h' }),

@@ -99,7 +99,9 @@ type KyselyLibrary = Awaited<ReturnType<typeof loadKysely>>;
 
 async function loadKysely() {
   const missing = missingPackage('A storage in PostgreSQL needs', 'kysely');
-  const [kysely, { Migrator }] = await Promise.all([import('kysely'), import('kysely/migration')]).catch(missing);
+  // Each import has its own handler: a bundler then lets the package be missing.
+  const kysely = await import('kysely').catch(missing);
+  const { Migrator } = await import('kysely/migration').catch(missing);
   return { ...kysely, Migrator };
 }
 

@@ -41,7 +41,7 @@ export class PostgresWakeups implements Wakeups {
   #waiting = new Set<string>();
   #cancelFlush: (() => void) | undefined;
   #flushedAt = Number.NEGATIVE_INFINITY;
-  #isSending = false;
+  #sending: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: PostgresWakeupsOptions) {
@@ -88,10 +88,12 @@ export class PostgresWakeups implements Wakeups {
     this.#publish({ kind: 'delivery', agent });
   }
 
-  /** Drops what waits. */
+  /** Sends what waits: a closing process has just given its turns to others. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelFlush?.();
+    await this.#sending;
+    await this.#send();
     this.#table?.close();
     await this.#listening?.close();
   }
@@ -104,23 +106,30 @@ export class PostgresWakeups implements Wakeups {
   #queue(wakeup: Wakeup): void {
     if (this.#isClosed || this.#waiting.size >= MAX_WAITING) return;
     this.#waiting.add(wakeupText(wakeup));
-    if (this.#cancelFlush === undefined && !this.#isSending) this.#flushLater();
+    if (this.#cancelFlush === undefined && this.#sending === undefined) this.#flushLater();
   }
 
   #flushLater(): void {
     const { clock } = this.#options;
     const waitMs = this.#flushedAt + COLLECT_MS - clock.monotonic();
-    const flush = () => void this.#flush();
+    const flush = () => {
+      this.#cancelFlush = undefined;
+      if (!this.#isClosed) this.#sending = this.#flush();
+    };
     this.#cancelFlush = () => {};
     if (waitMs > 0) this.#cancelFlush = clock.after(waitMs, flush);
     else clock.soon(flush);
   }
 
   async #flush(): Promise<void> {
-    this.#cancelFlush = undefined;
-    if (this.#isClosed) return;
     this.#flushedAt = this.#options.clock.monotonic();
-    this.#isSending = true;
+    await this.#send();
+    this.#sending = undefined;
+    if (this.#waiting.size > 0 && !this.#isClosed) this.#flushLater();
+  }
+
+  /** Sends the wake-ups that wait now. */
+  async #send(): Promise<void> {
     const payloads = payloadsOf(this.#sender, this.#waiting);
     this.#waiting = new Set();
     const { connections } = this.#options;
@@ -133,8 +142,6 @@ export class PostgresWakeups implements Wakeups {
     } catch {
       // The connections tell of an outage. Receivers look by themselves.
     }
-    this.#isSending = false;
-    if (this.#waiting.size > 0) this.#flushLater();
   }
 
   #receive(payload: string): void {
