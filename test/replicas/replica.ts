@@ -19,10 +19,12 @@ export class Replica implements AsyncDisposable {
   readonly lines: readonly string[];
   readonly #process: ChildProcess;
   readonly #exit: Promise<unknown>;
+  readonly #log: () => string;
 
-  private constructor(url: string, child: ChildProcess, lines: readonly string[]) {
-    this.url = url;
+  private constructor(child: ChildProcess, lines: readonly string[], log: () => string) {
+    this.url = lines[0] ?? '';
     this.lines = lines;
+    this.#log = log;
     this.#process = child;
     this.#exit = child.exitCode === null ? once(child, 'exit') : Promise.resolve();
   }
@@ -52,7 +54,7 @@ export class Replica implements AsyncDisposable {
       child.once('exit', (code, signal) => reject(new Error(`a replica ended with ${code ?? signal}:\n${log}`)));
     });
     if (process.env.REPLICA_LOG !== undefined) child.stderr.pipe(process.stderr);
-    return new Replica(lines[0] ?? '', child, lines);
+    return new Replica(child, lines, () => log);
   }
 
   get port(): number {
@@ -79,11 +81,15 @@ export class Replica implements AsyncDisposable {
 
   /** Calls an operation over HTTP+JSON. */
   async call(path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    return fetch(`${this.url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    try {
+      return await fetch(`${this.url}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    } catch (error) {
+      throw new Error(`A replica did not answer. Its log:\n${this.#log()}`, { cause: error });
+    }
   }
 
   /** Sends a message. `over` goes into the message. */
