@@ -303,6 +303,8 @@ function poolOf(library: PgLibrary, connection: PoolConfig, max: number): Pool {
   });
   // An idle connection that ends is replaced. The next call says if the server is away.
   pool.on('error', () => {});
+  // The end of a connection may arrive together with its beginning, before its user listens.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   return pool;
 }
 
