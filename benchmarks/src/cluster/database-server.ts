@@ -65,7 +65,9 @@ async function startPostgres(): Promise<DatabaseServer> {
 async function startRedis(): Promise<DatabaseServer> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-redis-'));
-  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', ''];
+  // A rewrite of the file would hide what was appended to it.
+  const whole = ['--auto-aof-rewrite-percentage', '0', '--save', ''];
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', ...whole];
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
   const child = spawn('redis-server', [...place, ...durable], { stdio: ['ignore', 'pipe', 'inherit'] });
   await ready(child, child.stdout, /Ready to accept connections/);
