@@ -11,6 +11,8 @@ import { type Body, collect, type Frame, saying } from '../interop/wire.js';
 export interface CopyEnd {
   readonly url: string;
   open(): Promise<TaskStorage>;
+  /** Does what the time does: the database forgets the heartbeats of servers that have ended. */
+  forgetServers?(): Promise<void>;
 }
 
 /** The two ends of a copy. */
@@ -84,6 +86,7 @@ async function serving(end: CopyEnd): Promise<{ readonly agent: BoundAgent } & A
     async [Symbol.asyncDispose]() {
       await server.close({ graceMs: 0 });
       await storage.close();
+      await end.forgetServers?.();
     },
   };
 }

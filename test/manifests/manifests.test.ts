@@ -9,6 +9,7 @@ import {
   type KubernetesObject,
   kubernetesObjects,
   readDocuments,
+  readPromQl,
   readYaml,
 } from './read-manifests.js';
 import { unknownMembers } from './unknown-members.js';
@@ -167,5 +168,41 @@ describe('the balancers', () => {
     const compose = readYaml('compose.yaml') as ComposeFile;
     const drain = Number(compose.services.replica1?.environment?.A2A_DRAIN_SECONDS);
     expect(Number(inter) * Number(fall)).toBeLessThan(drain);
+  });
+});
+
+describe('the rules for Prometheus', () => {
+  const { groups } = readYaml('prometheus-rules.yaml') as {
+    readonly groups: readonly {
+      readonly rules: readonly { readonly alert: string; readonly expr: string; readonly annotations: object }[];
+    }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+  const documented = readFileSync(join(DEPLOY, '../docs/operations.md'), 'utf8');
+
+  /** The names of the series that the documentation lists, as Prometheus has them. */
+  const rows = [...documented.matchAll(/^\| `([a-z0-9_.]+)` \| ([^|]+) \|/gm)];
+  const series = new Set(
+    rows.map(([, name = '', unit = '']) => {
+      const base = name.replaceAll('.', '_');
+      const seconds = /^s\b/.test(unit) ? `${base}_seconds` : base;
+      return unit.includes('counter') ? `${seconds}_total` : seconds;
+    }),
+  );
+
+  it.each(rules.map(({ alert, expr }) => [alert, expr]))('%s reads metrics of the server', (_, expr) => {
+    const { metrics, errors } = readPromQl(expr);
+    expect(errors).toEqual([]);
+    expect(metrics.length).toBeGreaterThan(0);
+    for (const metric of metrics) expect(metric === 'up' || series.has(metric), metric).toBe(true);
+  });
+
+  it('are described for operators, each of them', () => {
+    const described = [...documented.matchAll(/^\| `(Parley\w+)` \|/gm)].map(([, name]) => name);
+    expect(rules.map(({ alert }) => alert)).toEqual(described);
+  });
+
+  it('are refused with a syntax error', () => {
+    expect(readPromQl('sum(rate(a[5m]) >').errors).not.toEqual([]);
   });
 });

@@ -27,6 +27,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunC
   'demo-server': () => import('./commands/demo-server.js'),
   'keys create': () => import('./commands/keys-create.js'),
   init: () => import('./commands/init.js'),
+  'cluster status': () => import('./commands/cluster-status.js'),
   'db status': () => import('./commands/db.js').then(({ status }) => ({ run: status })),
   'db migrate': () => import('./commands/db.js').then(({ migrate }) => ({ run: migrate })),
   'db vacuum': () => import('./commands/db.js').then(({ vacuum }) => ({ run: vacuum })),

@@ -39,6 +39,9 @@ export const COMMANDS: readonly Command[] = [
       'audit-file',
       'secret-keys-file',
       'database',
+      'workers',
+      'metrics-port',
+      'drain',
       'quiet',
     ],
     aliases: ['server'],
@@ -89,6 +92,13 @@ export const COMMANDS: readonly Command[] = [
     args: '[folder]',
     flags: ['name', 'force'],
     example: 'parley init my-agent',
+  },
+  {
+    path: 'cluster status',
+    summary: 'Show the replicas on a database, their work, and what needs an operator',
+    flags: ['database'],
+    example: 'parley cluster status --database postgres://parley@localhost/parley',
+    notes: 'The exit code is 1 if something needs an operator.',
   },
   {
     path: 'db status',

@@ -5,7 +5,7 @@ import { usageError } from '../failure/cli-error.js';
 import type { ModuleAgent } from '../serve/module-agent.js';
 
 const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
-/** Flags that protect agents. A proxy passes all calls on, so that these would only seem to work. */
+/** Flags for agents. A proxy passes all calls on, so that these would only seem to work. */
 const PROTECTIONS: readonly FlagName[] = [
   'api-keys-file',
   'basic-users-file',
@@ -15,6 +15,7 @@ const PROTECTIONS: readonly FlagName[] = [
   'rate-limit',
   'audit-file',
   'secret-keys-file',
+  'workers',
 ];
 
 /** Serves an agent until a signal stops it. */
@@ -29,6 +30,8 @@ export async function run(invocation: Invocation): Promise<number> {
   ] as const)
     if (settings.setting(name)?.source === 'flag' && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
+  if (settings.setting('metrics-port')?.source === 'flag' && settings.text('workers') === undefined)
+    throw usageError('--metrics-port goes with --workers');
   if (target !== undefined) {
     const useless = PROTECTIONS.find((name) => settings.setting(name) !== undefined);
     if (useless !== undefined) {
@@ -39,8 +42,17 @@ export async function run(invocation: Invocation): Promise<number> {
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }
+  if (settings.text('workers') !== undefined && !(await isWorkerProcess())) {
+    const { serveWorkers } = await import('../serve/serve-workers.js');
+    return serveWorkers(invocation);
+  }
   const { serveAgents } = await import('../serve/serve-agents.js');
   return serveAgents(invocation, await source(invocation, chosen[0]));
+}
+
+async function isWorkerProcess(): Promise<boolean> {
+  const { isWorker } = await import('../serve/worker.js');
+  return isWorker();
 }
 
 /** Returns the flags that name the agents to serve. Flags of the command line win over variables and files. */

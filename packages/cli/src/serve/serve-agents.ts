@@ -47,13 +47,21 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       ...(publicUrl !== undefined && { url: publicUrl }),
     });
     const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
+    const drainMs = settings.duration('drain') ?? 0;
     const { url } = await listening(host.listen(place.port, place.host), place);
-    const stopped = untilStopped(host);
-    for (const [path, card] of Object.entries(host.agentCards)) {
+    const agentsAt = Object.entries(host.agentCards).map(([path, card]) => {
       const base = `${url}${path === '/' ? '' : path}`;
-      tellListening(output, { name: card.name, url: base, card: `${base}/.well-known/agent-card.json` });
+      return { name: card.name, url: base, card: `${base}/.well-known/agent-card.json` };
+    });
+    if (settings.text('workers') === undefined) {
+      const stopped = untilStopped({ close: () => host.close({ drainMs }) });
+      for (const agent of agentsAt) tellListening(output, agent);
+      await stopped;
+    } else {
+      const { workUntilStopped } = await import('./worker.js');
+      const metricsPort = settings.text('metrics-port');
+      await workUntilStopped(host, { agentsAt, drainMs, ...(metricsPort && { metricsPort: portOf(metricsPort) }) });
     }
-    await stopped;
   } finally {
     await storage.close();
     await files.audit?.close();

@@ -139,7 +139,7 @@ export class AgentHost {
     this.#route = prefixRouter(this.#mounts);
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
     this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
-    this.#metrics = this.#measure(options, streamPlaces);
+    this.#metrics = this.#measure(options, { streamPlaces, node });
     this.exchange = this.#compose(options);
   }
 
@@ -313,14 +313,16 @@ export class AgentHost {
 
   #measure(
     { metrics, process, extensions, storage, clock }: AgentHostOptions,
-    streamPlaces: KeyedPlaces,
+    { streamPlaces, node }: { readonly streamPlaces: KeyedPlaces; readonly node: EngineNode },
   ): HostMetrics | undefined {
     if (metrics === undefined) return undefined;
     const sender = this.#sender;
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams: () => streamPlaces.total,
-      waiting: () => this.#readiness.waiting(),
+      waiting: async () => (await this.#readiness.load())?.waiting,
+      oldestWaitMs: async () => (await this.#readiness.load())?.oldestWaitMs,
+      replica: storage.shared ? () => ({ ...node.figures, lagMs: node.lagMs }) : undefined,
       cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,
       push: sender && (() => sender.figures),

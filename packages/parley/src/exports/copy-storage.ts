@@ -2,6 +2,8 @@ import { OptionsError } from '../errors/options-error.js';
 import { type CopiedCounts, copyTasks } from '../store/copy-tasks.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import type { TaskTransfer } from '../store/task-transfer.js';
+import { systemClock } from './runtime.js';
+import { stderrLogger } from './stderr-logger.js';
 
 /** Options of a copy between two databases. */
 export interface CopyStorageOptions {
@@ -38,6 +40,10 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
 }
 
 async function openTransfer(url: string, role: 'source' | 'target'): Promise<TaskTransfer> {
+  if (/^postgres(?:ql)?:/.test(url)) {
+    const { PostgresTransfer } = await import('../store/postgres/postgres-transfer.js');
+    return PostgresTransfer.open({ url, clock: systemClock, logger: stderrLogger }, role);
+  }
   const database = parseDatabaseUrl(url);
   if (database.backend === 'sqlite') {
     const { SqliteTransfer } = await import('../store/sqlite/sqlite-transfer.js');

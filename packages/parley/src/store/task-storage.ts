@@ -362,6 +362,8 @@ export interface Swept {
 export interface StorageLoad {
   /** Messages of all agents whose turn no node runs yet. */
   readonly waiting: number;
+  /** Age of the oldest of these messages, in ms. Absent if the storage does not know it. */
+  readonly oldestWaitMs?: number;
   /** Tasks that could not be read and were set aside since the storage was opened; absent is none. */
   readonly unreadable?: number;
 }

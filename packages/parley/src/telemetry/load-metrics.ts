@@ -1,5 +1,5 @@
 import type { Histogram, Meter, Observe } from './meter.js';
-import type { CacheFigures, ProcessFigures, PushFigures } from './server-figures.js';
+import type { CacheFigures, ProcessFigures, PushFigures, ReplicaFigures } from './server-figures.js';
 
 /** Sources of the figures of a server, other than its requests. */
 export interface LoadSources {
@@ -8,6 +8,10 @@ export interface LoadSources {
   readonly openStreams: () => number;
   /** Messages whose turn has not started. `undefined` if the storage does not report them. */
   readonly waiting: () => Promise<number | undefined>;
+  /** Age of the oldest of these messages, in ms. `undefined` if the storage does not report it. */
+  readonly oldestWaitMs?: (() => Promise<number | undefined>) | undefined;
+  /** Absent if the storage belongs to one process. */
+  readonly replica?: (() => ReplicaFigures) | undefined;
   readonly cache?: (() => CacheFigures) | undefined;
   readonly process?: ProcessFigures | undefined;
   readonly push?: (() => PushFigures) | undefined;
@@ -30,6 +34,7 @@ export class LoadMetrics {
     );
     for (const meter of meters) {
       this.#work(meter, sources);
+      if (sources.replica !== undefined) this.#replica(meter, sources.replica);
       if (sources.cache !== undefined) this.#cache(meter, sources.cache);
       if (sources.process !== undefined) this.#process(meter, sources.process);
       if (sources.push !== undefined) this.#push(meter, sources.push);
@@ -46,7 +51,7 @@ export class LoadMetrics {
     for (const forget of this.#forget.splice(0)) forget();
   }
 
-  #work(meter: Meter, { runningTurns, openStreams, waiting }: LoadSources): void {
+  #work(meter: Meter, { runningTurns, openStreams, waiting, oldestWaitMs }: LoadSources): void {
     this.#gauge(meter, ['a2a.server.turns.running', '{turn}', 'Turns of agents that run now'], (observation) => {
       for (const [agent, turns] of runningTurns()) observation.observe(turns, { agent });
     });
@@ -58,6 +63,26 @@ export class LoadMetrics {
       const messages = await waiting();
       if (messages !== undefined) observation.observe(messages);
     });
+    const age = ['a2a.server.messages.oldest_wait', 's', 'Age of the oldest of these messages'] as const;
+    this.#gauge(meter, age, async (observation) => {
+      const ms = await oldestWaitMs?.();
+      if (ms !== undefined) observation.observe(ms / 1_000);
+    });
+  }
+
+  #replica(meter: Meter, replica: () => ReplicaFigures): void {
+    const lost = { description: 'Turns that another process may have taken over', unit: '{turn}' };
+    this.#observe(meter.createObservableCounter('a2a.server.leases.lost', lost), (observation) =>
+      observation.observe(replica().leasesLost),
+    );
+    const taken = { description: 'Turns that this process took over from another one', unit: '{turn}' };
+    this.#observe(meter.createObservableCounter('a2a.server.takeovers', taken), (observation) =>
+      observation.observe(replica().takeovers),
+    );
+    const lag = 'Age of the oldest change of a watched task that was not read yet';
+    this.#gauge(meter, ['a2a.server.streams.lag', 's', lag], (observation) =>
+      observation.observe(replica().lagMs / 1_000),
+    );
   }
 
   #cache(meter: Meter, cache: () => CacheFigures): void {

@@ -47,6 +47,16 @@ export interface ProcessFigures {
   eventLoopDelay(): DelayFigures;
 }
 
+/** The figures of one process on a shared storage. */
+export interface ReplicaFigures {
+  /** Turns that this process had to stop, because another one may run them. */
+  readonly leasesLost: number;
+  /** Claims of turns that another process had begun. */
+  readonly takeovers: number;
+  /** Age of the oldest change of a watched task that the process has not read yet, in ms. */
+  readonly lagMs: number;
+}
+
 /** The figures of the deliveries of one process. */
 export interface PushFigures {
   /** Acknowledged notifications. */

@@ -58,15 +58,14 @@ export class Readiness {
   readonly #failing = new Set<string>();
   #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
   #draining = false;
-  #waiting: number | undefined;
-  #unreadable = 0;
+  #load: StorageLoad | undefined;
 
   constructor(options: ReadinessOptions) {
     const { storage, started, checks } = options;
     this.#options = options;
     this.#checks = [
       { name: 'agents', required: true, check: started },
-      { name: 'storage', required: true, check: async () => this.#store(await storage.check()) },
+      { name: 'storage', required: true, check: async () => (this.#load = await storage.check()) },
       ...checks,
     ];
   }
@@ -83,19 +82,15 @@ export class Readiness {
     const notReady = this.#draining ? ['server', ...failing] : failing;
     const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
     const { durability, warnings = [] } = this.#options.storage;
-    const unreadable = this.#unreadable === 0 ? [] : [`${this.#unreadable} tasks cannot be read: see the log`];
+    const { unreadable: count = 0 } = this.#load ?? {};
+    const unreadable = count === 0 ? [] : [`${count} tasks cannot be read: see the log`];
     return { status, notReady, checks, durability, warnings: [...RELAXED[durability], ...warnings, ...unreadable] };
   }
 
-  /** Messages whose turn has not begun, at most a second old; `undefined` if the storage does not tell. */
-  async waiting(): Promise<number | undefined> {
+  /** The work that waits in the storage, at most a second old; `undefined` if the storage fails. */
+  async load(): Promise<StorageLoad | undefined> {
     const { storage } = await this.#states();
-    return storage?.status === 'ok' ? this.#waiting : undefined;
-  }
-
-  #store({ waiting, unreadable = 0 }: StorageLoad): void {
-    this.#waiting = waiting;
-    this.#unreadable = unreadable;
+    return storage?.status === 'ok' ? this.#load : undefined;
   }
 
   #states(): Promise<Readonly<Record<string, ReadinessState>>> {

@@ -59,6 +59,8 @@ export class EngineNode {
   readonly #options: EngineNodeOptions;
   readonly #members = new Set<NodeMember>();
   readonly #storageClock: StorageClock;
+  /** Counts since the start. A takeover is the claim of a turn that another process has begun. */
+  readonly figures = { leasesLost: 0, takeovers: 0 };
   /** The queue of turns in their last attempt. */
   readonly lastAttempts = new OneAtATime();
   /** The lease that this process takes. The shortest lease of its agents counts. */
@@ -150,6 +152,11 @@ export class EngineNode {
     if (member !== undefined) this.#looks?.look(member, key);
   }
 
+  /** Age of the oldest change of a watched task that the process has not read yet, in ms. */
+  get lagMs(): number {
+    return this.#looks?.lagMs ?? 0;
+  }
+
   /** Guards a lease that began with a call. `sentAt`: the time of that call. The turn stops before the lease ends. */
   guard(sentAt: number): void {
     if (!this.#options.storage.shared) return;
@@ -190,6 +197,7 @@ export class EngineNode {
         maxBytes: CLAIM_BYTES,
         holds: members.flatMap((member) => member.leased().map(({ held }) => held)),
       });
+      for (const { attempt } of claims) if (attempt > 1) this.figures.takeovers += 1;
       return { ends: claims.map((claim) => this.#memberOf(claim.scope.agent)?.takeOver(claim, sentAt)), more };
     } finally {
       for (const over of expected) over();

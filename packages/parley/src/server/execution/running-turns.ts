@@ -138,6 +138,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     if (callerPlace !== undefined) this.#context.turnPlaces.give(callerPlace.key);
     const key = keyOf(turn);
     if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    if (turn.isLost && !this.#closing) this.#node.figures.leasesLost += 1;
     if (this.#leaseEnds.delete(turn)) this.#node.look({ scope: turn.scope, id: turn.taskId });
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn, callerPlace?.key);
     if (this.running === 0) this.#idle?.();

@@ -33,9 +33,18 @@ export class TaskLooks {
   #isReading = false;
   /** The time at which the reads began to fail, by the monotonic clock. */
   #failingSince: number | undefined;
+  /** The monotonic time of the oldest request that waits, and of the read that is under way. */
+  #waitingSince: number | undefined;
+  #readingSince: number | undefined;
 
   constructor(options: TaskLooksOptions) {
     this.#options = options;
+  }
+
+  /** Age of the oldest look that has no answer yet, in ms. */
+  get lagMs(): number {
+    const since = this.#failingSince ?? this.#readingSince ?? this.#waitingSince;
+    return since === undefined ? 0 : this.#options.clock.monotonic() - since;
   }
 
   /** Looks at one task, if it is watched. */
@@ -55,6 +64,7 @@ export class TaskLooks {
       if (waiting === undefined) this.#waiting.set(text, { key: listener.key, listeners: new Set([listener]) });
       else waiting.listeners.add(listener);
     }
+    if (this.#waiting.size > 0) this.#waitingSince ??= this.#options.clock.monotonic();
     if (!this.#isReading && this.#waiting.size > 0) this.#read();
   }
 
@@ -65,12 +75,15 @@ export class TaskLooks {
     const tasks = asked.map(([, task]) => task);
     this.#isReading = true;
     const began = clock.monotonic();
+    this.#readingSince = this.#waitingSince;
+    if (this.#waiting.size === 0) this.#waitingSince = undefined;
     let isOver = false;
     const over = () => {
       if (isOver) return;
       isOver = true;
       stopTimer();
       this.#isReading = false;
+      this.#readingSince = undefined;
       if (this.#waiting.size > 0) this.#read();
     };
     // A read that hangs blocks no later read.

@@ -173,6 +173,11 @@ export class Turn implements EventSink, LoggedTurn {
     this.advance('fenced');
   }
 
+  /** True if another process may write the turn. */
+  get isLost(): boolean {
+    return this.#state === 'lost';
+  }
+
   /** One promise for all events, however many an agent still publishes. */
   get refused(): Promise<never> | undefined {
     return acceptsEvents(this.#state) ? undefined : this.#refuse();

@@ -1,0 +1,53 @@
+import { openStorage } from 'parley-a2a/storage';
+import { readClusterStatus } from '../cluster/cluster-status.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { databaseOf } from './db.js';
+
+/** Shows the replicas on a database, their work, and what needs an operator. The exit code is 1 if something does. */
+export async function run({ settings, output }: Invocation): Promise<number> {
+  const url = databaseOf(settings);
+  if (/^(?:memory|sqlite):/.test(url))
+    throw usageError('cluster status needs a database of several processes', 'parley db status shows a SQLite file');
+  const storage = await openStorage(url);
+  try {
+    const status = await readClusterStatus(storage);
+    if (output.json) output.document(status);
+    else {
+      const rows = status.replicas.map(({ node, isAlive, silentMs, ageMs, runningTurns, agents }) => [
+        node,
+        isAlive ? 'alive' : 'silent',
+        seconds(silentMs),
+        seconds(ageMs),
+        String(runningTurns),
+        agents.join(' '),
+      ]);
+      output.raw(table([['REPLICA', 'STATE', 'HEARTBEAT', 'AGE', 'TURNS', 'AGENTS'], ...rows]));
+      output.raw('\n');
+      output.field('Running turns', String(status.runningTurns));
+      const age =
+        status.oldestWaitMs === undefined || status.waiting === 0 ? '' : `, for ${seconds(status.oldestWaitMs)}`;
+      output.field('Waiting messages', `${status.waiting}${age}`);
+      const most = status.mostPendingEvents > 0 ? `, with ${status.mostPendingEvents} events at most` : '';
+      output.field('Pending webhooks', `${status.pendingWebhooks}${most}`);
+      output.field('Parked webhooks', String(status.parkedWebhooks));
+      if (status.unreadableTasks > 0) output.field('Unreadable tasks', String(status.unreadableTasks));
+    }
+    for (const problem of status.problems) output.warn(problem);
+    return status.problems.length > 0 ? 1 : 0;
+  } finally {
+    await storage.close();
+  }
+}
+
+function seconds(ms: number): string {
+  const whole = Math.round(ms / 1_000);
+  if (whole < 120) return `${whole} s`;
+  return whole < 7_200 ? `${Math.round(whole / 60)} min` : `${Math.round(whole / 3_600)} h`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return `${rows.map((row) => line(row).trimEnd()).join('\n')}\n`;
+}

@@ -1,0 +1,89 @@
+import cluster from 'node:cluster';
+import { createServer } from 'node:http';
+import type { Closable, ListeningAgent } from './listening.js';
+import { type FromWorker, SLOT, type ToWorker } from './worker-pool.js';
+
+/** Paths that a worker answers for itself. */
+const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];
+
+/** True in a worker of `serve --workers`. */
+export function isWorker(): boolean {
+  return cluster.isWorker;
+}
+
+/** A host in a worker. */
+export interface WorkerHost {
+  close(options: { readonly drainMs: number }): Promise<void>;
+  fetch(request: Request): Promise<Response>;
+}
+
+/** Facts and options of a host in a worker. */
+export interface WorkerOptions {
+  readonly agentsAt: readonly ListeningAgent[];
+  readonly drainMs: number;
+  /** The base of the ports for metrics. */
+  readonly metricsPort?: number;
+}
+
+/**
+ * Tells the first process that this worker listens. Resolves once this worker was told to stop and has closed. It stops
+ * too if the first process has ended, and on SIGTERM.
+ */
+export async function workUntilStopped(host: WorkerHost, options: WorkerOptions): Promise<void> {
+  const { agentsAt, drainMs, metricsPort } = options;
+  const own = metricsPort === undefined ? undefined : await listenAlone(host, metricsPort);
+  const stopped = stopAsked();
+  process.send?.({ listening: agentsAt } satisfies FromWorker);
+  await stopped;
+  await host.close({ drainMs });
+  await own?.close();
+  // The channel would keep this process alive.
+  process.disconnect?.();
+}
+
+/** A terminal sends SIGINT to all processes of a command; only the first one decides. */
+function stopAsked(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('message', (message) => {
+      if (message === ('stop' satisfies ToWorker)) resolve();
+    });
+    process.on('disconnect', resolve);
+    process.on('SIGTERM', () => resolve());
+    process.on('SIGINT', () => {});
+  });
+}
+
+/**
+ * Answers probes and metrics of this worker alone, on a port of its own: the base and its number. The common
+ * port answers them for any worker.
+ */
+async function listenAlone(host: WorkerHost, base: number): Promise<Closable> {
+  const server = createServer((request, response) => {
+    const { pathname, href } = new URL(request.url ?? '/', 'http://127.0.0.1');
+    if (request.method !== 'GET' || !OWN_PATHS.includes(pathname)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === 'string') headers.set(name, value);
+    host
+      .fetch(new Request(href, { headers }))
+      .then(async (answer) => {
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+      })
+      .catch(() => response.destroy());
+  });
+  const port = base + Number(process.env[SLOT]);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    // A worker would share the port with the others.
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, resolve);
+  });
+  return {
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
