@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { parleyJson, RunningParley } from '../cli/parley.js';
+import { MountedAgent, stateOf } from '../hosts/mounted-agent.js';
+import { type Body, type Frame, saying } from '../interop/wire.js';
+
+const AGENT = fileURLToPath(new URL('replica-agent.mjs', import.meta.url));
+const QUIET = { NODE_OPTIONS: '' };
+
+/** The processes that a process has started. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  const found = execFileSync('sh', ['-c', `ps -o pid= --ppid ${Number(pid)} || true`], { encoding: 'utf8' });
+  return found.split(/\s+/).filter(Boolean).map(Number);
+}
+
+const until = async (isTrue: () => Promise<boolean> | boolean) => {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+
+/** Several processes behind one port, as the command line runs them. */
+export function testWorkers(newDatabase: () => Promise<string>): void {
+  const serving = async (...flags: readonly string[]) => {
+    const database = await newDatabase();
+    const args = ['serve', AGENT, '--workers', '2', '--port', '0', '--database', database, ...flags];
+    const running = new RunningParley(args, { env: QUIET });
+    const url = await running.printed(/^URL: (\S+)$/m);
+    await until(() => childrenOf(running.process.pid).length === 2);
+    const agent = (await MountedAgent.at(url)).over('HTTP+JSON');
+    return { running, url, agent, database };
+  };
+  /** The process that answered on a new connection. */
+  const processOf = async (agent: { send(params: object, request?: object): Promise<Body> }): Promise<number> => {
+    const { task } = await agent.send(saying('process'), { headers: { connection: 'close' } });
+    const [artifact] = (task as { artifacts: { parts: { text: string }[] }[] }).artifacts;
+    return Number(artifact?.parts[0]?.text);
+  };
+
+  it('answers from all processes, starts another one for one that dies, and stops without a trace', {
+    timeout: 90_000,
+  }, async () => {
+    const { running, agent, database } = await serving();
+    await using _ = running;
+    const workers = () => childrenOf(running.process.pid);
+    const seen = new Set<number>();
+    await until(async () => seen.add(await processOf(agent)).size === 2);
+    expect([...seen].sort()).toEqual([...workers()].sort());
+
+    const [victim = 0] = workers();
+    process.kill(victim, 'SIGKILL');
+    expect(await running.told(/(worker \d+ ended with SIGKILL; another one starts in \d+ ms)/)).toContain(`${victim} `);
+    await until(() => workers().length === 2 && !workers().includes(victim));
+    const again = new Set<number>();
+    await until(async () => again.add(await processOf(agent)).size === 2);
+    expect(again.has(victim)).toBe(false);
+
+    const status = await parleyJson<{ replicas: { isAlive: boolean }[] }>([
+      'cluster',
+      'status',
+      '--database',
+      database,
+    ]);
+    expect(status.replicas.length).toBeGreaterThanOrEqual(2);
+
+    const all = workers();
+    expect((await running.stop()).code).toBe(0);
+    for (const pid of all) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+  });
+
+  it('drains: requests are answered meanwhile, and a stream goes on in another server', {
+    timeout: 90_000,
+  }, async () => {
+    const { running, url, agent, database } = await serving('--drain', '4s');
+    await using _ = running;
+    const frames = agent.stream(saying('slow'));
+    const seen: Frame[] = [];
+    for (let count = 0; count < 3; count++) seen.push((await frames.next()).value as Frame);
+    const stopped = running.stop();
+    await until(async () => (await fetch(`${url}/readyz`)).status === 503);
+    expect(stateOf(await agent.send(saying('process')))).toBe('TASK_STATE_COMPLETED');
+    for await (const frame of frames) seen.push(frame);
+    expect((await stopped).code).toBe(0);
+
+    const args = ['serve', AGENT, '--port', '0', '--database', database];
+    await using next = new RunningParley(args, { env: QUIET });
+    const other = (await MountedAgent.at(await next.printed(/^URL: (\S+)$/m))).over('HTTP+JSON');
+    const { id } = agent.event(seen[0]).task as { readonly id: string };
+    for await (const frame of other.subscribe(id, seen.at(-1)?.id)) seen.push(frame);
+    expect(seen.map((frame) => Number(frame.id))).toEqual(seen.map((_frame, at) => at + 1));
+    expect(stateOf(agent.event(seen.at(-1)))).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('workers end when the first process is killed', { timeout: 90_000 }, async () => {
+    const { running } = await serving();
+    const workers = childrenOf(running.process.pid);
+    await running[Symbol.asyncDispose]();
+    const isGone = (pid: number) => {
+      try {
+        return process.kill(pid, 0) && false;
+      } catch {
+        return true;
+      }
+    };
+    await until(() => workers.every(isGone));
+  });
+}
