@@ -20,15 +20,6 @@ const until = async (isTrue: () => Promise<boolean> | boolean) => {
 
 /** Several processes behind one port, as the command line runs them. */
 export function testWorkers(newDatabase: () => Promise<string>): void {
-  const serving = async (...flags: readonly string[]) => {
-    const database = await newDatabase();
-    const args = ['serve', AGENT, '--workers', '2', '--port', '0', '--database', database, ...flags];
-    const running = new RunningParley(args, { env: QUIET });
-    const url = await running.printed(/^URL: (\S+)$/m);
-    await until(() => childrenOf(running.process.pid).length === 2);
-    const agent = (await MountedAgent.at(url)).over('HTTP+JSON');
-    return { running, url, agent, database };
-  };
   /** The process that answered on a new connection. */
   const processOf = async (agent: { send(params: object, request?: object): Promise<Body> }): Promise<number> => {
     const { task } = await agent.send(saying('process'), { headers: { connection: 'close' } });
@@ -36,6 +27,16 @@ export function testWorkers(newDatabase: () => Promise<string>): void {
     return Number(artifact?.parts[0]?.text);
   };
 
+  const serving = async (...flags: readonly string[]) => {
+    const database = await newDatabase();
+    const args = ['serve', AGENT, '--workers', '2', '--port', '0', '--database', database, ...flags];
+    const running = new RunningParley(args, { env: QUIET });
+    const url = await running.printed(/^URL: (\S+)$/m);
+    const agent = (await MountedAgent.at(url)).over('HTTP+JSON');
+    const seen = new Set<number>();
+    await until(async () => seen.add(await processOf(agent)).size === 2);
+    return { running, url, agent, database };
+  };
   it('answers from all processes, starts another one for one that dies, and stops without a trace', {
     timeout: 90_000,
   }, async () => {

@@ -4,6 +4,8 @@ import { usageError } from '../failure/cli-error.js';
 import { type ListeningAgent, tellListening, untilStopped } from './listening.js';
 import { WorkerPool } from './worker-pool.js';
 
+/** Longest time of a worker to stop, beyond its drain. */
+const GRACE_MS = 30_000;
 /** Databases that several processes can use at the same time. */
 const SHARED = /^(?:postgres(?:ql)?|rediss?):/;
 
@@ -23,6 +25,7 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
   }
   const pool = new WorkerPool({
     count,
+    stopMs: (settings.duration('drain') ?? 0) + GRACE_MS,
     onDeath: (reason, inMs) => output.warn(`${reason}; another one starts in ${inMs} ms`),
   });
   const stopped = untilStopped(pool);

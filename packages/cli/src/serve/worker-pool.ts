@@ -12,6 +12,8 @@ export const SLOT = 'WORKER_SLOT';
 /** Options of a pool. */
 export interface WorkerPoolOptions {
   readonly count: number;
+  /** A worker that was told to stop is killed after this time. Its turns go to other replicas. */
+  readonly stopMs: number;
   /** Hears of each worker that ends by itself, and when the next one starts in its place. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
@@ -60,9 +62,13 @@ export class WorkerPool {
       workers.map(
         (worker) =>
           new Promise<void>((resolve) => {
-            worker.once('exit', () => resolve());
-            if (worker.isDead()) resolve();
-            else worker.send('stop' satisfies ToWorker, () => {});
+            if (worker.isDead()) return resolve();
+            const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopMs);
+            worker.once('exit', () => {
+              clearTimeout(timer);
+              resolve();
+            });
+            worker.send('stop' satisfies ToWorker, () => {});
           }),
       ),
     );
