@@ -170,7 +170,6 @@ export const FLAGS = {
     'url',
     'storage of tasks: sqlite:./data/parley.db, postgres://host/database (default: DATABASE_URL, or memory:)',
   ),
-  database: text('url', 'storage of tasks, such as sqlite:./data/parley.db (default: DATABASE_URL, or memory:)'),
   workers: text('n', 'serve in so many processes behind one port, or max; needs PostgreSQL or Redis'),
   'metrics-port': text('port', 'with --workers: port of the metrics of the first worker; the others follow'),
   drain: text('duration', 'time in which a stopping server still answers, and /readyz fails', { builtIn: '0s' }),
