@@ -5,9 +5,9 @@ import { recordOf } from './read-tasks.js';
 import { type KeyColumns, storedKey, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** A claimed queue with one of its pending records, or with none. */
+/** A claimed queue with one of its pending records, or with none. Without a queue, one row says `more`. */
 interface ClaimRow extends KeyColumns {
-  readonly rank: number;
+  readonly rank: number | null;
   readonly task: number;
   readonly part: number;
   readonly config_id: string;
@@ -61,14 +61,15 @@ const CLAIM: Sql = {
     )
     SELECT x.*, t.agent, t.tenant, t.owner, t.id, t.full_id, t.seq AS last, (SELECT count(*) FROM o) > $4 AS more,
       r.seq, r.turn, r.event, r.history, r.metadata
-    FROM x JOIN parley.task t ON t.pk = x.task AND t.part = x.part LEFT JOIN r ON r.rank = x.rank
+    FROM (SELECT) one
+    LEFT JOIN (x JOIN parley.task t ON t.pk = x.task AND t.part = x.part LEFT JOIN r ON r.rank = x.rank) ON true
     ORDER BY x.rank, r.seq`,
 };
 
-/** Gives back queues for which the claim has no room. Their epoch stays: after another claim this does nothing. */
+/** Gives back queues for which the claim has no room, as if it had not claimed them. */
 const GIVE_BACK: Sql = {
   name: 'give-deliveries-back',
-  text: `UPDATE parley.push_config c SET node = NULL, lease_end = NULL
+  text: `UPDATE parley.push_config c SET node = NULL, lease_end = NULL, epoch = c.epoch - 1
     FROM json_to_recordset($1::json) AS i(task bigint, part smallint, id text, epoch bigint)
     WHERE c.task = i.task AND c.part = i.part AND c.id = i.id AND c.epoch = i.epoch`,
 };
@@ -84,7 +85,7 @@ export async function claimDeliveries(tables: Tables, request: DeliveryClaimRequ
   let left = maxBytes;
   for (const queue of Map.groupBy(rows, ({ rank }) => rank).values()) {
     const [first] = queue;
-    if (first === undefined) continue;
+    if (first === undefined || first.rank === null) continue;
     if (claims.length > 0 && left <= 0) {
       surplus.push({ task: first.task, part: first.part, id: first.config_id, epoch: first.epoch });
       continue;

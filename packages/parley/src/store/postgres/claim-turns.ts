@@ -12,6 +12,14 @@ export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
   readonly key: TaskKey;
 }
 
+/** The turns that a node got. `more`: a limit cut the list short. */
+export interface ClaimedTurns {
+  readonly turns: readonly ClaimedTurn[];
+  readonly more: boolean;
+}
+
+const NONE: ClaimedTurns = { turns: [], more: false };
+
 interface ExecutionRow {
   readonly turn: number;
   readonly attempt: number;
@@ -86,11 +94,7 @@ const CLAIM: Sql = {
 };
 
 /** Gives turns that no node runs to a node. */
-export async function claimTurns(
-  tables: Tables,
-  scopes: StoredScopes,
-  request: ClaimRequest,
-): Promise<{ readonly turns: readonly ClaimedTurn[]; readonly more: boolean }> {
+export async function claimTurns(tables: Tables, scopes: StoredScopes, request: ClaimRequest): Promise<ClaimedTurns> {
   const { agents, node, leaseMs, limit, maxBytes = Number.MAX_SAFE_INTEGER, holds } = request;
   const held = holds?.map(({ key, turn, epoch }) => ({ ...keyFields(scopes.of(key.scope), key), turn, epoch }));
   const rows = await tables.query<ClaimRow>(
@@ -122,17 +126,18 @@ export async function claimOfTask(
   tables: Tables,
   scope: StoredScope,
   request: ClaimRequest & { readonly task: TaskKey },
-): Promise<ClaimedTurn | undefined> {
+): Promise<ClaimedTurns> {
   const { task: key, agents, limit } = request;
-  if (limit < 1 || !agents.includes(key.scope.agent)) return undefined;
+  if (!agents.includes(key.scope.agent)) return NONE;
   const { now, task } = await lockTask(tables, scope, key.id);
   const [first] = task?.queue ?? [];
-  if (task === undefined || first === undefined) return undefined;
-  if (!isClaimable(task, request, { task: key, now })) return undefined;
+  if (task === undefined || first === undefined) return NONE;
+  if (!isClaimable(task, request, { task: key, now })) return NONE;
+  if (limit < 1) return { turns: [], more: true };
   const { epoch, holder } = claimedBy(task, first.turn, { lease: request, now });
   await writeQueue(tables, { ...task, epoch, holder });
   const [row] = await tables.query<ExecutionRow>(EXECUTION, task.pk, task.part, first.turn);
-  return row && turnOf(row, { key, epoch, began: task.began });
+  return row === undefined ? NONE : { turns: [turnOf(row, { key, epoch, began: task.began })], more: false };
 }
 
 function turnOf(

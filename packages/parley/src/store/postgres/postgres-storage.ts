@@ -44,7 +44,7 @@ import { type AcceptResult, acceptLocked, createdResult } from './accept-message
 import { type Appended, appendLocked, appendPlain, type PreparedAppend, preparedAppend } from './append-records.js';
 import { checkServer } from './check-server.js';
 import { claimDeliveries } from './claim-deliveries.js';
-import { type ClaimedTurn, claimOfTask, claimTurns } from './claim-turns.js';
+import { claimOfTask, claimTurns } from './claim-turns.js';
 import { loadPg, PostgresConnections } from './connections.js';
 import { createTasks, type NewTask, newTask, newTaskOf } from './create-tasks.js';
 import { GroupCommit } from './group-commit.js';
@@ -214,26 +214,18 @@ export class PostgresStorage implements TaskStorage {
     this.#open();
     const { task } = request;
     const { turns, more } =
-      task === undefined ? await claimTurns(this.#tables, this.#scopes, request) : await this.#claimOf(task, request);
-    const stored = await readTasks(
-      this.#tables,
-      this.#scopes,
-      turns.map(({ key }) => key),
-    );
+      task === undefined
+        ? await claimTurns(this.#tables, this.#scopes, request)
+        : await this.#tables.transaction((tables) =>
+            claimOfTask(tables, this.#scopes.of(task.scope), { ...request, task }),
+          );
+    const keys = turns.map(({ key }) => key);
+    const stored = await readTasks(this.#tables, this.#scopes, keys);
     const claims = turns.flatMap(({ key, ...turn }, at): Claim[] => {
       const found = stored[at];
       return found === undefined ? [] : [{ ...turn, scope: key.scope, task: found.task, seq: found.seq }];
     });
     return { claims, more };
-  }
-
-  async #claimOf(
-    task: TaskKey,
-    request: ClaimRequest,
-  ): Promise<{ readonly turns: readonly ClaimedTurn[]; readonly more: boolean }> {
-    const scope = this.#scopes.of(task.scope);
-    const turn = await this.#tables.transaction((tables) => claimOfTask(tables, scope, { ...request, task }));
-    return { turns: turn === undefined ? [] : [turn], more: false };
   }
 
   async begin(turn: HeldTurn, attempt: number): Promise<Holding> {
