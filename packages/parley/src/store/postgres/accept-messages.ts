@@ -2,10 +2,11 @@ import { type AcceptDecision, decideAccept, firstTurn, repeatedAccept } from '..
 import type { Acceptance, Lease, Remembered } from '../task-storage.js';
 import { createTasks, newTaskOf } from './create-tasks.js';
 import { type LockedTask, lockTask, writeQueue } from './locked-task.js';
-import { dropUnusedKey, lockKey, writeKey } from './message-keys.js';
+import { dropUnusedKey, KEY_IS_FREE, lockKey, writeKey } from './message-keys.js';
+import { PostgresError } from './postgres-error.js';
 import { putConfig } from './push-queues.js';
-import { fullText, indexForm, type StoredScope, type StoredScopes, textOfName } from './stored-names.js';
-import type { Sql, Tables } from './tables.js';
+import { contextHash, fullText, indexForm, type StoredScope, type StoredScopes, textOfName } from './stored-names.js';
+import type { Sql, SqlValue, Tables } from './tables.js';
 
 /** The result of an acceptance. `epoch`: that of the claim, if the turn was claimed. */
 export type AcceptResult =
@@ -25,6 +26,71 @@ export type AcceptResult =
 export function createdResult(claim: Lease | undefined): AcceptResult {
   const { turn, epoch, attempts } = firstTurn(claim, 0);
   return { kind: 'accepted', turn, seq: 1, epoch: attempts === 1 ? epoch : undefined, isReady: attempts === 0 };
+}
+
+/**
+ * The plain message to a task: a node claims it at once, the task has no turn, and it is in the context that the caller
+ * named, if any. It writes nothing for any other message. The division fails if the task was written to after the
+ * statement began, so that no key is left.
+ */
+const ACCEPT_IDLE: Sql = {
+  name: 'accept-idle',
+  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
+    o AS MATERIALIZED (
+      SELECT pk, part, scope, id, full_id, seq, epoch + 1 AS epoch, turns + 1 AS turn FROM parley.task
+      WHERE part = $1 AND scope = $2 AND id = $3 AND ended IS NULL AND queued = 0
+        AND ($4::uuid IS NULL OR context = $4)
+    ),
+    k AS (
+      INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, task_id, full_task_id, turn, node)
+      SELECT scope, $9, part, now + $10::bigint, $11, id, full_id, turn, $7 FROM o, clock WHERE $9::text IS NOT NULL
+      ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
+        task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = excluded.turn, reply = NULL,
+        node = excluded.node, lease_end = NULL
+      WHERE ${KEY_IS_FREE}
+      RETURNING true
+    ),
+    c AS MATERIALIZED (SELECT * FROM o WHERE $9::text IS NULL OR EXISTS (SELECT FROM k)),
+    t AS (
+      UPDATE parley.task t SET epoch = c.epoch, held = c.turn, turns = c.turn, queued = 1 FROM c
+      WHERE t.pk = c.pk AND t.part = c.part AND t.turns = c.turn - 1 AND t.queued = 0 AND t.ended IS NULL
+        AND t.seq = c.seq AND t.epoch = c.epoch - 1
+      RETURNING t.pk, t.part, t.agent
+    ),
+    e AS (
+      INSERT INTO parley.execution
+      SELECT t.pk, nextval('parley.number'), now + $8::bigint, c.turn, c.epoch, 1, 0, t.part, false, t.agent, $7, $5, $6,
+        NULL, NULL
+      FROM t, c, clock
+    )
+    SELECT seq, turn, epoch, 1 / (SELECT count(*) FROM t) AS written FROM c`,
+};
+const DIVISION_BY_ZERO = '22012';
+
+/** Takes a plain message to an existing task in. `undefined` for any other message. */
+export async function acceptIdle(
+  tables: Tables,
+  scopes: StoredScopes,
+  acceptance: Acceptance,
+): Promise<AcceptResult | undefined> {
+  const { scope, task, claim, message, caller, pushConfig, idempotency, again } = acceptance;
+  if ('create' in task || claim === undefined || pushConfig !== undefined || again === true) return undefined;
+  const stored = scopes.of(scope);
+  const context = task.contextId === undefined ? null : contextHash(stored, task.contextId);
+  const values: readonly SqlValue[] = [
+    ...[stored.part, stored.hash, indexForm(task.id), context, JSON.stringify(message), JSON.stringify(caller)],
+    ...[textOfName(claim.node), claim.leaseMs],
+    ...(idempotency === undefined
+      ? [null, null, null]
+      : [indexForm(idempotency.key), idempotency.ttlMs, idempotency.digest]),
+  ];
+  try {
+    const [row] = await tables.query<{ seq: number; turn: number; epoch: number }>(ACCEPT_IDLE, ...values);
+    return row && { kind: 'accepted', turn: row.turn, seq: row.seq, epoch: row.epoch, isReady: false };
+  } catch (error) {
+    if (error instanceof PostgresError && error.sqlState === DIVISION_BY_ZERO) return undefined;
+    throw error;
+  }
 }
 
 /** Takes any message in, under locks. Runs in a transaction. */

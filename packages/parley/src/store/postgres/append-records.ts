@@ -59,7 +59,8 @@ const INSERT_RECORDS = 'INSERT INTO parley.task_record (task, seq, turn, part, e
 
 /**
  * The plain append: the writer holds the turn, knows the last record, and no other turn waits if this one ends. It
- * writes nothing for any other append.
+ * writes nothing for any other append. A statement that waited for the lock on a task sees its push configurations as
+ * they were before. So the row of a task with configurations must be the one that the statement saw at its beginning.
  */
 const APPEND: Sql = {
   name: 'append-records',
@@ -81,6 +82,7 @@ const APPEND: Sql = {
       WHERE t.part = i.part AND t.scope = i.scope AND t.id = i.id
         AND t.epoch = i.epoch AND t.held <> 0 AND t.seq = i.after AND t.ended IS NULL
         AND (i.ends_turn IS NULL AND NOT i.ends OR t.queued = 1 AND coalesce(i.ends_turn, t.held) = t.held)
+        AND (NOT t.pushes OR t.xmin = (SELECT o.xmin FROM parley.task o WHERE o.pk = t.pk AND o.part = t.part))
       RETURNING i.n, t.pk, t.part, t.scope, t.queued - (t.held <> 0)::int AS waiting, t.state, t.earlier_state, t.pushes,
         i.count, t.held, coalesce(i.ends_turn, t.began) AS ended_turn, i.checkpoint, i.records
     ),

@@ -4,6 +4,7 @@ import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import type { Acceptance, Scope } from '../task-storage.js';
+import { KEY_IS_FREE } from './message-keys.js';
 import { contextHash, fullText, indexForm, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 import { stateNumber } from './task-states.js';
@@ -59,8 +60,7 @@ const CREATE: Sql = {
       ON CONFLICT (scope, key, part) DO UPDATE SET expires = excluded.expires, digest = excluded.digest,
         task_id = excluded.task_id, full_task_id = excluded.full_task_id, turn = 1, reply = NULL, node = excluded.node,
         lease_end = NULL
-      WHERE k.expires <= (SELECT now FROM clock)
-        OR k.lease_end <= (SELECT now FROM clock) OR (k.lease_end IS NOT NULL AND k.node = excluded.node)
+      WHERE ${KEY_IS_FREE}
       RETURNING scope, key
     ),
     c AS MATERIALIZED (

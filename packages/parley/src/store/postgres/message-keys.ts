@@ -100,6 +100,13 @@ export async function dropUnusedKey(tables: Tables, scope: StoredScope, key: str
   await tables.query(DROP, scope.hash, indexForm(key), scope.part);
 }
 
+/**
+ * True for a key `k` that the node of an inserted row may write, in a statement with the time as `clock`. It says less
+ * than the rule: a key whose task is gone counts as known.
+ */
+export const KEY_IS_FREE = `(k.expires <= (SELECT now FROM clock) OR k.lease_end <= (SELECT now FROM clock)
+  OR k.lease_end IS NOT NULL AND k.node = excluded.node)`;
+
 const INSERT = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
   INSERT INTO parley.idempotency AS k (scope, key, part, expires, digest, reply, node, lease_end)
   SELECT $1::uuid, $2, $3::smallint, now + $4::bigint, $5, $6, $7, now + $8::bigint FROM clock
@@ -109,9 +116,7 @@ const INSERT = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
 const RESERVE: Sql = {
   name: 'reserve-key',
   text: `${INSERT}
-  WHERE k.expires <= (SELECT now FROM clock)
-    OR k.lease_end <= (SELECT now FROM clock) OR k.lease_end IS NOT NULL AND k.node = excluded.node
-  RETURNING true AS written`,
+  WHERE ${KEY_IS_FREE} RETURNING true AS written`,
 };
 const REMEMBER: Sql = {
   name: 'remember-key',

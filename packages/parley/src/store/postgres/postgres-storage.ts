@@ -40,7 +40,7 @@ import type {
 } from '../task-storage.js';
 import type { Wakeups } from '../wakeups.js';
 import { abandonedTasks } from './abandoned-tasks.js';
-import { type AcceptResult, acceptLocked, createdResult } from './accept-messages.js';
+import { type AcceptResult, acceptIdle, acceptLocked, createdResult } from './accept-messages.js';
 import { type Appended, appendLocked, appendPlain, type PreparedAppend, preparedAppend } from './append-records.js';
 import { checkServer } from './check-server.js';
 import { claimDeliveries } from './claim-deliveries.js';
@@ -178,7 +178,8 @@ export class PostgresStorage implements TaskStorage {
       const created = await this.#created(newTaskOf(this.#scopes, acceptance, task.create));
       if (created) return createdResult(acceptance.claim);
     }
-    return this.#tables.transaction((tables) => acceptLocked(tables, this.#scopes, acceptance));
+    const idle = await acceptIdle(this.#tables, this.#scopes, acceptance);
+    return idle ?? this.#tables.transaction((tables) => acceptLocked(tables, this.#scopes, acceptance));
   }
 
   /** Creates a task; false if its key is known or its id is taken. */

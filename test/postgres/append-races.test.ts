@@ -1,0 +1,84 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
+import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
+import { StorageClock } from '../contract/storage/tested-storage.js';
+import { CapturingLogger } from '../support/engine.js';
+import { PostgresServer } from '../support/servers/postgres-server.js';
+
+// A statement that waits for the lock on a task sees the new row of the task, and all other rows as they were before.
+
+let server: PostgresServer;
+let storage: PostgresStorage;
+let other: pg.Client;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  const url = await server.newDatabase();
+  storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
+  other = new pg.Client({ connectionString: url });
+  await other.connect();
+});
+afterAll(async () => {
+  await storage.close();
+  await other.end();
+  await server[Symbol.asyncDispose]();
+});
+
+/** Resolves when a statement of the storage waits for a lock. */
+async function untilBlocked(): Promise<void> {
+  for (;;) {
+    const { rows } = await other.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+    if (rows.length > 0) return;
+  }
+}
+
+describe('an append that waited for another transaction', () => {
+  it('makes a queue due whose configuration came meanwhile', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't1');
+    await other.query('BEGIN');
+    await other.query(`UPDATE parley.task SET pushes = true WHERE id = 't1'`);
+    await other.query(`INSERT INTO parley.push_config (task, place, epoch, position, attempts, part, agent, id, config)
+      SELECT pk, 1, 1, seq, 0, part, agent, 'c', '{"id":"c","url":"https://example.com"}' FROM parley.task WHERE id = 't1'`);
+    const write = play.write(['TASK_STATE_WORKING']);
+    await untilBlocked();
+    await other.query('COMMIT');
+    await write;
+    const { claims } = await storage.claimDeliveries({ ...LEASE, agents: ['test'], limit: 5, maxBytes: 10_000 });
+    expect(claims.map(({ configId, records }) => [configId, records.map(({ seq }) => seq)])).toEqual([['c', [2]]]);
+  });
+
+  it('removes a turn that was accepted meanwhile, if it ends the task', async () => {
+    const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't2');
+    await other.query('BEGIN');
+    await other.query(`UPDATE parley.task SET turns = 2, queued = 2 WHERE id = 't2'`);
+    await other.query(`INSERT INTO parley.execution (task, place, lease_end, turn, epoch, attempt, hand_overs, part, ready,
+        agent, message, caller)
+      SELECT pk, 1, 0, 2, 0, 0, 0, part, false, agent, '{}', '{}' FROM parley.task WHERE id = 't2'`);
+    const write = play.write(['TASK_STATE_COMPLETED']);
+    await untilBlocked();
+    await other.query('COMMIT');
+    expect(await write).toBe(0);
+    expect(
+      (await other.query('SELECT FROM parley.execution e JOIN parley.task t ON t.pk = e.task WHERE t.id = $1', ['t2']))
+        .rows,
+    ).toEqual([]);
+  });
+});
+
+describe('a message to an idle task', () => {
+  const claim = LEASE;
+
+  it('is refused as busy or ended if that was committed while it waited, and leaves no key', async () => {
+    const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
+    await storage.create(ALICE, newTask({ storage, clock: new StorageClock() }, 't3'));
+    await other.query('BEGIN');
+    await other.query(`UPDATE parley.task SET state = 3, ended = 1, snapshot_seq = seq WHERE id = 't3'`);
+    const accept = storage.accept(acceptance(said('m'), 't3', { claim, idempotency }));
+    await untilBlocked();
+    await other.query('COMMIT');
+    expect(await accept).toMatchObject({ kind: 'terminal' });
+    expect(await storage.recall(ALICE, 'k')).toBeUndefined();
+    expect((await other.query(`SELECT FROM parley.idempotency WHERE key = 'k'`)).rows).toEqual([]);
+  });
+});
