@@ -29,9 +29,9 @@ export function createdResult(claim: Lease | undefined): AcceptResult {
 }
 
 /**
- * The plain message to a task: a node claims it at once, the task has no turn, and it is in the context that the caller
- * named, if any. It writes nothing for any other message. The division fails if the task was written to after the
- * statement began, so that no key is left.
+ * The plain message to a task: a node claims it at once, and the task has no turn. A named context is that of the task.
+ * The statement writes nothing for any other message. The division fails if the task was written to after the statement
+ * began, so that no key is left.
  */
 const ACCEPT_IDLE: Sql = {
   name: 'accept-idle',

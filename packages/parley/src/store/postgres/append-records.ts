@@ -59,13 +59,25 @@ const INSERT_RECORDS = 'INSERT INTO parley.task_record (task, seq, turn, part, e
 
 /**
  * The plain append: the writer holds the turn, knows the last record, and no other turn waits if this one ends. It
- * writes nothing for any other append. A statement that waited for the lock on a task sees its push configurations as
- * they were before. So the row of a task with configurations must be the one that the statement saw at its beginning.
+ * writes nothing for any other append. It finds the row of the task by its place in the table. If another transaction
+ * has written to the row since the statement began, the row is at another place, and the append is not plain.
+ *
+ * The lateral query and the arrays tell PostgreSQL to look each task up by an index, whatever the tables held when the
+ * statement was planned.
  */
 const APPEND: Sql = {
   name: 'append-records',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
     i AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS i(${FIELDS})),
+    f AS MATERIALIZED (
+      SELECT i.*, o.place FROM i CROSS JOIN LATERAL (
+        SELECT t.ctid AS place FROM parley.task t
+        WHERE t.part = i.part AND t.scope = i.scope AND t.id = i.id
+          AND t.epoch = i.epoch AND t.held <> 0 AND t.seq = i.after AND t.ended IS NULL
+          AND (i.ends_turn IS NULL AND NOT i.ends OR t.queued = 1 AND coalesce(i.ends_turn, t.held) = t.held)
+        LIMIT 1
+      ) o
+    ),
     t AS (
       UPDATE parley.task t SET
         seq = i.after + i.count, bytes = t.bytes + i.bytes,
@@ -78,24 +90,23 @@ const APPEND: Sql = {
         snapshot_status = CASE WHEN i.ends THEN NULL WHEN i.snap THEN i.status ELSE t.snapshot_status END,
         history = CASE WHEN i.snap THEN i.history ELSE t.history END,
         artifacts = CASE WHEN i.snap THEN i.artifacts ELSE t.artifacts END
-      FROM i, clock
-      WHERE t.part = i.part AND t.scope = i.scope AND t.id = i.id
-        AND t.epoch = i.epoch AND t.held <> 0 AND t.seq = i.after AND t.ended IS NULL
-        AND (i.ends_turn IS NULL AND NOT i.ends OR t.queued = 1 AND coalesce(i.ends_turn, t.held) = t.held)
-        AND (NOT t.pushes OR t.xmin = (SELECT o.xmin FROM parley.task o WHERE o.pk = t.pk AND o.part = t.part))
+      FROM f i, clock
+      WHERE t.part = i.part AND t.ctid = i.place
       RETURNING i.n, t.pk, t.part, t.scope, t.queued - (t.held <> 0)::int AS waiting, t.state, t.earlier_state, t.pushes,
-        i.count, t.held, coalesce(i.ends_turn, t.began) AS ended_turn, i.checkpoint, i.records
+        i.count, t.held, i.checkpoint, i.records
     ),
     r AS (
       ${INSERT_RECORDS}
       SELECT t.pk, r.q, r.t, t.part, r.e, r.h, r.m FROM t, json_to_recordset(t.records) AS r(${RECORD_FIELDS})
     ),
     e AS (
-      DELETE FROM parley.execution e USING t WHERE t.held = 0 AND e.task = t.pk AND e.part = t.part AND e.turn = t.ended_turn
+      DELETE FROM parley.execution e
+      WHERE e.task = ANY (ARRAY(SELECT pk FROM t WHERE held = 0)) AND e.part = ANY (ARRAY(SELECT part FROM t))
     ),
     k AS (
-      UPDATE parley.execution e SET checkpoint = t.checkpoint
-      FROM t WHERE t.held <> 0 AND t.checkpoint IS NOT NULL AND e.task = t.pk AND e.part = t.part AND e.turn = t.held
+      UPDATE parley.execution e SET checkpoint = t.checkpoint FROM t
+      WHERE e.task = ANY (ARRAY(SELECT pk FROM t WHERE held <> 0 AND checkpoint IS NOT NULL))
+        AND e.task = t.pk AND e.part = t.part AND e.turn = t.held
     ),
     s AS (
       INSERT INTO parley.task_count_change

@@ -51,7 +51,6 @@ const TASK_OF_TURN = 'JOIN parley.task t ON t.pk = e.task AND t.part = e.part';
  * again when it is written, because the statement may have read an older version of it.
  */
 const CLAIM: Sql = {
-  name: 'claim-turns',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
     h AS MATERIALIZED (
       SELECT * FROM json_to_recordset($6::json) AS h(scope uuid, id text, turn integer, epoch integer)

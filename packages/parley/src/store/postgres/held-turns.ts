@@ -6,22 +6,33 @@ import { dropTurns, keyFields, lockTask, writeQueue } from './locked-task.js';
 import type { StoredScope, StoredScopes } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-const HELD = `json_to_recordset($1::json) AS i(n integer, part smallint, scope uuid, id text, turn integer, epoch integer)
-  JOIN parley.task t ON t.part = i.part AND t.scope = i.scope AND t.id = i.id`;
-const OF_HELD = 'e.task = t.pk AND e.part = t.part AND e.turn = i.turn AND e.epoch = i.epoch AND e.node IS NOT NULL';
+// The lateral query and the array tell PostgreSQL to look each turn up by an index, whatever the tables held when the
+// statement was planned.
+const HELD = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
+  i AS MATERIALIZED (
+    SELECT i.*, t.pk FROM json_to_recordset($1::json)
+      AS i(n integer, part smallint, scope uuid, id text, turn integer, epoch integer)
+    CROSS JOIN LATERAL (
+      SELECT t.pk FROM parley.task t WHERE t.part = i.part AND t.scope = i.scope AND t.id = i.id LIMIT 1
+    ) t
+  )`;
+const OF_HELD = `e.task = ANY (ARRAY(SELECT pk FROM i)) AND e.task = i.pk AND e.part = i.part AND e.turn = i.turn
+  AND e.epoch = i.epoch AND e.node IS NOT NULL`;
 
 const RENEW: Sql = {
   name: 'renew-leases',
-  text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
-    UPDATE parley.execution e SET lease_end = clock.now + $2 FROM ${HELD}, clock WHERE ${OF_HELD} RETURNING i.n, e.cancel`,
+  text: `${HELD}
+    UPDATE parley.execution e SET lease_end = clock.now + $2 FROM i, clock WHERE ${OF_HELD} RETURNING i.n, e.cancel`,
 };
 const BEGIN: Sql = {
   name: 'begin-attempt',
-  text: `UPDATE parley.execution e SET attempt = $2 FROM ${HELD} WHERE ${OF_HELD} RETURNING i.n, e.cancel`,
+  text: `${HELD}
+    UPDATE parley.execution e SET attempt = $2 FROM i WHERE ${OF_HELD} RETURNING i.n, e.cancel`,
 };
 const CHECKPOINT: Sql = {
   name: 'save-checkpoint',
-  text: `UPDATE parley.execution e SET checkpoint = $2 FROM ${HELD} WHERE ${OF_HELD} RETURNING i.n, e.cancel`,
+  text: `${HELD}
+    UPDATE parley.execution e SET checkpoint = $2 FROM i WHERE ${OF_HELD} RETURNING i.n, e.cancel`,
 };
 
 /** Moves the ends of leases on. */

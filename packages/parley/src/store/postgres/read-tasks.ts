@@ -35,21 +35,25 @@ interface Row {
 const KEYS = 'json_to_recordset($1::json) AS i(n integer, part smallint, scope uuid, id text)';
 const OF_KEY = 't.part = i.part AND t.scope = i.scope AND t.id = i.id';
 
-/** One statement reads task and log, so that both are of the same moment. */
+/** One statement reads task and log, so that both are of the same moment. Each part is looked up by an index. */
 const TASKS: Sql = {
   name: 'read-tasks',
   text: `WITH t AS MATERIALIZED (
       SELECT i.n, t.pk, t.part, t.seq, t.metadata, t.history, t.epoch, t.held, t.created, t.ended,
-        coalesce(e.lease_end > parley.now_ms(), false) AS running, t.context_id, t.snapshot_seq,
+        coalesce((
+          SELECT e.lease_end > parley.now_ms() FROM parley.execution e
+          WHERE e.task = t.pk AND e.part = t.part AND e.turn = t.held
+        ), false) AS running, t.context_id, t.snapshot_seq,
         coalesce(t.snapshot_status, t.status) AS status, t.artifacts
-      FROM ${KEYS} JOIN parley.task t ON ${OF_KEY}
-      LEFT JOIN parley.execution e ON e.task = t.pk AND e.part = t.part AND e.turn = t.held
+      FROM ${KEYS} CROSS JOIN LATERAL (SELECT * FROM parley.task t WHERE ${OF_KEY} LIMIT 1) t
     )
     SELECT n, false AS record, seq, metadata, history, epoch, held, created, ended, running, context_id, snapshot_seq,
       status, artifacts, NULL::integer AS turn, NULL::text AS event FROM t
     UNION ALL
     SELECT t.n, true, r.seq, r.metadata, r.history, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.turn, r.event
-    FROM t JOIN parley.task_record r ON r.task = t.pk AND r.part = t.part AND r.seq > t.snapshot_seq
+    FROM t CROSS JOIN LATERAL (
+      SELECT * FROM parley.task_record r WHERE r.task = t.pk AND r.part = t.part AND r.seq > t.snapshot_seq OFFSET 0
+    ) r
     WHERE t.ended IS NULL
     ORDER BY 1, 2, 3`,
   repeatable: true,
@@ -107,7 +111,8 @@ export function recordOf({
 
 const HEADS: Sql = {
   name: 'read-heads',
-  text: `SELECT i.n, t.seq, t.state, t.began FROM ${KEYS} JOIN parley.task t ON ${OF_KEY}`,
+  text: `SELECT i.n, t.seq, t.state, t.began FROM ${KEYS}
+    CROSS JOIN LATERAL (SELECT seq, state, began FROM parley.task t WHERE ${OF_KEY} LIMIT 1) t`,
   repeatable: true,
 };
 

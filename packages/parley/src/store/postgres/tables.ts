@@ -2,8 +2,11 @@ import type { PostgresConnections, Session } from './connections.js';
 
 /** A statement with a fixed text. The text names the schema `parley`. */
 export interface Sql {
-  /** Unique, and shorter than 64 bytes: the name of the prepared statement. */
-  readonly name: string;
+  /**
+   * Unique, and shorter than 64 bytes: the name of the prepared statement. A statement without a name is planned each
+   * time, for the tables as they are then.
+   */
+  readonly name?: string;
   readonly text: string;
   /** The statement only reads. */
   readonly repeatable?: true;
@@ -49,6 +52,11 @@ export class PostgresTables implements Tables {
       text = sql.text.replaceAll('parley.', `${this.#connections.schema}.`);
       this.#texts.set(sql, text);
     }
-    return session.query<Row>({ text, values, name: sql.name, ...(sql.repeatable && { repeatable: true }) });
+    return session.query<Row>({
+      text,
+      values,
+      ...(sql.name !== undefined && { name: sql.name }),
+      ...(sql.repeatable && { repeatable: true }),
+    });
   }
 }
