@@ -194,9 +194,11 @@ const anyStep = fc.oneof(
   { weight: 7, arbitrary: append },
   {
     weight: 3,
-    arbitrary: steps('claim', [node, fc.nat({ max: 3 }), fc.option(id)], async (world, by, limit, only) => {
+    arbitrary: steps('claim', [node, fc.nat({ max: 3 }), fc.option(id), fc.option(id)], async (world, ...args) => {
+      const [by, limit, only, knows] = args;
       const task = only === null ? {} : { task: world.key(only) };
-      const request = { node: by, leaseMs: 8, agents: [world.agent], limit, ...task };
+      const holds = knows === null ? {} : { holds: [world.held(knows, 0)] };
+      const request = { node: by, leaseMs: 8, agents: [world.agent], limit, ...task, ...holds };
       const claimed = await world.both((storage) => storage.claim(request));
       for (const claim of claimed?.claims ?? []) world.claimed(claim.task.id, claim);
     }),

@@ -38,7 +38,7 @@ const ACCEPT_IDLE: Sql = {
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
     o AS MATERIALIZED (
       SELECT pk, part, scope, id, full_id, seq, epoch + 1 AS epoch, turns + 1 AS turn FROM parley.task
-      WHERE part = $1 AND scope = $2 AND id = $3 AND ended IS NULL AND queued = 0
+      WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid AND ended IS NULL AND queued = 0
         AND ($4::uuid IS NULL OR context = $4)
     ),
     k AS (

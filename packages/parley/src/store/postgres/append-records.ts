@@ -72,7 +72,7 @@ const APPEND: Sql = {
     f AS MATERIALIZED (
       SELECT i.*, o.place FROM i CROSS JOIN LATERAL (
         SELECT t.ctid AS place FROM parley.task t
-        WHERE t.part = i.part AND t.scope = i.scope AND t.id = i.id
+        WHERE t.part = i.part AND t.id = i.id AND t.scope IS NOT DISTINCT FROM i.scope
           AND t.epoch = i.epoch AND t.held <> 0 AND t.seq = i.after AND t.ended IS NULL
           AND (i.ends_turn IS NULL AND NOT i.ends OR t.queued = 1 AND coalesce(i.ends_turn, t.held) = t.held)
         LIMIT 1

@@ -138,7 +138,9 @@ const TASK_COUNT_CHANGE = `
   part smallint NOT NULL`;
 
 const INDEXES = [
-  'CREATE UNIQUE INDEX task_id ON parley.task (scope, id, part)',
+  // Lookups of a task compare its scope by IS NOT DISTINCT FROM, which uses no index. So PostgreSQL cannot take one of
+  // the indexes below and read all tasks of the scope.
+  'CREATE UNIQUE INDEX task_id ON parley.task (id, scope, part)',
   // Lists by state, and by all states as a merge. Rows with equal times are sorted by id when they are read.
   'CREATE INDEX task_state ON parley.task (scope, state, status_time)',
   'CREATE INDEX task_context ON parley.task (context, status_time) WHERE context IS NOT NULL',

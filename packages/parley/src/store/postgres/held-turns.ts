@@ -13,7 +13,7 @@ const HELD = `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
     SELECT i.*, t.pk FROM json_to_recordset($1::json)
       AS i(n integer, part smallint, scope uuid, id text, turn integer, epoch integer)
     CROSS JOIN LATERAL (
-      SELECT t.pk FROM parley.task t WHERE t.part = i.part AND t.scope = i.scope AND t.id = i.id LIMIT 1
+      SELECT t.pk FROM parley.task t WHERE t.part = i.part AND t.id = i.id AND t.scope IS NOT DISTINCT FROM i.scope LIMIT 1
     ) t
   )`;
 const OF_HELD = `e.task = ANY (ARRAY(SELECT pk FROM i)) AND e.task = i.pk AND e.part = i.part AND e.turn = i.turn
@@ -99,7 +99,7 @@ function compare(one: string, other: string): number {
 const RELEASE: Sql = {
   name: 'release-turn',
   text: `WITH t AS (
-      UPDATE parley.task SET held = 0 WHERE part = $1 AND scope = $2 AND id = $3 AND held = $4 AND epoch = $5
+      UPDATE parley.task SET held = 0 WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid AND held = $4 AND epoch = $5
       RETURNING pk, part, queued
     ),
     e AS (

@@ -48,7 +48,7 @@ interface QueueRow {
 const LOCK = {
   name: 'lock-task',
   text: `SELECT pk, seq, epoch, held, turns, began, state, status_time, status, metadata, bytes, pushes, context_id
-    FROM parley.task WHERE part = $1 AND scope = $2 AND id = $3 FOR UPDATE`,
+    FROM parley.task WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid FOR UPDATE`,
 };
 // The lock has to be there first: a statement does not see what was committed while it waited for a lock.
 const QUEUE = {

@@ -27,7 +27,7 @@ export interface LockedKey {
 }
 
 const GONE = `task_id IS NOT NULL AND NOT EXISTS (
-  SELECT FROM parley.task t WHERE t.part = k.part AND t.scope = k.scope AND t.id = k.task_id) AS task_gone`;
+  SELECT FROM parley.task t WHERE t.part = k.part AND t.id = k.task_id AND t.scope IS NOT DISTINCT FROM k.scope) AS task_gone`;
 const COLUMNS = 'expires, digest, task_id, full_task_id, turn, reply, node, lease_end';
 /** A key without a row gets one that has expired. The row locks the key until the transaction ends. */
 const LOCK: Sql = {

@@ -46,7 +46,7 @@ const PAGE: Sql = {
       WHERE c.task = t.pk AND c.part = t.part AND ($4::text IS NULL OR c.id > $4) AND ($5::text IS NULL OR c.id = $5)
       ORDER BY c.id LIMIT $6
     ) c ON true
-    WHERE t.part = $1 AND t.scope = $2 AND t.id = $3 ORDER BY c.id`,
+    WHERE t.part = $1 AND t.id = $3 AND t.scope IS NOT DISTINCT FROM $2::uuid ORDER BY c.id`,
   repeatable: true,
 };
 

@@ -33,7 +33,7 @@ interface Row {
 }
 
 const KEYS = 'json_to_recordset($1::json) AS i(n integer, part smallint, scope uuid, id text)';
-const OF_KEY = 't.part = i.part AND t.scope = i.scope AND t.id = i.id';
+const OF_KEY = 't.part = i.part AND t.id = i.id AND t.scope IS NOT DISTINCT FROM i.scope';
 
 /** One statement reads task and log, so that both are of the same moment. Each part is looked up by an index. */
 const TASKS: Sql = {
@@ -149,7 +149,7 @@ const RECORDS: Sql = {
         ) found
       ) p WHERE p.bytes <= $5 OR p.place = 1
     ) r ON true
-    WHERE t.part = $1 AND t.scope = $2 AND t.id = $3 ORDER BY r.seq`,
+    WHERE t.part = $1 AND t.id = $3 AND t.scope IS NOT DISTINCT FROM $2::uuid ORDER BY r.seq`,
   repeatable: true,
 };
 

@@ -37,7 +37,7 @@ interface LockedQueue {
 // The lock on the task comes first, as in an append. So no record comes while the queue is written.
 const LOCK_TASK: Sql = {
   name: 'share-task',
-  text: 'SELECT pk FROM parley.task WHERE part = $1 AND scope = $2 AND id = $3 FOR SHARE',
+  text: 'SELECT pk FROM parley.task WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid FOR SHARE',
 };
 const LOCK: Sql = {
   name: 'lock-queue',
@@ -75,7 +75,7 @@ const DELIVERED: Sql = {
   name: 'settle-delivered',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
     t AS MATERIALIZED (
-      SELECT pk, part, seq FROM parley.task WHERE part = $1 AND scope = $2 AND id = $3 FOR SHARE
+      SELECT pk, part, seq FROM parley.task WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid FOR SHARE
     )
     UPDATE parley.push_config c SET
       position = least(t.seq, greatest(c.position, $6::integer)), attempts = 0, last_status = $7::integer,
