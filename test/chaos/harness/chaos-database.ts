@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { redisScripts } from '../../../packages/parley/src/store/redis/redis-scripts.js';
 import { SmallDisk } from '../../storage-faults/small-disk.js';
 import { PostgresServer } from '../../support/servers/postgres-server.js';
 import { RedisServer } from '../../support/servers/redis-server.js';
@@ -99,17 +100,13 @@ async function isAnswering(url: string): Promise<boolean> {
   }
 }
 
-const SCRIPTS = new URL('../../../packages/parley/dist/store/redis/redis-scripts.js', import.meta.url).href;
 /** The server forces each write to the disk, and evicts nothing. */
 const REDIS_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
 /** A Redis that keeps its writes when it is killed. It is full when it has reached its limit of memory. */
 export async function redisDatabase(): Promise<ChaosDatabase> {
   const server = await RedisServer.start(...REDIS_SETTINGS);
-  const { redisScripts } = (await import(/* @vite-ignore */ SCRIPTS)) as {
-    redisScripts: () => Readonly<Record<'accept' | 'append' | 'claim', { readonly sha: string }>>;
-  };
-  const { accept, append, claim } = redisScripts();
+  const { accept, append, claim } = redisScripts().one;
   const configure = async (maxmemory: string) => {
     const client = new Redis(server.url, { lazyConnect: true });
     await client.config('SET', 'maxmemory', maxmemory);
