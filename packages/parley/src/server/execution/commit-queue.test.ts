@@ -140,4 +140,27 @@ describe('a commit queue', () => {
     expect(done).toEqual([]);
     expect(clock.pendingTimers).toBe(0);
   });
+
+  it('rejects a flush whose commit has written nothing', async () => {
+    const clock = new ManualClock();
+    const committer: Committer<string, readonly string[], void> = {
+      prepare: (items) => items,
+      send: async () => {},
+      sent: () => {
+        queue.refuse();
+        queue.close();
+      },
+      failed: () => {},
+    };
+    const queue: CommitQueue<string, readonly string[], void> = new CommitQueue(committer, clock, {
+      bufferEvents: 3,
+      bufferBytes: 10,
+      commitDelayMs: 2,
+    });
+    queue.push('a', 1, true);
+    const flushed = queue.flush();
+    flushed.catch(() => {});
+    await clock.settle();
+    await expect(flushed).rejects.toThrow('The queue is closed');
+  });
 });

@@ -42,6 +42,7 @@ export class CommitQueue<Item, Commit, Answer> {
   #sent = 0;
   #pushed = 0;
   #committed = 0;
+  #committedBefore = 0;
   #isSending = false;
   #isScheduled = false;
   #cancelDelay: (() => void) | undefined;
@@ -102,6 +103,11 @@ export class CommitQueue<Item, Commit, Answer> {
     this.#schedule();
   }
 
+  /** Takes back the answered commit, which has written nothing. Called for the answer, before the queue is closed. */
+  refuse(): void {
+    this.#committed = this.#committedBefore;
+  }
+
   /** Drops all items that are not committed. The answer of a commit under way is not looked at. */
   close(): void {
     this.#isClosed = true;
@@ -160,6 +166,7 @@ export class CommitQueue<Item, Commit, Answer> {
   }
 
   #answered(commit: Commit, answer: Answer): void {
+    this.#committedBefore = this.#committed;
     this.#committed = this.#sent;
     this.#sentBytes = 0;
     this.#committer.sent(commit, answer);

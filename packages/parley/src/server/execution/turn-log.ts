@@ -203,6 +203,7 @@ export class TurnLog implements Committer<LogRecord, TurnCommit, AppendOutcome> 
   }
 
   #refused(reason: string): void {
+    this.#queue?.refuse();
     const { turn, epoch } = this.#held ?? {};
     const fields = { taskId: this.#turn.taskId, turn, epoch, reason };
     this.#context.logger.warn('turn overtaken, its last events are refused', fields);
