@@ -159,7 +159,7 @@ const TOTAL: Sql = {
 const ALL_STATES = Array.from({ length: TASK_STATE_COUNT }, (_, number) => String(number));
 
 /** One page of the tasks of a scope. */
-export async function listTasks(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<TaskPage> {
+export async function pageOfTasks(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<TaskPage> {
   const scope = scopes.of(query.scope);
   const [total, page] = await Promise.all([
     totalOf(tables, scope, query),

@@ -58,7 +58,7 @@ import {
   releaseUnfinished,
   renewLeases,
 } from './held-turns.js';
-import { listTasks } from './list-tasks.js';
+import { pageOfTasks } from './list-tasks.js';
 import { recall, rememberLocked, rememberPlain, reserveLocked, reservePlain, unreserve } from './message-keys.js';
 import { migrate } from './migrate.js';
 import { noteBeat, readNodes } from './nodes.js';
@@ -295,7 +295,7 @@ export class PostgresStorage implements TaskStorage {
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     this.#open();
-    return listTasks(this.#tables, this.#scopes, query);
+    return pageOfTasks(this.#tables, this.#scopes, query);
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
