@@ -76,8 +76,10 @@ async function polled({ session, code, interval, ends, clock, issuer }: Polling)
   const { library, server, client, authentication, request } = session;
   for (let pause = interval; ; ) {
     // A server may ask for a longer pause than the lifetime of its code.
-    await paused(clock, Math.min(pause * 1000, Math.max(0, ends - clock.monotonic())), request.signal);
-    if (clock.monotonic() >= ends) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
+    const left = Math.max(0, ends - clock.monotonic());
+    await paused(clock, Math.min(pause * 1000, left), request.signal);
+    // A timer may fire a little early, so the time itself does not tell.
+    if (pause * 1000 >= left) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
     try {
       const response = await library.deviceCodeGrantRequest(server, client, authentication, code, request);
       return await library.processDeviceCodeResponse(server, client, response);
