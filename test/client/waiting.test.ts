@@ -100,4 +100,22 @@ describe('sending and waiting', () => {
     const client = await connect(stub.card({ capabilities: {} }));
     expect(await client.sendAndWait('hi', POLL)).toEqual({ task: task() });
   });
+
+  it('survives a connection that ends before the read of the task, as its stream does', async () => {
+    let isLost = false;
+    await using stub = await StubAgent.start(({ json, url }) => {
+      if (url.includes('agent-card')) return { body: stub.card() };
+      const method: string | undefined = json?.method;
+      if (method === 'SendStreamingMessage') {
+        const event = { jsonrpc: '2.0', id: json?.id, result: { task: task() } };
+        return { headers: { 'content-type': 'text/event-stream' }, body: `data: ${JSON.stringify(event)}\n\n` };
+      }
+      if (isLost) return { body: { jsonrpc: '2.0', id: json?.id, result: task() } };
+      isLost = true;
+      return (_, socket) => socket.destroy();
+    });
+    const client = await connect(stub.card({ capabilities: { streaming: true } }));
+    expect(await client.sendAndWait('hi', POLL)).toEqual({ task: task() });
+    expect(isLost).toBe(true);
+  });
 });

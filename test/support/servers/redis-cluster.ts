@@ -76,9 +76,20 @@ export class RedisCluster implements AsyncDisposable {
   /** Moves so many slots from one primary to another, with their keys, while clients go on. */
   async reshard(from: ClusterNode, to: ClusterNode, slots: number): Promise<void> {
     const place = `127.0.0.1:${to.server.port}`;
+    // The servers learn of a change from each other, one after the other. Until then no slot can be moved.
+    while (
+      !(await run('redis-cli', ['--cluster', 'check', place]).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     const what = ['--cluster-from', from.id, '--cluster-to', to.id, '--cluster-slots', String(slots)];
     await run('redis-cli', ['--cluster', 'reshard', place, ...what, '--cluster-yes', '--cluster-pipeline', '10'], {
       maxBuffer: 100_000_000,
+    }).catch((error: Error & { readonly stdout?: string }) => {
+      throw new Error(`No slots were moved: ${error.stdout?.slice(-2_000)}`, { cause: error });
     });
   }
 

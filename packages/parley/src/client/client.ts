@@ -34,7 +34,7 @@ import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
-import { isWaitOver, type WaitOptions, waitForTask } from './task-waiting.js';
+import { isWaitOver, readTask, type WaitOptions, waitForTask } from './task-waiting.js';
 
 /** Default of `ResumeOptions.attempts`. */
 const RESUME_ATTEMPTS = 10;
@@ -219,7 +219,7 @@ export class Client implements OperationMethods {
   }
 
   /** Uses a stream if the agent has streaming, because a stream survives a lost connection. */
-  async #firstAnswer(input: SendInput, options: CallOptions): Promise<SendMessageResponse> {
+  async #firstAnswer(input: SendInput, options: CallOptions & WaitOptions): Promise<SendMessageResponse> {
     if (!this.#hasStreams) return this.sendMessage(input, options);
     const stream = this.sendStreamingMessage(input, options);
     for await (const event of stream) if ('message' in event) return event;
@@ -227,7 +227,11 @@ export class Client implements OperationMethods {
     if (taskId === undefined)
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
     const historyLength = typeof input === 'string' ? undefined : input.configuration?.historyLength;
-    return { task: await this.getTask({ id: taskId, ...(historyLength !== undefined && { historyLength }) }, options) };
+    const request = { id: taskId, ...(historyLength !== undefined && { historyLength }) };
+    const task = () => this.getTask(request, options);
+    return {
+      task: await readTask({ id: taskId, options, task, signal: options.signal, runtime: this.#parts.runtime }),
+    };
   }
 
   /** Runs calls under one time limit. */

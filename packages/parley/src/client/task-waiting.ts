@@ -36,28 +36,36 @@ const FAILED_POLLS = 10;
 
 /** Waits for a task by its stream. If the stream ends early or there is none, polls the task with growing pauses. */
 export async function waitForTask(watch: TaskWatch): Promise<Task> {
-  const { until, pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = watch.options;
+  const { until } = watch.options;
   const isDone = (state: TaskState | undefined): boolean => state !== undefined && isWaitOver(state, until);
   await follow(watch, isDone);
+  for (let number = 1; ; number++) {
+    const task = await readTask(watch);
+    if (isDone(task.status.state)) return task;
+    await pause(watch.runtime.clock, pollMs(watch, number), watch.signal);
+  }
+}
+
+/** Reads the task. Goes on through transient failures such as a lost connection, with growing pauses. */
+export async function readTask(watch: Omit<TaskWatch, 'subscribe'>): Promise<Task> {
   const { id: taskId, runtime, signal } = watch;
   const pauses = new AttemptPauses(runtime);
-  let failed = 0;
-  for (let number = 1; ; number++) {
-    const pollMs = backoffMs(number, { firstMs, longestMs, factor: 1.5 }, runtime.random);
+  for (let failed = 1; ; failed++) {
     try {
       const task = await watch.task();
       pauses.answered(taskId);
-      if (isDone(task.status.state)) return task;
-      failed = 0;
+      return task;
     } catch (error) {
-      failed += 1;
       if (!isTransient(error) || failed > FAILED_POLLS) throw error;
-      const waitMs = waitAfter(error, pollMs, LONGEST_RETRY_AFTER_MS);
+      const waitMs = waitAfter(error, pollMs(watch, failed), LONGEST_RETRY_AFTER_MS);
       await pauses.wait({ taskId, attempt: failed, attempts: FAILED_POLLS, waitMs, error }, signal);
-      continue;
     }
-    await pause(runtime.clock, pollMs, signal);
   }
+}
+
+function pollMs({ options, runtime }: Omit<TaskWatch, 'subscribe'>, number: number): number {
+  const { pollMs: firstMs = 500, longestPollMs: longestMs = 10_000 } = options;
+  return backoffMs(number, { firstMs, longestMs, factor: 1.5 }, runtime.random);
 }
 
 /** Returns true if the wait is over at this state. */

@@ -60,6 +60,8 @@ export class RedisClients {
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 50,
       retryDelayOnTryAgain: 20,
+      // While a slot changes its server, two servers may send a command to each other until both know the new one.
+      retryDelayOnMoved: 20,
       slotsRefreshTimeout: this.settings.connectTimeoutMs,
       slotsRefreshInterval: 10_000,
       // Names stay names, so that certificates match them.
