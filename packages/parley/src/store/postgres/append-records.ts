@@ -5,11 +5,11 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { type AppendRequest, decideAppend } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
+import { stateNumber } from '../state-numbers.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 import { dropTurns, type LockedTask, lockTask, writeQueue } from './locked-task.js';
 import { indexForm, type StoredScope } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
-import { stateNumber } from './task-states.js';
 
 /** An append for the statement that appends. */
 export interface PreparedAppend {

@@ -3,11 +3,11 @@ import { isTerminal } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
+import { stateNumber } from '../state-numbers.js';
 import type { Acceptance, Scope } from '../task-storage.js';
 import { KEY_IS_FREE } from './message-keys.js';
 import { contextHash, fullText, indexForm, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
-import { stateNumber } from './task-states.js';
 
 /** A new task for the statement that creates tasks, with its first turn if it comes with a message. */
 export interface NewTask {

@@ -1,11 +1,12 @@
 import type { Task } from '../../model/task.js';
+import { TASK_STATES } from '../../model/task-state.js';
 import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
 import { PageBudget } from '../page-budget.js';
+import { stateNumber } from '../state-numbers.js';
 import type { ListCursor, StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
 import { readTasks } from './read-tasks.js';
 import { contextHash, indexForm, nameOf, type StoredScope, type StoredScopes, storedName } from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
-import { stateNumber, TASK_STATE_COUNT } from './task-states.js';
 
 /** A task of a page. Its large members come only if the task has ended and they are small. */
 interface ListedRow {
@@ -156,7 +157,7 @@ const TOTAL: Sql = {
   repeatable: true,
 };
 
-const ALL_STATES = Array.from({ length: TASK_STATE_COUNT }, (_, number) => String(number));
+const ALL_STATES = TASK_STATES.map((_, number) => String(number));
 
 /** One page of the tasks of a scope. */
 export async function pageOfTasks(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<TaskPage> {

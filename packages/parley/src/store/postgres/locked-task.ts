@@ -1,8 +1,8 @@
 import type { TaskHead } from '../rules/task-head.js';
+import { isEndState } from '../state-numbers.js';
 import type { TaskKey } from '../task-storage.js';
 import { indexForm, nameOf, type StoredScope, textOfName } from './stored-names.js';
 import type { SqlValue, Tables } from './tables.js';
-import { isEndState } from './task-states.js';
 
 /** A task that a transaction has locked. The fields are those of its rows. */
 export interface LockedTask extends TaskHead {

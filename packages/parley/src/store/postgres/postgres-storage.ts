@@ -6,6 +6,7 @@ import type { PushDeliveries } from '../push-deliveries.js';
 import type { RateCounters } from '../rate-counters.js';
 import { checkAppend } from '../rules/decide-append.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
+import { stateOfNumber } from '../state-numbers.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -73,7 +74,6 @@ import { StoredScopes } from './stored-names.js';
 import { foldCounts, sweepOnce } from './sweep.js';
 import { PostgresTables, type Sql } from './tables.js';
 import { TaskLanes } from './task-lanes.js';
-import { stateOfNumber } from './task-states.js';
 
 const UNIQUE_VIOLATION = '23505';
 const NOW: Sql = { name: 'now', text: 'SELECT parley.now_ms() AS now', repeatable: true };

@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { ShapedTask } from '../../task/shaped-task.js';
+import { stateOfNumber } from '../state-numbers.js';
 import type {
   CopiedKey,
   CopiedPushConfig,
@@ -11,7 +12,6 @@ import type {
 import { readTasks } from './read-tasks.js';
 import { nameOf, type StoredScopes, storedName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
-import { stateOfNumber } from './task-states.js';
 
 interface TaskColumns {
   readonly pk: number;

@@ -4,11 +4,11 @@ import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
+import { stateOfNumber } from '../state-numbers.js';
 import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
 import { keyFields } from './locked-task.js';
 import { nameOf, type StoredScopes } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
-import { stateOfNumber } from './task-states.js';
 
 /** A row of a task with `record: false`, or one of its records with `record: true`. */
 interface Row {

@@ -1,7 +1,7 @@
+import { stateNumber } from '../state-numbers.js';
 import type { CopiedKey, CopiedTask } from '../task-transfer.js';
 import { contextHash, fullText, indexForm, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql } from './tables.js';
-import { stateNumber } from './task-states.js';
 
 /**
  * Writes tasks with all that hangs on them. Leaves out a task whose id is taken in its scope. Answers the number of

@@ -5,10 +5,11 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { type AppendDecision, type AppendedHead, checkAppend, decideAppend } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
+import { stateNumber } from '../state-numbers.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import type { TaskPlace } from './redis-keys.js';
-import { headOf, type KnownHead, type RedisHead, recordText, stateNumber, statusText } from './task-texts.js';
+import { headOf, type KnownHead, type RedisHead, recordText, statusText } from './task-texts.js';
 
 type AppendAnswer = readonly [1, waiting: number, isDue: 0 | 1] | readonly [0, now: string, head: KnownHead];
 

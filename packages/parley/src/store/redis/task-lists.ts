@@ -2,10 +2,11 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { PageBudget } from '../page-budget.js';
 import { PARTITIONS } from '../partition.js';
 import { isRunning } from '../rules/task-head.js';
+import { stateNumber } from '../state-numbers.js';
 import type { ListCursor, StoredTask, TaskKey, TaskPage, TaskQuery } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { type ScopePlace, taskKeyOf } from './redis-keys.js';
-import { headOf, stateNumber, storedOf, type TaskContent } from './task-texts.js';
+import { headOf, storedOf, type TaskContent } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
 
 type ListedTask = readonly [id: string, time: string, isWhole: 0 | 1, content: TaskContent];

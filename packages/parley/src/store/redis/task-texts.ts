@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task, TaskStatus } from '../../model/task.js';
-import { isTerminal, TASK_STATES, type TaskState } from '../../model/task-state.js';
+import { isTerminal, type TaskState } from '../../model/task-state.js';
 import { LogRecord } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { isRunning, type TaskHead } from '../rules/task-head.js';
+import { stateNumber, stateOfNumber } from '../state-numbers.js';
 import type { StoredTask, TaskKey } from '../task-storage.js';
 
 /**
@@ -61,7 +62,7 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
     turns: number('turns'),
     began: number('began'),
     holder: held === 0 ? undefined : { turn: held, node: node ?? '', leaseEnd: number('lease') },
-    state: TASK_STATES[number('state')] ?? 'TASK_STATE_UNSPECIFIED',
+    state: stateOfNumber(number('state')),
     createdAt: number('made'),
     endedAt,
     hasEnded: endedAt > 0,
@@ -138,11 +139,6 @@ export function recordOf(seq: number, element: string): LogRecord {
     ...(history !== '' && { history: JSON.parse(history) as readonly Message[] }),
     ...(metadata !== undefined && { metadata: JSON.parse(metadata) as JsonObject }),
   });
-}
-
-/** The protobuf number of a state. */
-export function stateNumber(state: TaskState): number {
-  return TASK_STATES.indexOf(state);
 }
 
 /** A new task, as `insert` of the scripts wants it. An empty text stands for what is absent. */

@@ -1,10 +1,10 @@
 import { type AppendedHead, decideAppend } from '../rules/decide-append.js';
 import { waitingIn } from '../rules/task-head.js';
+import { isEndState } from '../state-numbers.js';
 import { markDue } from './delivery-queues.js';
 import { putSnapshot } from './insert-task.js';
 import { AFTER_SEQ, RECORD_KEY } from './record-keys.js';
 import { trimFinishedLogs, trimLog } from './retention.js';
-import { isEndState } from './state-numbers.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, settleReady } from './task-turns.js';
 import { type AppendResult, type AppendWrite, RECORD_FIELDS } from './write-requests.js';

@@ -1,6 +1,6 @@
 import type { Holder } from '../rules/task-head.js';
+import { isEndState } from '../state-numbers.js';
 import { RECORD_KEY } from './record-keys.js';
-import { isEndState } from './state-numbers.js';
 import type { HeadRow } from './task-heads.js';
 import type { NewTaskFields, ScopeFields } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';

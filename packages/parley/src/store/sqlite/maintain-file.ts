@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import type { TaskState } from '../../model/task-state.js';
+import { stateOfNumber } from '../state-numbers.js';
 import { cannotOpen, lockFile, openForReading, openForWriting } from './open-file.js';
 import { SCHEMA_VERSION } from './schema.js';
-import { stateOfNumber } from './state-numbers.js';
 
 /** The content of a database file. */
 export interface SqliteStatus {

@@ -1,5 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { ShapedTask } from '../../task/shaped-task.js';
+import { stateOfNumber } from '../state-numbers.js';
 import type {
   CopiedKey,
   CopiedPushConfig,
@@ -11,7 +12,6 @@ import type {
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
 import { OF_TASK, SEQ_OF_KEY } from './record-keys.js';
-import { stateOfNumber } from './state-numbers.js';
 import { TASK_COLUMNS, type TaskRow } from './task-texts.js';
 
 /** The columns of a task that its readers do not need. */

@@ -1,10 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { PageBudget } from '../page-budget.js';
+import { stateNumber } from '../state-numbers.js';
 import type { ListCursor, TaskQuery } from '../task-storage.js';
 import { isDamage } from './file-fault.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
-import { stateNumber } from './state-numbers.js';
 import { type RowPage, TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
 import type { ScopeFields } from './write-requests.js';
 

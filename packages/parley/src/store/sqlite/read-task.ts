@@ -3,10 +3,10 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { TaskBuilder } from '../../task/task-builder.js';
+import { stateOfNumber } from '../state-numbers.js';
 import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
-import { stateOfNumber } from './state-numbers.js';
 import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, taskOf } from './task-texts.js';
 
 interface RecordRow {

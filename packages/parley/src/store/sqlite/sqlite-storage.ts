@@ -8,6 +8,7 @@ import { NodeList } from '../node-list.js';
 import type { PushDeliveries } from '../push-deliveries.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
+import { stateOfNumber } from '../state-numbers.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -47,7 +48,6 @@ import { GroupCommit } from './group-commit.js';
 import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from './read-keys-and-configs.js';
 import { readProgress, readRecords, readTask } from './read-task.js';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
-import { stateOfNumber } from './state-numbers.js';
 import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, queueFields, scopeFields } from './to-write-requests.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';

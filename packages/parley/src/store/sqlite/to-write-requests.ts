@@ -5,8 +5,8 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { statusTime } from '../../task/status-time.js';
 import type { DeliveryKey } from '../push-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
+import { stateNumber } from '../state-numbers.js';
 import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
-import { stateNumber } from './state-numbers.js';
 import { textOf } from './task-texts.js';
 import type {
   AcceptWrite,

@@ -1,8 +1,8 @@
+import { stateNumber } from '../state-numbers.js';
 import type { CopiedKey, CopiedTask } from '../task-transfer.js';
 import { KEY_BYTES } from './counters.js';
 import { joinContext } from './insert-task.js';
 import { RECORD_KEY } from './record-keys.js';
-import { stateNumber } from './state-numbers.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Writes a task, unless its scope has one of this id. True if it was written. */

@@ -1,10 +1,7 @@
-import { isTerminal, TASK_STATES, type TaskState } from '../../model/task-state.js';
+import { isTerminal, TASK_STATES, type TaskState } from '../model/task-state.js';
 
 const NUMBERS = new Map(TASK_STATES.map((state, number) => [state, number]));
 const ENDED = TASK_STATES.map(isTerminal);
-
-/** Count of the states. */
-export const TASK_STATE_COUNT = TASK_STATES.length;
 
 /** The protocol's number of a state. */
 export function stateNumber(state: TaskState): number {
