@@ -36,7 +36,7 @@ ENV A2A_ALLOW_ANONYMOUS=false
 # The user `node`, as a number: then Kubernetes can tell that it is not root.
 USER 1000
 VOLUME /app/data
-EXPOSE 8080
+EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

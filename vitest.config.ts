@@ -22,6 +22,7 @@ export default defineConfig({
       'test/hosts/**',
       'test/cache/**',
       'test/client-peers/**',
+      'test/traversal/**',
       'test/manifests/**',
       'test/balancers/**',
       'test/postgres/**',

@@ -21,8 +21,10 @@ export class ExampleServer {
   #child;
   #sent = new Set();
 
-  constructor() {
-    this.#child = spawn(ownNode, [join(root, 'examples/agents/dist/main.js')], { cwd: root, stdio: 'inherit' });
+  /** `file`: the program in the folder of the compiled agents. */
+  constructor(file = 'main.js', args = []) {
+    const program = join(root, 'examples/agents/dist', file);
+    this.#child = spawn(ownNode, [program, ...args], { cwd: root, stdio: 'inherit' });
     this.ended = new Promise((resolve, reject) => {
       this.#child.once('error', reject);
       this.#child.once('exit', (code, signal) => {

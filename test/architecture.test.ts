@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ERROR_NUMBERS } from '../packages/parley/src/bindings/http/error-numbers.js';
-import { ERROR_STATUS } from '../packages/parley/src/bindings/http-json/errors.js';
+import { ERROR_NUMBERS, ERROR_STATUS } from '../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_CODES } from '../packages/parley/src/errors/a2a-error.js';
 import {
   lengthViolations,

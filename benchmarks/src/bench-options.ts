@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { PROBE_NAMES, type ProbeName } from './probes.js';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
+import { WIRE_NAMES, type WireName } from './wires/wire-rows.js';
 import { WORKLOAD_NAMES, WORKLOADS, type WorkloadName } from './workloads.js';
 
 /** Options of the command line. */
@@ -8,6 +9,8 @@ export interface BenchOptions {
   readonly workloads: readonly WorkloadName[];
   readonly probes: readonly ProbeName[];
   readonly subjects: readonly SubjectName[];
+  /** The rows of the bindings. */
+  readonly wires: readonly WireName[];
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: { readonly min: number; readonly max: number };
@@ -33,6 +36,7 @@ export const USAGE = `npm run bench -- [options]
                    workloads ${WORKLOAD_NAMES.join(', ')};
                    probes ${PROBE_NAMES.join(', ')};
                    servers ${SUBJECT_NAMES.join(', ')};
+                   bindings (wires: all of them) ${WIRE_NAMES.join(', ')};
                    ${OPTIONAL.join(', ')} are measured only when they are named
   --strict         a missed target is a failure
   --profile DIR    one round with every server under --cpu-prof; a folder in DIR for each row
@@ -80,18 +84,20 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
   };
 }
 
-function readOnly(only: string | undefined): Pick<BenchOptions, 'workloads' | 'probes' | 'subjects'> {
+function readOnly(only: string | undefined): Pick<BenchOptions, 'workloads' | 'probes' | 'subjects' | 'wires'> {
   const names = only?.split(',').map((name) => name.trim()) ?? [];
-  const known: readonly string[] = [...WORKLOAD_NAMES, ...PROBE_NAMES, ...SUBJECT_NAMES];
+  const known: readonly string[] = [...WORKLOAD_NAMES, ...PROBE_NAMES, ...SUBJECT_NAMES, 'wires', ...WIRE_NAMES];
   const strange = names.find((name) => !known.includes(name));
   if (strange !== undefined) throw new TypeError(`--only: ${strange} is none of ${known.join(', ')}`);
   const workloads = WORKLOAD_NAMES.filter((name) => names.includes(name));
   const subjects = SUBJECT_NAMES.filter((name) => names.includes(name));
   const probes = PROBE_NAMES.filter((name) => names.includes(name));
-  const all = workloads.length + probes.length === 0;
+  const wires = WIRE_NAMES.filter((name) => names.includes(name) || names.includes('wires'));
+  const all = workloads.length + probes.length + wires.length === 0;
   return {
     workloads: all ? WORKLOAD_NAMES.filter((name) => !WORKLOADS[name].optional) : workloads,
     probes: all ? PROBE_NAMES : probes,
+    wires: all ? WIRE_NAMES : wires,
     subjects: subjects.length > 0 ? subjects : SUBJECT_NAMES,
   };
 }

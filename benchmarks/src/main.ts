@@ -13,6 +13,9 @@ import type { Measurement } from './run/measure.js';
 import { type ProbesOptions, runProbes } from './run/run-probes.js';
 import { type RoundsOptions, runRounds } from './run/run-rounds.js';
 import { SUBJECTS, type SubjectName } from './subjects.js';
+import { runWires, type WiresOptions } from './wires/run-wires.js';
+import { WIRE_WORKS, WIRES } from './wires/wire-rows.js';
+import { summarizeWires, wireTable } from './wires/wire-table.js';
 import { WORKLOADS } from './workloads.js';
 
 /** If a server without a disk is less busy than this, the generator or other load has held it back. */
@@ -39,15 +42,27 @@ async function bench(args: readonly string[]): Promise<number> {
   if (cores !== undefined) stayOn(cores.load);
   const rounds = await runRounds({ ...options, subjects, cores, commands, done: progress(options) });
   const probed = await runProbes({ ...options, cores, done: probeProgress(options) });
+  const wired = await runWires({
+    ...{ wires: options.wires, works: WIRE_WORKS, rounds: options.rounds, seconds: options.seconds },
+    ...{ warmUpSeconds: options.warmUpSeconds.max, calls: options.connections, cores, profile: options.profile },
+    done: wireProgress(options),
+  });
   const took = Math.round((performance.now() - began) / 1000);
   const rows = summarize(rounds);
   const probes = summarizeProbes(probed);
+  const wires = summarizeWires(wired);
   const { cpu, cores: coreCount, memoryGb, system, versions } = machine;
   const pinning = cores ? `pinned: server on core ${cores.subject}, load on core ${cores.load}` : 'NOT pinned to cores';
   if (rows.length > 0) print(`\n${table(rows)}\n`);
   for (const name of new Set(rows.map(({ workload }) => workload))) print(`${name}: ${WORKLOADS[name].title}`);
   if (probes.length > 0) print(`\n${probeTable(probes)}\n`);
   for (const name of new Set(probes.map(({ probe }) => probe))) print(`${name}: ${PROBES[name].title}`);
+  if (wires.length > 0) {
+    print(`\n${wireTable(wires)}\n`);
+    print(
+      'call: SendMessage answered by a Message; stream: 50 chunks. Servers are called without a client of A2A, and clients call parley. A ratio compares answers per CPU second of the side that the row names, slice by slice',
+    );
+  }
   print(
     `JSON-RPC where nothing else is said, ${options.connections} connections; ${options.rounds} rounds of ${options.seconds} s after up to ${options.warmUpSeconds.max} s of warm-up, a fresh process each; ${took} s in all`,
   );
@@ -67,17 +82,23 @@ async function bench(args: readonly string[]): Promise<number> {
   const wrong = rows.filter(({ faults }) => faults > 0);
   for (const row of wrong)
     print(`${row.workload} of ${row.subject}: ${row.faults} faults, such as\n${row.examples[0]}`);
+  const failedWires = wires.filter(({ faults }) => faults.length > 0);
+  for (const { work, wire, faults } of failedWires) print(`${work} of ${wire}: ${faults[0]}`);
   if (options.json !== undefined) {
     await writeFile(
       options.json,
-      `${JSON.stringify({ options, cores, machine, rows, probes, rounds, probed }, undefined, 1)}\n`,
+      `${JSON.stringify({ options, cores, machine, rows, probes, wires, rounds, probed, wired }, undefined, 1)}\n`,
     );
   }
   const failed = probes.filter(({ faults }) => faults.length > 0);
   for (const { probe, subject, faults } of failed) print(`${probe} of ${subject}: ${faults[0]}`);
-  const verdicts = [...rows.flatMap(({ targets }) => targets), ...probes.flatMap(({ target }) => target ?? [])];
+  const verdicts = [
+    ...rows.flatMap(({ targets }) => targets),
+    ...wires.flatMap(({ targets }) => targets),
+    ...probes.flatMap(({ target }) => target ?? []),
+  ];
   const missed = verdicts.some(({ reached }) => !reached);
-  return wrong.length + failed.length > 0 || (options.strict && missed) ? 1 : 0;
+  return wrong.length + failed.length + failedWires.length > 0 || (options.strict && missed) ? 1 : 0;
 }
 
 /** The commands of the chosen servers in other languages, without those that this machine cannot run. */
@@ -110,6 +131,15 @@ function probeProgress({ rounds }: { readonly rounds: number }): NonNullable<Pro
   return ({ probe, subject, value, detail, fault }, round) => {
     const found = fault === undefined ? `${value.toPrecision(4)} ${PROBES[probe].unit} (${detail})` : 'FAULT';
     print(`round ${round + 1}/${rounds}  ${probe.padEnd(11)}  ${SUBJECTS[subject].title.padEnd(33)}  ${found}`);
+  };
+}
+
+function wireProgress({ rounds }: { readonly rounds: number }): NonNullable<WiresOptions['done']> {
+  return ({ work, wire, answers, seconds, faults }, round) => {
+    const wrong = faults.length > 0 ? `, ${faults.length} FAULTS` : '';
+    print(
+      `round ${round + 1}/${rounds}  ${work.padEnd(11)}  ${WIRES[wire].title.padEnd(33)}  ${Math.round(answers / seconds)} answers/s${wrong}`,
+    );
   };
 }
 

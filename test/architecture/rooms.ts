@@ -28,6 +28,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   redis: { rooms: [] },
   openapi: { rooms: ['model'] },
   codec: { rooms: ['model', 'errors', 'operations', 'task', 'openapi'] },
+  'codec/protobuf': { rooms: ['model', 'errors', 'operations', 'task'], modules: ['@bufbuild/protobuf'] },
   store: { rooms: [...VALUES, 'secrets', 'task'] },
   'store/sqlite': {
     rooms: [...VALUES, 'task'],
@@ -88,6 +89,39 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
     modules: ['eventsource-parser'],
   },
+  'bindings/direct': {
+    rooms: [...VALUES, 'operations', 'task', 'codec/wire-codec', 'auth/client-certificate', 'auth/user'],
+  },
+  'bindings/in-process': {
+    rooms: [...VALUES, 'operations', 'task', 'auth/challenge', 'auth/user', 'client/client-transport'],
+  },
+  'bindings/grpc': {
+    rooms: [
+      ...VALUES,
+      'operations',
+      'task',
+      'net',
+      'codec/protobuf',
+      'codec/wire-codec',
+      'auth/challenge',
+      'auth/client-certificate',
+      'client/client-transport',
+    ],
+    modules: ['@bufbuild/protobuf', '@grpc/grpc-js'],
+  },
+  'bindings/capnweb': {
+    rooms: [
+      ...VALUES,
+      'operations',
+      'task',
+      'codec',
+      'auth/client-certificate',
+      'auth/in-band-credential',
+      'auth/user',
+      'client',
+    ],
+    modules: ['capnweb'],
+  },
   app: {
     rooms: [
       ...VALUES,
@@ -136,7 +170,20 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:stream',
       'node:tls',
       'undici',
+      'ws',
     ],
+  },
+  'adapters/grpc': {
+    rooms: [
+      ...VALUES,
+      'operations',
+      'codec/protobuf',
+      'auth/client-certificate',
+      'agent-card/offered-extensions',
+      'bindings',
+      'app',
+    ],
+    modules: ['@bufbuild/protobuf', 'node:http2', 'node:net', 'node:tls', 'node:zlib'],
   },
   'adapters/express': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['express'] },
   'adapters/fastify': { rooms: [...VALUES, 'bindings/http', 'app'], modules: ['node:stream', 'fastify'] },
@@ -175,7 +222,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
 
 /** Folders whose siblings must not import each other, except for the named ones. */
 const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
-  bindings: ['http'],
+  bindings: ['http', 'direct'],
   // All storages decide by these rules.
   store: ['rules'],
   cache: [],

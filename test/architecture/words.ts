@@ -32,7 +32,7 @@ export const WORDS: readonly WordRule[] = [
   {
     name: 'the HTTP status of an A2A error',
     words: /\b[A-Z]+(?:_[A-Z]+)+['"]?\s*:\s*(?:[[{][^\]}\n]*)?\b[45]\d\d\b/,
-    rooms: ['bindings/http-json/'],
+    rooms: ['bindings/http/error-numbers.ts'],
   },
   { name: 'the media type of streams', words: /text\/event-stream/, rooms: ['bindings/http/'] },
   {

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WIRE_NAMES } from '../../benchmarks/src/wires/wire-rows.js';
 
 const MAIN = fileURLToPath(new URL('../../benchmarks/dist/main.js', import.meta.url));
 const run = promisify(execFile);
 
 interface Report {
   readonly rows: readonly { workload: string; subject: string; rate: number; faults: number; examples: string[] }[];
+  readonly wires: readonly { work: string; wire: string; rate: number; faults: readonly string[] }[];
   readonly probes: readonly { probe: string; subject: string; value: number; faults: string[] }[];
 }
 
@@ -74,6 +76,21 @@ describe('npm run bench', () => {
     }
     expect(output).toMatch(/[✔✘] [\d.]+ \(≤ 1\.2\)/);
     expect(output).toMatch(/[✔✘] [\d.]+ \(≥ 0\.6 × ceiling\)/);
+  });
+
+  it('measures every binding, by servers and clients, against bare servers and the peer', {
+    timeout: 240_000,
+  }, async () => {
+    const { output, report } = await bench('--only', 'wires', '--seconds', '0.3');
+    expect(report.wires.map(({ work, wire }) => `${work} ${wire}`)).toEqual(
+      ['call', 'stream'].flatMap((work) => WIRE_NAMES.map((wire) => `${work} ${wire}`)),
+    );
+    for (const { rate, faults } of report.wires) {
+      expect(faults).toEqual([]);
+      expect(rate).toBeGreaterThan(0);
+    }
+    expect(output).toMatch(/[✔✘] [\d.]+ × @grpc\/grpc-js, fixed answers \(≥ 0\.6\)/);
+    expect(output).toMatch(/[✔✘] [\d.]+ × our client, JSON-RPC \(≥ 5\)/);
   });
 
   it('leaves CPU profiles, and counts a missed target as a failure, when it is asked to', {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { idsIn, reportYaml } from './compliance/report.js';
+import { idsIn, reportYaml, transportsIn } from './compliance/report.js';
 import { REQUIREMENTS } from './compliance/requirements.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,12 +45,21 @@ describe('the compliance report', () => {
     );
   });
 
+  it('covers every transport of the specification, and is satisfied in all three tiers', () => {
+    expect(report).toContain('transports_covered: ["HTTP+JSON", "JSON-RPC", "gRPC"]');
+    expect(report.match(/satisfied: true/g)).toHaveLength(3);
+    expect(report).toContain('tier_claimed: 3');
+    const title = (name: string) => `TX_004: calls every operation over ${name}, with the same results`;
+    const tests = ['JSON-RPC', 'gRPC'].map((name) => ({ title: title(name), file: 'x', passed: name === 'gRPC' }));
+    expect(transportsIn(tests)).toEqual(['gRPC']);
+  });
+
   it('passes nothing that no test shows, and nothing whose test fails', () => {
     const of = (passed: boolean) =>
       reportYaml({ tests: [{ title: 'SEND_001: sends', file: 'x', passed }], version: '1', date: 'd', agents: ['a'] });
-    expect(of(true)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){3} {4}status: pass/);
-    expect(of(false)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){3} {4}status: fail/);
-    expect(of(true)).toMatch(/A2ACLI_SEND_002:\n(?: {4}.*\n){3} {4}status: not_measured/);
+    expect(of(true)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){4} {4}status: pass/);
+    expect(of(false)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){4} {4}status: fail/);
+    expect(of(true)).toMatch(/A2ACLI_SEND_002:\n(?: {4}.*\n){4} {4}status: not_measured/);
     expect(of(true)).toMatch(/tier_claimed: 0/);
   });
 });

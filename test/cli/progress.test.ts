@@ -83,13 +83,4 @@ describe('the cause is said in words', () => {
       await agent.close();
     }
   });
-
-  it('a card that offers gRPC only names what is missing', async () => {
-    const card = (url: string) => ({
-      supportedInterfaces: [{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }],
-    });
-    await using agent = await RecordingAgent.start({ card });
-    const { stderr } = await parley(['send', 'x', '-a', agent.url]);
-    expect(stderr).toMatch(/gRPC only.*JSONRPC or HTTP\+JSON/);
-  });
 });

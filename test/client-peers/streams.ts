@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, connect, type TaskStream } from 'parley-a2a/client';
+import { grpcTransport } from 'parley-a2a/grpc';
 import { describe, expect, it } from 'vitest';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { following, started, taskOf, textOf } from './said.js';
@@ -39,7 +40,8 @@ export function testStreams(stage: Stage): void {
     it('that is cut goes on, and nothing of its content is lost', async () => {
       const { client } = stage;
       const gate = randomUUID();
-      await using proxy = await CuttingProxy.open(Number(new URL(stage.url).port), { at: 'chunk 3 ', times: 2 });
+      const port = Number(/127\.0\.0\.1:(\d+)/.exec(client.agentInterface.url)?.[1]);
+      await using proxy = await CuttingProxy.open(port, { at: 'chunk 3 ', times: 2 });
       const stream = (await through(proxy, stage)).sendStreamingMessage(`chunks ${gate} ${COUNT}`);
       const events = await seen(stream, gate, client);
       if (!hasFault(stage, 'stores watched chunks twice')) expect(contentOf(events)).toBe(WHOLE);
@@ -138,11 +140,13 @@ function taskIdOf(event: Event): string | undefined {
 }
 
 /** The same agent behind a proxy that its card knows nothing of. */
-function through(proxy: CuttingProxy, { client, url }: Stage): Promise<Client> {
+function through(proxy: CuttingProxy, { client }: Stage): Promise<Client> {
+  const { protocolBinding: binding, url } = client.agentInterface;
+  const place = /127\.0\.0\.1:\d+/.exec(url)?.[0] ?? '';
   const supportedInterfaces = client.card.supportedInterfaces.map((one) => ({
     ...one,
-    url: one.url.replace(url, proxy.url),
+    url: one.url.replace(place, new URL(proxy.url).host),
   }));
-  const binding = client.agentInterface.protocolBinding;
-  return connect({ ...client.card, supportedInterfaces }, { binding, resume: { firstMs: 5 } });
+  const resume = { firstMs: 5 };
+  return connect({ ...client.card, supportedInterfaces }, { binding, bindings: [grpcTransport()], resume });
 }

@@ -1,4 +1,5 @@
 import { connect } from 'parley-a2a/client';
+import { grpcTransport } from 'parley-a2a/grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HostProcess } from '../hosts/host-process.js';
 import { testCalls } from './calls.js';
@@ -22,8 +23,7 @@ export function testPeer(name: PeerName): void {
     describe.each(BINDINGS)('over %s', (binding) => {
       const stage = { peer, binding } as { -readonly [Name in keyof Stage]: Stage[Name] };
       beforeAll(async () => {
-        stage.url = host.url;
-        stage.client = await connect(host.url, { binding });
+        stage.client = await connect(host.url, { binding, bindings: [grpcTransport()] });
       });
 
       it('is found by its base url', () => {

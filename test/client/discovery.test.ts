@@ -360,7 +360,7 @@ describe('of several interfaces', () => {
   it('none is used that the caller did not pin', async () => {
     await using stub = await agent();
     const card = stub.card({ supportedInterfaces: interfaces(stub.url) });
-    for (const wish of [{ version: '2.0' }, { binding: 'GRPC' }, { binding: 'JSONRPC', version: '0.3' }]) {
+    for (const wish of [{ version: '2.0' }, { binding: 'WEBSOCKET' }, { binding: 'JSONRPC', version: '0.3' }]) {
       await expect(connect(card, wish)).rejects.toMatchObject({
         code: 'version' in wish ? 'VERSION_NOT_SUPPORTED' : 'UNSUPPORTED_OPERATION',
         message: expect.stringContaining('its card has GRPC 1.0, HTTP+JSON 1.0, JSONRPC 1.0'),
@@ -368,13 +368,19 @@ describe('of several interfaces', () => {
     }
   });
 
-  it('a card with gRPC alone is refused with the name of what is missing', async () => {
+  it('gRPC that the caller cannot speak is refused with the way to get it', async () => {
     const grpc = { url: '127.0.0.1:443', protocolBinding: 'GRPC', protocolVersion: '1.0' };
     await using stub = await agent();
+    const get =
+      'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
     await expect(connect(stub.card({ supportedInterfaces: [grpc] }))).rejects.toMatchObject({
       code: 'UNSUPPORTED_OPERATION',
-      message:
-        'Stub offers gRPC only, which this client does not speak: its card lists no JSONRPC or HTTP+JSON interface',
+      message: `Stub offers gRPC only, which needs packages. ${get}`,
+    });
+    const both = stub.card({ supportedInterfaces: [...stub.card().supportedInterfaces, grpc] });
+    await expect(connect(both, { binding: 'GRPC' })).rejects.toMatchObject({
+      code: 'UNSUPPORTED_OPERATION',
+      message: `Stub offers gRPC, which needs packages. ${get}`,
     });
   });
 

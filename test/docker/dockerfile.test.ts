@@ -56,7 +56,8 @@ describe('the image', { timeout: 120_000 }, () => {
       .map((entry) => join(entry.parentPath, entry.name));
     const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
     process.stdout.write(`image: ${Math.round(bytes / 1e5) / 10} MB in ${files.length} files on top of its base\n`);
-    expect(bytes).toBeLessThan(25_000_000);
+    // A third of it are the packages of gRPC and Cap'n Web.
+    expect(bytes).toBeLessThan(32_000_000);
     const unwanted =
       /node_modules\/(?:typescript|vitest|express|fastify)\/|(?:packages|examples)\/\w+\/src|tsbuildinfo/;
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);

@@ -14,10 +14,13 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const bin = (name: string) => `${folder}node_modules/.bin/${name}`;
 const script = (name: string) => `${folder}clients/${name}.mjs`;
 
+/** The program imports the calls of the test by their path, and with them the library. */
+const READ_CODE = `--allow-read=${fileURLToPath(new URL('../../', import.meta.url))}`;
+
 /** The command that runs the client on each runtime. It prints the result. */
 const RUNTIMES: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
   node: [process.execPath, script('program')],
-  deno: [bin('deno'), 'run', '--allow-net=127.0.0.1', '--allow-env', '--no-prompt', script('program')],
+  deno: [bin('deno'), 'run', '--allow-net=127.0.0.1', '--allow-env', READ_CODE, '--no-prompt', script('program')],
   bun: [bin('bun'), script('program')],
   workerd: [process.execPath, script('workerd')],
   ...(process.env.CHROMIUM !== undefined && { chromium: [process.execPath, script('chromium')] as const }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FILES, GrpcTester } from '../grpc/grpc-world.js';
 import { ExampleServer } from './example-server.js';
 import { type Answer, type Body, Wire } from './wire.js';
 
@@ -21,7 +22,7 @@ describe('the forms of a card (acceptance of the example agents)', () => {
     for (const version of [undefined, '0.3', '1.0', '9.9']) {
       const { body, headers } = await card(mount, version);
       expect(Object.keys(body)).not.toContain('protocolVersion');
-      expect(body.supportedInterfaces).toHaveLength(2);
+      expect(body.supportedInterfaces).toHaveLength(mount === '/tck' ? 5 : 4);
       expect(headers.get('vary') ?? '').not.toMatch(/a2a-version/i);
     }
     expect((await card(mount, undefined, OLD_CARD)).status).toBe(404);
@@ -81,8 +82,12 @@ interface Claim {
   readonly version: string;
 }
 
-/** Every interface that a card in any of its forms names. */
+/** Every interface that a card in any of its forms names. `capnweb.test.ts` calls those of Cap'n Web. */
 function claimsOf(body: Body): readonly Claim[] {
+  return allClaimsOf(body).filter(({ binding }) => !/capnweb/i.test(binding));
+}
+
+function allClaimsOf(body: Body): readonly Claim[] {
   const current = (body.supportedInterfaces ?? []) as readonly Body[];
   const old = (body.additionalInterfaces ?? []) as readonly Body[];
   return [
@@ -113,7 +118,37 @@ const NAMES = {
   card: ['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard', 'extendedAgentCard'],
 } as const;
 
-async function use({ url, binding, version }: Claim, what: keyof typeof NAMES): Promise<Answer> {
+/** The same over gRPC, where 0.3 has other names. */
+const GRPC_CALLS: Readonly<Record<keyof typeof NAMES, { readonly name: string; readonly old: string }>> = {
+  send: { name: 'SendMessage', old: 'SendMessage' },
+  stream: { name: 'SendStreamingMessage', old: 'SendStreamingMessage' },
+  list: { name: 'ListTaskPushNotificationConfigs', old: 'ListTaskPushNotificationConfig' },
+  card: { name: 'GetExtendedAgentCard', old: 'GetAgentCard' },
+};
+
+async function useGrpc({ url, version }: Claim, what: keyof typeof NAMES): Promise<Answer> {
+  const isOld = version !== '1.0';
+  const tester = new GrpcTester(url.replace('http://', ''), { file: isOld ? FILES.legacy : FILES.current });
+  const { name, old } = GRPC_CALLS[what];
+  const message = { messageId: 'm', role: 'ROLE_USER', [isOld ? 'content' : 'parts']: [{ text: 'hello' }] };
+  const ids = isOld ? { parent: 'tasks/nobody' } : { taskId: 'nobody' };
+  const request = what === 'list' ? ids : what === 'card' ? {} : { message };
+  const method = isOld ? old : name;
+  try {
+    if (what === 'stream') await tester.events(method, request);
+    else await tester.call(method, request);
+    const type = what === 'stream' ? 'text/event-stream' : 'application/grpc';
+    return { status: 200, headers: new Headers({ 'content-type': type }), body: {}, text: '' };
+  } catch (error) {
+    const { details } = error as { readonly details: readonly { readonly value: Body }[] };
+    const told = { code: 0, details: details.map(({ value }) => value) };
+    return { status: 200, headers: new Headers(), body: { error: told } as unknown as Body, text: '' };
+  }
+}
+
+async function use(claim: Claim, what: keyof typeof NAMES): Promise<Answer> {
+  const { url, binding, version } = claim;
+  if (binding === 'GRPC') return useGrpc(claim, what);
   const isOld = version !== '1.0';
   const path = url.slice(server.url.length);
   const [method, oldMethod, route] = NAMES[what];

@@ -80,7 +80,14 @@ describe.concurrent('the server process of the example agents', () => {
   it('tells the public address in its cards when it has one', async () => {
     await using server = await ExampleServer.start({ env: { A2A_PUBLIC_URL: 'https://agents.example.com/a2a/' } });
     const { body } = await new Wire(server.url).send('/spec/.well-known/agent-card.json');
-    expect(body).toMatchObject({ supportedInterfaces: [{ url: 'https://agents.example.com/a2a/spec' }, {}] });
+    expect(body).toMatchObject({
+      supportedInterfaces: [
+        { url: 'https://agents.example.com/a2a/spec' },
+        {},
+        { url: 'wss://agents.example.com/a2a/spec/capnweb' },
+        {},
+      ],
+    });
   });
 
   it('lets work end when it is asked to stop, sends watchers away, and ends with 0', async (context) => {

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
+/** The example agents, each with a port of gRPC. */
+export const GRPC_AGENTS = fileURLToPath(new URL('grpc-agents.mjs', import.meta.url));
 
 /** Options of an example server. */
 export interface ExampleServerOptions {
@@ -14,6 +16,8 @@ export interface ExampleServerOptions {
   /** The folder of its data, kept afterwards; default: a temporary one that goes with the server. */
   readonly folder?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Another program than that of `npm start`. */
+  readonly program?: string;
 }
 
 /** The real server process of the example agents, on a free port, with SQLite in a folder of its own. */
@@ -46,7 +50,7 @@ export class ExampleServer implements AsyncDisposable {
     const temporary = options.folder === undefined ? await temporaryFolder() : undefined;
     const file = join(options.folder ?? temporary ?? '', 'agents.db');
     const { PATH = '' } = process.env;
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [options.program ?? MAIN], {
       env: {
         PATH,
         HOST: '127.0.0.1',

@@ -8,11 +8,12 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { isArray, type Json } from './scenarios.js';
 
 /** The bindings that the example server offers. */
 export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
-export type Binding = (typeof BINDINGS)[number];
+export type Binding = (typeof BINDINGS)[number] | 'GRPC';
 
 /** A request to an agent, as JSON of 1.0. */
 export interface Outgoing {
@@ -36,7 +37,11 @@ export class JavaScriptPeer {
     const options = { fetchImpl, legacyCompat: { enabled: true } };
     const factory = new ClientFactory(
       ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-        transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
+        transports: [
+          new JsonRpcTransportFactory(options),
+          new RestTransportFactory(options),
+          new GrpcTransportFactory({ legacyCompat: options.legacyCompat }),
+        ],
         preferredTransports: [binding],
         cardResolver: new DefaultAgentCardResolver(options),
       }),
@@ -52,9 +57,9 @@ export class JavaScriptPeer {
     return this.client.transport.protocolVersion;
   }
 
-  /** The part of a pattern that this client can see. Over HTTP+JSON it loses members of 0.3. */
+  /** The part of a pattern that this client can see. Over HTTP+JSON and gRPC it loses members of 0.3. */
   visible(pattern: Json): Json {
-    if (this.version === '1.0' || this.client.transport.protocolName !== 'HTTP+JSON') return pattern;
+    if (this.version === '1.0' || this.client.transport.protocolName === 'JSONRPC') return pattern;
     return without(pattern, ['filename', 'append']);
   }
 

@@ -1,3 +1,4 @@
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer } from './example-server.js';
 import { type Answer, type Body, reasonOf, saying, Wire } from './wire.js';
@@ -12,6 +13,21 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const MOUNTS = ['/', '/tck', '/echo', '/hello', '/spec'];
 const cardOf = (mount: string) => `${mount.replace(/\/$/, '')}/.well-known/agent-card.json`;
+/** The interfaces of Cap'n Web under a mount. `isOld`: its agent offers 0.3, too. */
+function capnwebInterfaces(mount: string, isOld: boolean): object[] {
+  const url = `${server.url}${mount === '/' ? '/a2a' : mount}/capnweb`;
+  const socket = url.replace('http', 'ws');
+  return [
+    { protocolBinding: CAPNWEB_BINDING, protocolVersion: '1.0', url: socket },
+    { protocolBinding: CAPNWEB_BATCH_BINDING, protocolVersion: '1.0', url },
+    ...(isOld ? [{ protocolBinding: 'CAPNWEB', protocolVersion: '0.3', url: socket }] : []),
+  ];
+}
+/** The interfaces of 1.0 before those of 0.3. */
+function newestFirst(interfaces: readonly object[]): object[] {
+  const versionOf = (one: object) => Number((one as { protocolVersion: string }).protocolVersion);
+  return interfaces.toSorted((one, other) => versionOf(other) - versionOf(one));
+}
 const taskOf = ({ body }: Answer) => body.task as Body;
 
 describe('cards', () => {
@@ -26,16 +42,25 @@ describe('cards', () => {
       description: expect.stringMatching(/./),
       version: expect.stringMatching(/./),
       provider: { organization: expect.stringMatching(/./), url: expect.stringMatching(/^https:/) },
-      supportedInterfaces: [
+      supportedInterfaces: newestFirst([
         { protocolBinding: 'JSONRPC', protocolVersion: '1.0', url: at[0] },
         { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', url: at[1] },
+        ...(mount === '/' || mount === '/tck'
+          ? [{ protocolBinding: 'GRPC', protocolVersion: '1.0', url: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }]
+          : []),
         ...(mount === '/'
           ? [
               { protocolBinding: 'JSONRPC', protocolVersion: '0.3', url: at[0] },
               { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3', url: at[1] },
+              {
+                protocolBinding: 'GRPC',
+                protocolVersion: '0.3',
+                url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+              },
             ]
           : []),
-      ],
+        ...capnwebInterfaces(mount, mount === '/'),
+      ]),
       capabilities: {
         streaming: mount !== '/echo',
         pushNotifications: ['/', '/tck', '/hello'].includes(mount),

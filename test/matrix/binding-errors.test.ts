@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Authenticator } from '../../packages/parley/src/auth/authenticator.js';
-import { ERROR_NUMBERS } from '../../packages/parley/src/bindings/http/error-numbers.js';
-import { ERROR_STATUS } from '../../packages/parley/src/bindings/http-json/errors.js';
+import { ERROR_NUMBERS, ERROR_STATUS } from '../../packages/parley/src/bindings/http/error-numbers.js';
 import { v1_0 } from '../../packages/parley/src/codec/v1_0/wire-codec.js';
 import { A2AError, ERROR_CODES, type ErrorCode } from '../../packages/parley/src/errors/a2a-error.js';
 import { InvalidParamsError, UnauthenticatedError } from '../../packages/parley/src/errors/standard-errors.js';

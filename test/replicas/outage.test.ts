@@ -51,7 +51,10 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
         await vi.waitFor(async () => {
           const ready = await replica.call('/readyz');
           expect(ready.status).toBe(503);
-          expect(await ready.json()).toMatchObject({ notReady: ['storage'] });
+          expect(await ready.json()).toMatchObject({
+            notReady: ['storage'],
+            checks: { storage: { reason: expect.stringMatching(/./) } },
+          });
         }, PATIENCE);
       }
       const answered = await waiting;

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { parleyJson, RunningParley } from '../cli/parley.js';
+import { EmptyFolder, parleyJson, RunningParley } from '../cli/parley.js';
 import { MountedAgent, stateOf } from '../hosts/mounted-agent.js';
 import { type Body, type Frame, saying } from '../interop/wire.js';
 
@@ -89,6 +91,30 @@ export function testWorkers(newDatabase: () => Promise<string>): void {
     for await (const frame of other.subscribe(id, seen.at(-1)?.id)) seen.push(frame);
     expect(seen.map((frame) => Number(frame.id))).toEqual(seen.map((_frame, at) => at + 1));
     expect(stateOf(agent.event(seen.at(-1)))).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('a signal before the first worker listens stops it, and starts no other one', { timeout: 90_000 }, async () => {
+    using folder = new EmptyFolder();
+    // The worker loads this module before it listens to messages. The module lets it go on after the message to stop.
+    const module = join(folder.path, 'agent.mjs');
+    const ends = join(folder.path, 'ends');
+    writeFileSync(
+      module,
+      `import { appendFileSync } from 'node:fs';
+process.on('exit', (code) => appendFileSync(${JSON.stringify(ends)}, \`\${code} \${process.connected}\\n\`));
+const stop = new Promise((resolve) => process.once('message', resolve));
+process.stderr.write('loading\\n');
+await stop;
+export const agent = (prompt) => prompt;
+`,
+    );
+    const args = ['serve', module, '--workers', '2', '--port', '0', '--database', await newDatabase()];
+    await using running = new RunningParley(args, { env: QUIET });
+    await running.told(/loading/);
+    const { code, stderr } = await running.stop();
+    expect({ code, loads: stderr.match(/loading/g) }).toEqual({ code: 0, loads: ['loading'] });
+    // A worker that is killed writes nothing. Node.js ends a worker whose channel closes, before its storage closes.
+    expect(readFileSync(ends, 'utf8')).toBe('0 true\n');
   });
 
   it('workers end when the first process is killed', { timeout: 90_000 }, async () => {

@@ -77,13 +77,23 @@ export function growthTables(growth: readonly GrowthFigures[]): string[] {
       whole(count),
       whole(rate.perSecond),
       whole(rate.each.logBytes),
+      rate.each.pageImages.toFixed(2),
       rate.each.statements.toFixed(2),
       `${getMs.toFixed(1)} ms`,
       `${listMs.toFixed(1)} ms`,
     ]),
   );
   const eventHeads = ['backend', 'events of a task', 'time of one', 'log bytes', 'stored bytes', 'statements'];
-  const taskHeads = ['backend', 'tasks in the store', 'tasks/s', 'log bytes', 'statements', 'GetTask', 'ListTasks'];
+  const taskHeads = [
+    'backend',
+    'tasks in the store',
+    'tasks/s',
+    'log bytes',
+    'page images',
+    'statements',
+    'GetTask',
+    'ListTasks',
+  ];
   return [
     ...(events.length > 0 ? [markdown([eventHeads, ...events]), ''] : []),
     ...(tasks.length > 0 ? [markdown([taskHeads, ...tasks])] : []),

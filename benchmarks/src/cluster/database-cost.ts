@@ -6,7 +6,9 @@ import type { Backend } from './cluster-options.js';
 export interface DatabaseFigures {
   /** Written to the log that makes commits durable: WAL, or the append-only file. */
   readonly logBytes: number;
-  /** Held on disk (PostgreSQL) or in memory (Redis). */
+  /** Whole pages in the log, which PostgreSQL writes at the first change of a page after a checkpoint. */
+  readonly pageImages: number;
+  /** Held on disk (PostgreSQL), or in memory without the buffers of connections (Redis). */
   readonly storedBytes: number;
   /** Statements, or commands from clients. */
   readonly statements: number;
@@ -26,6 +28,7 @@ export async function costReader(backend: Backend, url: string): Promise<CostRea
 
 const POSTGRES = `
   SELECT (SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')) AS "logBytes",
+    (SELECT wal_fpi FROM pg_stat_wal) AS "pageImages",
     pg_database_size(current_database()) AS "storedBytes",
     (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements
       WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -43,6 +46,7 @@ async function postgresReader(url: string): Promise<CostReader> {
       const number = (name: keyof DatabaseFigures) => Number(row?.[name] ?? 0);
       return {
         logBytes: number('logBytes'),
+        pageImages: number('pageImages'),
         storedBytes: number('storedBytes'),
         statements: number('statements'),
         commits: number('commits'),
@@ -65,7 +69,8 @@ async function redisReader(url: string): Promise<CostReader> {
       const scripts = calls.reduce((sum, one) => sum + one, 0);
       return {
         logBytes: number('aof_current_size'),
-        storedBytes: number('used_memory'),
+        pageImages: 0,
+        storedBytes: number('used_memory_dataset'),
         statements: scripts,
         commits: scripts,
       };
@@ -79,6 +84,7 @@ export function costEach(before: DatabaseFigures, after: DatabaseFigures, count:
   const each = (name: keyof DatabaseFigures) => (after[name] - before[name]) / count;
   return {
     logBytes: each('logBytes'),
+    pageImages: each('pageImages'),
     storedBytes: each('storedBytes'),
     statements: each('statements'),
     commits: each('commits'),

@@ -1,32 +1,12 @@
 // Our subject: createA2AServer with its defaults, and the smallest agent that does what the workload asks.
 import { createA2AServer } from 'parley-a2a/node';
-import { type AgentExecutor, agent } from 'parley-a2a/server';
 import { storedTask } from '../stored-tasks.js';
-import { type AnswerKind, CHUNKS, chunkText, nextTurn, WORKLOADS } from '../workloads.js';
+import { WORKLOADS } from '../workloads.js';
+import { AGENTS } from './parley-agents.js';
 import { storageNamed } from './parley-storage.js';
 import { ready, workloadArgument } from './subject-host.js';
 
 const AT_ONCE = 1000;
-
-const echo: AgentExecutor = {
-  replies: 'either',
-  execute: (context, events) => events.message(context.text),
-};
-
-const finishing = agent((prompt) => prompt);
-
-const AGENTS: { readonly [Kind in AnswerKind]: AgentExecutor } = {
-  call: echo,
-  task: finishing,
-  get: finishing,
-  list: finishing,
-  stream: agent(async function* () {
-    for (let index = 0; index < CHUNKS; index++) {
-      await nextTurn();
-      yield chunkText(index);
-    }
-  }),
-};
 
 const [, , , storageName, folder = ''] = process.argv;
 const { kind, tasks } = WORKLOADS[workloadArgument()];

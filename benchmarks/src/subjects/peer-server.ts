@@ -19,7 +19,7 @@ const card = AgentCard.fromJSON({
   name: 'Peer',
   description: 'The peer of the benchmark',
   version: '1.0.0',
-  supportedInterfaces: ['JSONRPC', 'HTTP+JSON'].map((protocolBinding) => ({
+  supportedInterfaces: ['JSONRPC', 'HTTP+JSON', 'GRPC'].map((protocolBinding) => ({
     url: 'http://127.0.0.1/',
     protocolBinding,
     protocolVersion: '1.0',
@@ -34,9 +34,8 @@ const express = createRequire(import.meta.url)('express') as () => RequestListen
   use(...handlers: readonly unknown[]): void;
 };
 
-/** The official SDK as its documentation sets it up: on Express, with its store in memory and so many tasks in it. */
-export async function servePeer(execute: Execute, tasks = 0): Promise<void> {
-  const store = new InMemoryTaskStore();
+/** The agent of the peer, as its servers take it. */
+export function peerHandling(execute: Execute, store = new InMemoryTaskStore()) {
   const executor = {
     async execute(context: RequestContext, bus: ExecutionEventBus) {
       await execute(context, bus);
@@ -44,10 +43,16 @@ export async function servePeer(execute: Execute, tasks = 0): Promise<void> {
     },
     async cancelTask() {},
   };
-  const handling = {
+  return {
     requestHandler: new DefaultRequestHandler(card, store, executor),
     userBuilder: UserBuilder.noAuthentication,
   };
+}
+
+/** The official SDK as its documentation sets it up: on Express, with its store in memory and so many tasks in it. */
+export async function servePeer(execute: Execute, tasks = 0): Promise<void> {
+  const store = new InMemoryTaskStore();
+  const handling = peerHandling(execute, store);
   const anonymous = new ServerCallContext({ user: await UserBuilder.noAuthentication() });
   for (let index = 0; index < tasks; index++) await store.save(Task.fromJSON(storedTask(index)), anonymous);
   const app = express();

@@ -1,34 +1,8 @@
-// The peer: the official SDK, and the agent that does the same as ours.
-import { TaskState } from '@a2a-js/sdk';
-import { AgentEvent } from '@a2a-js/sdk/server';
-import { type AnswerKind, CHUNKS, chunkText, nextTurn, WORKLOADS } from '../workloads.js';
-import { artifact, begin, part, publishChunk, reply, status, textOf } from './peer-events.js';
-import { type Execute, servePeer } from './peer-server.js';
+// The peer: the official SDK on Express.
+import { WORKLOADS } from '../workloads.js';
+import { EXECUTORS } from './peer-agents.js';
+import { servePeer } from './peer-server.js';
 import { workloadArgument } from './subject-host.js';
-
-const finish: Execute = (context, bus) => {
-  begin(context, bus);
-  publishChunk(context, bus, { ...artifact('response'), parts: [part(textOf(context.userMessage))] });
-  bus.publish(AgentEvent.statusUpdate(status(context, TaskState.TASK_STATE_COMPLETED)));
-};
-
-const EXECUTORS: { readonly [Kind in AnswerKind]: Execute } = {
-  call: ({ userMessage, contextId }, bus) => {
-    bus.publish(AgentEvent.message(reply(textOf(userMessage), contextId)));
-  },
-  task: finish,
-  get: finish,
-  list: finish,
-  stream: async (context, bus) => {
-    begin(context, bus);
-    const about = artifact('response');
-    for (let index = 0; index < CHUNKS; index++) {
-      await nextTurn();
-      publishChunk(context, bus, { ...about, parts: [part(chunkText(index))] }, index > 0);
-    }
-    bus.publish(AgentEvent.statusUpdate(status(context, TaskState.TASK_STATE_COMPLETED)));
-  },
-};
 
 const { kind, tasks } = WORKLOADS[workloadArgument()];
 await servePeer(EXECUTORS[kind], tasks);

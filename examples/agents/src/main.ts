@@ -1,5 +1,7 @@
 import { type Logger, type LogLevel, OptionsError, StorageError, textLogger } from 'parley-a2a';
 import { tokenAuthenticator } from 'parley-a2a/auth';
+import { capnwebBinding } from 'parley-a2a/capnweb';
+import { grpcBinding } from 'parley-a2a/grpc';
 import { createA2AHost, credentialAuthenticator, isLocalHost, openAuditFile, readCardKeys } from 'parley-a2a/node';
 import { pinoLogger } from 'parley-a2a/pino';
 import type { AnswerCache } from 'parley-a2a/server';
@@ -45,6 +47,19 @@ async function serve(): Promise<void> {
       '/spec03': spec03Agent(tools),
     },
     storage,
+    bindings: [
+      ...(config.grpcPort === 'off'
+        ? []
+        : [
+            grpcBinding({
+              agent: '/',
+              orAnotherPort: true,
+              legacyUrls: true,
+              ...(config.grpcPort !== undefined && { port: config.grpcPort }),
+            }),
+          ]),
+      capnwebBinding(),
+    ],
     // Callers of this interface expect to call from any page and to change the cache.
     baseServer: {
       agent: '/hello',

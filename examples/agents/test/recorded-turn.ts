@@ -53,6 +53,7 @@ function contextOf(message: Message, task: Task | undefined): RequestContext {
     contextId: 'c1',
     task,
     history: task?.history ?? [],
+    conversation: () => Promise.resolve([]),
     referenceTasks: () => Promise.resolve([]),
     requestAuthorization: () => Promise.reject(new Error('No caller is asked here')),
     user: undefined,

@@ -49,7 +49,8 @@ async function served(model: MockLanguageModelV4) {
   return {
     logged,
     stream: async () => events(await post('message:stream', { message })),
-    send: async () => ((await (await post('message:send', { message })).json()) as { task: Task }).task,
+    send: async (more: object = {}) =>
+      ((await (await post('message:send', { message: { ...message, ...more } })).json()) as { task: Task }).task,
     cancel: (id: string) => post(`tasks/${id}:cancel`, {}),
   };
 }
@@ -82,6 +83,20 @@ it('every delta of the model is a chunk of the answer', async () => {
   expect(model.doStreamCalls[0]?.prompt).toMatchObject([
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: [{ type: 'text', text: 'Say hello' }] },
+  ]);
+});
+
+it('the model gets the conversation of the context', async () => {
+  const answer = (text: string) => ({ stream: convertArrayToReadableStream([...START, delta(text), ...END]) });
+  const model = new MockLanguageModelV4({ doStream: [answer('Hello Ada'), answer('Ada')] });
+  const { send } = await served(model);
+  const { contextId } = await send();
+  await send({ messageId: 'm2', contextId: contextId ?? '', parts: [{ text: 'Who am I?' }] });
+  expect(model.doStreamCalls[1]?.prompt).toMatchObject([
+    { role: 'system' },
+    { role: 'user', content: [{ text: 'Say hello' }] },
+    { role: 'assistant', content: [{ text: 'Hello Ada' }] },
+    { role: 'user', content: [{ text: 'Who am I?' }] },
   ]);
 });
 

@@ -38,6 +38,16 @@ export function idsIn(title: string): string[] {
   return Array.from(title.matchAll(/\b[A-Z]+(?:_[A-Z]+)*_\d{3}\b/g), ([id]) => id).filter((id) => id in REQUIREMENTS);
 }
 
+const TRANSPORTS = ['HTTP+JSON', 'JSON-RPC', 'gRPC'];
+
+/** The transports over which tests have called every operation. */
+export function transportsIn(tests: readonly ProvedBy[]): readonly string[] {
+  return TRANSPORTS.filter((name) => {
+    const own = tests.filter(({ title }) => title.includes(`every operation over ${name},`));
+    return own.length > 0 && own.every(({ passed }) => passed);
+  });
+}
+
 /** Every requirement with what the tests show: nothing passes that no test shows. */
 function rowsOf(tests: readonly ProvedBy[]): Row[] {
   return Object.entries(REQUIREMENTS).map(([id, requirement]) => {
@@ -62,13 +72,15 @@ export function reportYaml({ tests, version, date, agents }: ReportInput): strin
     '  tool: parley',
     `  tool_version: ${quoted(version)}`,
     '  language: TypeScript',
+    '  repository: "not published yet"',
+    '  maintainer: "the maintainers of Parley"',
     '  spec_version: "0.2"',
     '  spec_revision: "2026-08-17"',
     '  a2a_versions: ["1.0"]',
     `  report_date: ${quoted(date)}`,
     `  agent_tested: ${quoted(agents.join('; '))}`,
     '  agent_tck_conformant: unknown',
-    '  transports_covered: ["HTTP+JSON", "JSON-RPC"]',
+    `  transports_covered: [${transportsIn(tests).map(quoted).join(', ')}]`,
     `  tier_claimed: ${tier}`,
     'summary:',
     ...tiers.flatMap((summary, index) => [
@@ -80,6 +92,7 @@ export function reportYaml({ tests, version, date, agents }: ReportInput): strin
       `  A2ACLI_${row.id}:`,
       `    tier: ${row.tier}`,
       `    area: ${row.id.replace(/_\d+$/, '')}`,
+      '    spec: "0.2"',
       `    requirement: ${quoted(row.text)}`,
       `    status: ${row.result}`,
       `    note: ${quoted(row.why)}`,
@@ -147,16 +160,28 @@ ${input.agents.map((agent) => `- ${agent}`).join('\n')}
 \`node test/cli/compliance/write.mjs\` writes this page and
 [cli-compliance.yaml](cli-compliance.yaml), which has the form of the specification's template.
 
+They ran every operation against Parley over ${transportsIn(input.tests).join(', ')}.
+
 | tier | requirements | pass | partial | fail | not measured | satisfied |
 | --- | --- | --- | --- | --- | --- | --- |
 ${counts.join('\n')}
 
-Missing and partial requirements:
+${missingOf(open)}`;
+}
 
-| requirement | tier | | why |
-| --- | --- | --- | --- |
-${open.map(({ id, tier, text, result, why }) => `| \`A2ACLI_${id}\`: ${text} | ${tier} | ${result} | ${why} |`).join('\n')}
-`;
+function missingOf(open: readonly Row[]): string {
+  if (open.length === 0) return 'No requirement is missing.\n';
+  const rows = open.map(
+    ({ id, tier, text, result, why }) => `| \`A2ACLI_${id}\`: ${text} | ${tier} | ${result} | ${why} |`,
+  );
+  return [
+    'Missing and partial requirements:',
+    '',
+    '| requirement | tier | | why |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
 }
 
 function quoted(text: string): string {

@@ -10,7 +10,6 @@ export interface Requirement {
 const one = (text: string, more: Partial<Requirement> = {}): Requirement => ({ tier: 1, text, ...more });
 const two = (text: string, more: Partial<Requirement> = {}): Requirement => ({ tier: 2, text, ...more });
 const three = (text: string, more: Partial<Requirement> = {}): Requirement => ({ tier: 3, text, ...more });
-const missing = (note: string) => ({ status: 'fail' as const, note });
 
 /** All of them, by id without the prefix `A2ACLI_`. */
 export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
@@ -75,7 +74,7 @@ export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   CARD_GET_005: three('A catalog wherever a card is taken'),
   PUSH_002: three('A local webhook receiver'),
   CHAT_001: three('chat carries context and task'),
-  TX_005: three('gRPC', missing('not there')),
+  TX_005: three('gRPC'),
   AUTH_008: three('No credential for a card endpoint that declared no scheme for it'),
   AUTH_009: three('Mutual TLS'),
   AUTH_010: three('OpenID Connect'),

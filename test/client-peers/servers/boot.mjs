@@ -1,5 +1,6 @@
 // Shared by the servers on all versions of the JavaScript SDK.
 import { createServer } from 'node:http';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import express from 'express';
 import { play } from './play.mjs';
 
@@ -7,6 +8,17 @@ const { PORT } = process.env;
 
 /** Address of the server. */
 export const url = `http://127.0.0.1:${PORT}`;
+
+const grpc = new Server();
+const grpcPort = await new Promise((resolve, reject) => {
+  grpc.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+    if (error) reject(error);
+    else resolve(port);
+  });
+});
+
+/** Address of the server over gRPC. */
+export const grpcAddress = `127.0.0.1:${grpcPort}`;
 
 /** Members that all cards share. */
 export const DESCRIBED = {
@@ -18,9 +30,9 @@ export const DESCRIBED = {
 
 /**
  * Serves an agent that plays scenarios. `sdk` and `hosting` are the classes of one version of the SDK. `stageOf` makes
- * the stage of a scenario from a context and a bus.
+ * the stage of a scenario from a context and a bus. `overGrpc` has its gRPC service.
  */
-export function serve({ card, stageOf, sdk, hosting, buses }) {
+export function serve({ card, stageOf, sdk, hosting, buses, overGrpc }) {
   const pushStore = new sdk.InMemoryPushNotificationStore();
   const requestHandler = new sdk.DefaultRequestHandler(
     card,
@@ -32,6 +44,7 @@ export function serve({ card, stageOf, sdk, hosting, buses }) {
     { ...card, description: 'For those who ask' },
   );
   const handling = { requestHandler, userBuilder: hosting.UserBuilder.noAuthentication };
+  grpc.addService(overGrpc.A2AService, overGrpc.grpcService(handling));
   const app = express();
   app.use('/.well-known/agent-card.json', hosting.agentCardHandler({ agentCardProvider: requestHandler }));
   app.use('/jsonrpc', hosting.jsonRpcHandler(handling));

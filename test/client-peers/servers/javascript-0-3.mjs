@@ -1,7 +1,8 @@
 // The 0.3 line of the official JavaScript SDK as a server, set up as its documentation does.
 import * as sdk from 'a2a-js-sdk-0.3/server';
 import * as hosting from 'a2a-js-sdk-0.3/server/express';
-import { DESCRIBED, serve, url } from './boot.mjs';
+import * as overGrpc from 'a2a-js-sdk-0.3/server/grpc';
+import { DESCRIBED, grpcAddress, serve, url } from './boot.mjs';
 
 const card = {
   ...DESCRIBED,
@@ -13,6 +14,7 @@ const card = {
   additionalInterfaces: [
     { url: `${url}/jsonrpc`, transport: 'JSONRPC' },
     { url: `${url}/rest`, transport: 'HTTP+JSON' },
+    { url: grpcAddress, transport: 'GRPC' },
   ],
   capabilities: { streaming: true, pushNotifications: true },
   supportsAuthenticatedExtendedCard: true,
@@ -58,4 +60,4 @@ function stageOf({ taskId, contextId, userMessage, task }, bus) {
   };
 }
 
-serve({ card, stageOf, sdk, hosting, buses: new sdk.DefaultExecutionEventBusManager() });
+serve({ card, stageOf, sdk, hosting, overGrpc, buses: new sdk.DefaultExecutionEventBusManager() });

@@ -2,7 +2,8 @@
 import { AgentCard, Role, TaskState } from '@a2a-js/sdk';
 import * as sdk from '@a2a-js/sdk/server';
 import * as hosting from '@a2a-js/sdk/server/express';
-import { DESCRIBED, serve, url } from './boot.mjs';
+import * as overGrpc from '@a2a-js/sdk/server/grpc';
+import { DESCRIBED, grpcAddress, serve, url } from './boot.mjs';
 
 const card = AgentCard.fromJSON({
   ...DESCRIBED,
@@ -11,6 +12,7 @@ const card = AgentCard.fromJSON({
   supportedInterfaces: [
     { url: `${url}/jsonrpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
     { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url: grpcAddress, protocolBinding: 'GRPC', protocolVersion: '1.0' },
   ],
   capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
 });
@@ -58,4 +60,4 @@ function stageOf(context, bus) {
   };
 }
 
-serve({ card, stageOf, sdk, hosting });
+serve({ card, stageOf, sdk, hosting, overGrpc });

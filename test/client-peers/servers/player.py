@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import socket
 from abc import abstractmethod
 from typing import Any
 
+import grpc
 import httpx
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -17,6 +19,15 @@ from a2a.server.tasks import (
 )
 
 PUBLIC = f'http://127.0.0.1:{os.environ["PORT"]}'
+
+
+def free_address() -> str:
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return f'127.0.0.1:{probe.getsockname()[1]}'
+
+
+GRPC = free_address()
 
 # What the cards of all lines say alike.
 DESCRIBED = {
@@ -112,5 +123,15 @@ def handler_parts(player: Player) -> dict[str, Any]:
     }
 
 
-def serve(app: Any) -> None:
-    uvicorn.run(app, host='127.0.0.1', port=int(os.environ['PORT']), log_level='info')
+def serve(app: Any, add_grpc: Any) -> None:
+    """Serves an application over HTTP and the services that `add_grpc` adds to a server over gRPC."""
+    asyncio.run(serve_both(app, add_grpc))
+
+
+async def serve_both(app: Any, add_grpc: Any) -> None:
+    server = grpc.aio.server()
+    add_grpc(server)
+    server.add_insecure_port(GRPC)
+    await server.start()
+    config = uvicorn.Config(app, host='127.0.0.1', port=int(os.environ['PORT']), log_level='info')
+    await uvicorn.Server(config).serve()

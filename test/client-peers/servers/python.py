@@ -4,11 +4,12 @@ from datetime import datetime, timezone
 from uuid import uuid4
 
 from a2a.server.agent_execution import RequestContext
-from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
+from a2a.types import a2a_pb2_grpc
 from a2a.types.a2a_pb2 import AgentCard, Message, Part, Role, Task, TaskState, TaskStatus
 from google.protobuf.json_format import ParseDict
-from player import DESCRIBED, PUBLIC, Player, handler_parts, serve
+from player import DESCRIBED, GRPC, PUBLIC, Player, handler_parts, serve
 from starlette.applications import Starlette
 
 
@@ -34,6 +35,7 @@ def main() -> None:
         'supportedInterfaces': [
             {'url': f'{PUBLIC}/jsonrpc', 'protocolBinding': 'JSONRPC', 'protocolVersion': '1.0'},
             {'url': f'{PUBLIC}/rest', 'protocolBinding': 'HTTP+JSON', 'protocolVersion': '1.0'},
+            {'url': GRPC, 'protocolBinding': 'GRPC', 'protocolVersion': '1.0'},
         ],
         'capabilities': {'streaming': True, 'pushNotifications': True, 'extendedAgentCard': True},
     }
@@ -51,7 +53,8 @@ def main() -> None:
         *create_jsonrpc_routes(handler, rpc_url='/jsonrpc'),
         *create_rest_routes(handler, path_prefix='/rest'),
     ]
-    serve(Starlette(routes=routes))
+    service = GrpcHandler(handler)
+    serve(Starlette(routes=routes), lambda server: a2a_pb2_grpc.add_A2AServiceServicer_to_server(service, server))
 
 
 main()

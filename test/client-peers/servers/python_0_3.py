@@ -2,12 +2,13 @@
 
 from uuid import uuid4
 
+from a2a.grpc import a2a_pb2_grpc
 from a2a.server.agent_execution import RequestContext
 from a2a.server.apps import A2ARESTFastAPIApplication, A2AStarletteApplication
-from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
 from a2a.server.tasks import TaskUpdater
 from a2a.types import AgentCard, Message, Part, Role, Task, TaskState, TaskStatus, TextPart
-from player import DESCRIBED, PUBLIC, Player, handler_parts, serve
+from player import DESCRIBED, GRPC, PUBLIC, Player, handler_parts, serve
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -41,6 +42,7 @@ def main() -> None:
             'additionalInterfaces': [
                 {'url': f'{PUBLIC}/jsonrpc', 'transport': 'JSONRPC'},
                 {'url': f'{PUBLIC}/rest', 'transport': 'HTTP+JSON'},
+                {'url': f'http://{GRPC}', 'transport': 'GRPC'},
             ],
             'capabilities': {'streaming': True, 'pushNotifications': True},
             'supportsAuthenticatedExtendedCard': True,
@@ -49,7 +51,9 @@ def main() -> None:
     handler = DefaultRequestHandler(**handler_parts(Player03()))
     rpc = A2AStarletteApplication(agent_card=card, http_handler=handler).build(rpc_url='/jsonrpc')
     rest = A2ARESTFastAPIApplication(agent_card=card, http_handler=handler).build()
-    serve(Starlette(routes=[Mount('/rest', app=rest), Mount('/', app=rpc)]))
+    service = GrpcHandler(card, handler)
+    app = Starlette(routes=[Mount('/rest', app=rest), Mount('/', app=rpc)])
+    serve(app, lambda server: a2a_pb2_grpc.add_A2AServiceServicer_to_server(service, server))
 
 
 main()

@@ -9,8 +9,10 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
+const [options, file = './calls.mjs'] = process.argv.slice(2);
 const { outputFiles } = await build({
   entryPoints: [fileURLToPath(new URL('page.mjs', import.meta.url))],
+  alias: { calls: fileURLToPath(new URL(file, import.meta.url)) },
   bundle: true,
   write: false,
   format: 'esm',
@@ -22,7 +24,7 @@ const server = createServer(async (request, response) => {
   if (request.url === '/told') told.resolve(await text(request));
   response.setHeader('content-type', 'text/html; charset=utf-8');
   const page = `<!doctype html><title>Client</title><script type="module">${outputFiles[0].text}</script>`;
-  response.end(request.url === '/task' ? process.argv[2] : page);
+  response.end(request.url === '/task' ? options : page);
 });
 await once(server.listen(0, '127.0.0.1'), 'listening');
 const profile = await mkdtemp(join(tmpdir(), 'parley-chromium-'));

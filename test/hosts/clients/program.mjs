@@ -1,5 +1,6 @@
-// On runtimes that run programs: what is to be done comes as the only argument.
+// On runtimes that run programs. Arguments: the options of the calls, and the file with them.
 import process from 'node:process';
-import { calls } from './calls.mjs';
 
-console.log(JSON.stringify(await calls(JSON.parse(process.argv[2]))));
+const [options, file = './calls.mjs'] = process.argv.slice(2);
+const { calls } = await import(file);
+console.log(JSON.stringify(await calls(JSON.parse(options))));

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
+const [options, file = './calls.mjs'] = process.argv.slice(2);
 const { outputFiles } = await build({
   stdin: {
-    contents: `import { calls } from './calls.mjs';
+    contents: `import { calls } from '${file}';
       const worker = { fetch: async (request) => Response.json(await calls(await request.json())) };
       export { worker as default };`,
     resolveDir: fileURLToPath(new URL('.', import.meta.url)),
@@ -17,10 +18,11 @@ const { outputFiles } = await build({
   platform: 'neutral',
   conditions: ['workerd', 'worker', 'browser'],
   mainFields: ['module', 'main'],
+  external: ['cloudflare:workers'],
 });
 const miniflare = new Miniflare({ modules: true, script: outputFiles[0].text, compatibilityDate: '2026-07-01' });
 try {
-  const answer = await miniflare.dispatchFetch('http://worker.example', { method: 'POST', body: process.argv[2] });
+  const answer = await miniflare.dispatchFetch('http://worker.example', { method: 'POST', body: options });
   console.log(await answer.text());
 } finally {
   await miniflare.dispose();

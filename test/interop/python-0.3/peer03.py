@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
+import grpc
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
 from a2a.types import (
@@ -28,17 +29,22 @@ from rest_habits import restored, without_times
 
 
 class Peer03(Peer):
-    ended_errors = (A2AClientHTTPError, A2AClientJSONRPCError)
+    ended_errors = (A2AClientHTTPError, A2AClientJSONRPCError, grpc.aio.AioRpcError)
 
     @classmethod
     async def connect(cls, url: str, binding: str) -> 'Peer03':
         peer = cls()
-        # Over HTTP+JSON this client has habits that are not the server's.
-        peer.over_rest = binding == 'HTTP+JSON'
+        # Over HTTP+JSON and gRPC this client has habits that are not the server's.
+        peer.over_proto = binding != 'JSONRPC'
         peer.card = await A2ACardResolver(peer.http, url).get_agent_card()
 
         def client(streaming: bool) -> Any:
-            config = ClientConfig(streaming=streaming, httpx_client=peer.http, supported_transports=[binding])
+            config = ClientConfig(
+                streaming=streaming,
+                httpx_client=peer.http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
+                supported_transports=[binding],
+            )
             return ClientFactory(config).create(peer.card)
 
         peer._streaming = client(True)
@@ -46,7 +52,7 @@ class Peer03(Peer):
         return peer
 
     def _given(self, value: Json) -> Json:
-        return restored(value) if self.over_rest else value
+        return restored(value) if self.over_proto else value
 
     async def send(self, message: Json, configuration: MessageSendConfiguration | None = None) -> Json:
         answers = [one async for one in self._plain.send_message(_message(message), configuration=configuration)]
@@ -78,21 +84,23 @@ class Peer03(Peer):
         )
 
     def visible(self, pattern: Any) -> Any:
-        return without_times(pattern) if self.over_rest else pattern
+        return without_times(pattern) if self.over_proto else pattern
 
     def check_stream(self, events: list[Json]) -> None:
         finals = [event['statusUpdate']['final'] for event in events if 'statusUpdate' in event]
         assert finals == [False] * (len(finals) - 1) + [True] * min(1, len(finals))
 
 
-async def refusal_of(call: Any) -> int:
-    """What a call, or a whole stream, is refused with: the number of JSON-RPC or the status of HTTP."""
+async def refusal_of(call: Any) -> int | str:
+    """What a call, or a whole stream, is refused with: the number of JSON-RPC, the status of HTTP or that of gRPC."""
     try:
         await outcome_of(call)
     except A2AClientJSONRPCError as error:
         return error.error.code
     except A2AClientHTTPError as error:
         return error.status_code
+    except grpc.aio.AioRpcError as error:
+        return error.code().name
     raise AssertionError('the call was not refused')
 
 

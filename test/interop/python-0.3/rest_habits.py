@@ -1,4 +1,4 @@
-"""What this client makes of answers over HTTP+JSON, whoever the server is."""
+"""What this client makes of answers over HTTP+JSON and gRPC, whoever the server is."""
 
 import base64
 from typing import Any

@@ -9,11 +9,11 @@ from peer03 import Peer03, refusal_of
 
 # What a binding says: the number of JSON-RPC or the status of HTTP.
 REFUSED = {
-    'task not found': {'JSONRPC': -32001, 'HTTP+JSON': 404},
-    'task not cancelable': {'JSONRPC': -32002, 'HTTP+JSON': 400},
-    'push not supported': {'JSONRPC': -32003, 'HTTP+JSON': 400},
-    'unsupported operation': {'JSONRPC': -32004, 'HTTP+JSON': 400},
-    'invalid params': {'JSONRPC': -32602, 'HTTP+JSON': 400},
+    'task not found': {'JSONRPC': -32001, 'HTTP+JSON': 404, 'GRPC': 'NOT_FOUND'},
+    'task not cancelable': {'JSONRPC': -32002, 'HTTP+JSON': 400, 'GRPC': 'UNIMPLEMENTED'},
+    'push not supported': {'JSONRPC': -32003, 'HTTP+JSON': 400, 'GRPC': 'UNIMPLEMENTED'},
+    'unsupported operation': {'JSONRPC': -32004, 'HTTP+JSON': 400, 'GRPC': 'UNIMPLEMENTED'},
+    'invalid params': {'JSONRPC': -32602, 'HTTP+JSON': 400, 'GRPC': 'INVALID_ARGUMENT'},
 }
 
 
@@ -116,8 +116,8 @@ async def test_unknown_tasks_are_not_found(peer: Peer03, binding: str) -> None:
     assert await refusal_of(peer.task(unknown)) == not_found
     assert await refusal_of(peer.cancel(unknown)) == not_found
     assert await refusal_of(peer.send(text('x', taskId=unknown))) == not_found
-    # This client tells a stream that is refused from one that breaks over JSON-RPC only.
-    if binding == 'JSONRPC':
+    # Over HTTP+JSON this client does not tell a stream that is refused from one that breaks.
+    if binding != 'HTTP+JSON':
         assert await refusal_of(peer.stream(text('x', taskId=unknown))) == not_found
         assert await refusal_of(peer.subscribe(unknown)) == not_found
 
@@ -126,7 +126,7 @@ async def test_a_finished_task_takes_nothing_more(peer: Peer03, binding: str) ->
     task_id = await finished(peer)
     unsupported = REFUSED['unsupported operation'][binding]
     assert await refusal_of(peer.send(text('more', taskId=task_id))) == unsupported
-    if binding == 'JSONRPC':
+    if binding != 'HTTP+JSON':
         assert await refusal_of(peer.subscribe(task_id)) == unsupported
 
 

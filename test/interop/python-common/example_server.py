@@ -9,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 MAIN = ROOT / 'examples' / 'agents' / 'dist' / 'main.js'
+# The example agents, each with a port of gRPC.
+GRPC_AGENTS = ROOT / 'test' / 'interop' / 'grpc-agents.mjs'
 
 
 def free_port() -> int:
@@ -20,13 +22,16 @@ def free_port() -> int:
 class ExampleServer:
     """Use it with `async with`; the folder of its data goes with it."""
 
+    def __init__(self, program: Path = MAIN) -> None:
+        self._program = program
+
     async def __aenter__(self) -> 'ExampleServer':
         port = free_port()
         self.url = f'http://127.0.0.1:{port}'
         self._folder = tempfile.mkdtemp(prefix='parley-interop-')
         self._process = await asyncio.create_subprocess_exec(
             os.environ.get('NODE', 'node'),
-            str(MAIN),
+            str(self._program),
             env={
                 'PATH': os.environ['PATH'],
                 'HOST': '127.0.0.1',

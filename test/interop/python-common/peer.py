@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from scenarios import leak_in
 
-BINDINGS = ['JSONRPC', 'HTTP+JSON']
+BINDINGS = ['JSONRPC', 'HTTP+JSON', 'GRPC']
 Json = dict[str, Any]
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from example_server import ExampleServer
+from example_server import GRPC_AGENTS, ExampleServer
 from peer import Peer
 from play import Play, play
 
@@ -16,13 +16,20 @@ async def server() -> AsyncIterator[ExampleServer]:
 
 
 @pytest.fixture(scope='session')
-async def connect(server: ExampleServer, peer_type):
+async def grpc_server() -> AsyncIterator[ExampleServer]:
+    async with ExampleServer(GRPC_AGENTS) as running:
+        yield running
+
+
+@pytest.fixture(scope='session')
+async def connect(server: ExampleServer, grpc_server: ExampleServer, peer_type):
     """Connects to an agent over a binding; at the end nothing may have leaked into any error."""
     peers: dict[tuple[str, str], Peer] = {}
 
     async def of(agent: str, binding: str) -> Peer:
         if (agent, binding) not in peers:
-            peers[agent, binding] = await peer_type.connect(f'{server.url}{agent}', binding)
+            url = (grpc_server if binding == 'GRPC' else server).url
+            peers[agent, binding] = await peer_type.connect(f'{url}{agent}', binding)
         return peers[agent, binding]
 
     yield of

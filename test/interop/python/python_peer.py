@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
+import grpc
 from a2a.client.client import ClientCallContext, ClientConfig
 from a2a.client.client_factory import ClientFactory
 from a2a.types.a2a_pb2 import (
@@ -28,14 +29,20 @@ class PythonPeer(Peer):
         peer = cls()
 
         async def client(streaming: bool) -> Any:
-            config = ClientConfig(streaming=streaming, httpx_client=peer.http, supported_protocol_bindings=[binding])
+            config = ClientConfig(
+                streaming=streaming,
+                httpx_client=peer.http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
+                supported_protocol_bindings=[binding],
+            )
             return await ClientFactory(config).create_from_url(url.rstrip('/'))
 
         peer._streaming = await client(True)
         peer._plain = await client(False)
         # What the client has chosen by itself.
         peer.version = '0.3' if 'compat' in type(peer._streaming._transport).__module__ else '1.0'
-        peer.garbles_files = peer.version == '0.3' and 'Rest' in type(peer._streaming._transport).__name__
+        peer.garbles_files = peer.version == '0.3' and binding != 'JSONRPC'
+        peer.binding = binding
         return peer
 
     async def send(self, message: Json, **configuration: Any) -> Json:
@@ -83,7 +90,7 @@ class PythonPeer(Peer):
         return MessageToDict(card)
 
     def visible(self, pattern: Any) -> Any:
-        # In 0.3 over HTTP+JSON this client takes the base64 off the content of files twice.
+        # In 0.3 over HTTP+JSON and gRPC this client takes the base64 off the content of files twice.
         return _without_raw(pattern) if self.garbles_files else pattern
 
     async def check_task(self, task: Json) -> None:

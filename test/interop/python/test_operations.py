@@ -125,7 +125,9 @@ async def test_numbers_out_of_range_are_refused(spec: PythonPeer) -> None:
     task_id = await finished(spec, 'task-failure')
     assert await refusal_of(spec.task(task_id, history_length=-1)) == 'InvalidParamsError'
     assert await refusal_of(spec.send(text('x'), historyLength=-1)) == 'InvalidParamsError'
-    assert await refusal_of(spec.list(pageSize=0)) == 'InvalidParamsError'
+    # Clients of gRPC send 0 where they name no size.
+    if spec.binding != 'GRPC':
+        assert await refusal_of(spec.list(pageSize=0)) == 'InvalidParamsError'
     assert await refusal_of(spec.list(pageSize=101)) == 'InvalidParamsError'
     assert await refusal_of(spec.list(pageToken='not-a-token')) == 'InvalidParamsError'
 
@@ -194,7 +196,7 @@ async def test_the_extended_card_is_for_whoever_has_the_token(spec: PythonPeer) 
     for authorization in (None, 'Bearer wrong'):
         with pytest.raises(A2AClientError) as refused:
             await spec.extended_card(authorization)
-        assert '401' in str(refused.value)
+        assert ('UNAUTHENTICATED' if spec.binding == 'GRPC' else '401') in str(refused.value)
         assert 'admin-status' not in str(refused.value)
 
 

@@ -6,7 +6,7 @@ import type { Settings } from '../settings/settings.js';
 import { AgentCredentials } from './agent-credentials.js';
 import type { AgentTarget } from './agent-target.js';
 import type { CardSignatures } from './card-signatures.js';
-import { preferredBindings } from './preferred-bindings.js';
+import { loadedBindings, preferredBindings } from './transports.js';
 
 /** Default of `--a2a-version`. */
 const DEFAULT_VERSION = '1.0';
@@ -37,6 +37,7 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
   const send = certificate?.fetch;
   const fetch = settings.isOn('debug') ? await traced({ output, credentials, send }) : send;
   const signatures = await signaturesOf(settings, fetch);
+  const transports = settings.list('transport');
   return {
     credentials,
     signatures,
@@ -44,7 +45,8 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
       credentials,
       version,
       onConnection: (event) => output.note(connectionNews(event)),
-      prefer: preferredBindings(settings.list('transport')),
+      prefer: preferredBindings(transports),
+      bindings: await loadedBindings(settings),
       extensions: settings.list('extension'),
       headers: serviceParameters(settings.list('svc-param')),
       ...(tenant !== undefined && { tenant }),

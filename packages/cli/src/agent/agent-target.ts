@@ -4,7 +4,7 @@ import type { AgentCard } from 'parley-a2a';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError, usageError } from '../failure/cli-error.js';
 import { namesFile, parseCardReference } from './card-reference.js';
-import { preferredBindings } from './preferred-bindings.js';
+import { preferredBindings, TRANSPORT_NAMES } from './transports.js';
 
 /** The card of an agent, or the URL that leads to it. */
 export type AgentTarget = string | AgentCard;
@@ -35,10 +35,11 @@ export function agentTarget({ settings, output }: Invocation, argument?: string)
 function cardOfEndpoint(url: string, bindings: readonly string[], version = '1.0'): AgentCard {
   const [protocolBinding, ...others] = bindings;
   if (protocolBinding === undefined || others.length > 0)
-    throw usageError('--endpoint needs exactly one --transport: HTTP+JSON or JSONRPC');
-  if (URL.parse(url) === null) throw usageError(`--endpoint is a URL, not "${url}"`);
+    throw usageError(`--endpoint needs exactly one --transport: ${TRANSPORT_NAMES}`);
+  const isUrl = URL.parse(url) !== null;
+  if (!isUrl && protocolBinding !== 'GRPC') throw usageError(`--endpoint is a URL, not "${url}"`);
   return {
-    name: new URL(url).host,
+    name: (isUrl && new URL(url).host) || url,
     description: '',
     version: '',
     supportedInterfaces: [{ url, protocolBinding, protocolVersion: version }],

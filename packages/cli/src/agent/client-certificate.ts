@@ -17,11 +17,19 @@ export async function clientCertificate(settings: Settings, target: AgentTarget)
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) throw usageError('--client-cert and --client-key go together');
   const urls = typeof target === 'string' ? [target] : target.supportedInterfaces.map(({ url }) => url);
-  const origins = [...new Set(urls.map((url) => new URL(url).origin))].filter((origin) =>
+  const origins = [...new Set(urls.flatMap((url) => URL.parse(url)?.origin ?? []))].filter((origin) =>
     origin.startsWith('https://'),
   );
   const { mutualTls } = await import('parley-a2a/node-credentials');
   return mutualTls({ origins, identity: { cert: pem('client-cert', cert), key: pem('client-key', key) } });
+}
+
+/** Reads the client certificate of the settings as PEM; `undefined` if there is none. */
+export function certificatePair(settings: Settings): { readonly cert: string; readonly key: string } | undefined {
+  const cert = settings.text('client-cert');
+  const key = settings.text('client-key');
+  if (cert === undefined || key === undefined) return undefined;
+  return { cert: pem('client-cert', cert), key: pem('client-key', key) };
 }
 
 function pem(flag: string, path: string): string {

@@ -1,16 +1,18 @@
 import type { StreamResponse, Task } from 'parley-a2a';
-import { type Client, type ConnectOptions, connect } from 'parley-a2a/client';
+import { A2AError, type Client, type ConnectOptions, connect } from 'parley-a2a/client';
 import type { Invocation } from '../command-line/invocation.js';
 import { type Failure, failureOf } from '../failure/failure.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
+import type { Settings } from '../settings/settings.js';
 import { shellWord } from '../task/shell-word.js';
 import { TaskThread } from '../task/task-thread.js';
 import { type AgentCredentials, credentialHint } from './agent-credentials.js';
 import { agentFlags } from './agent-flags.js';
 import { agentOptions } from './agent-options.js';
-import { agentTarget } from './agent-target.js';
+import { type AgentTarget, agentTarget } from './agent-target.js';
 import type { CardSignatures } from './card-signatures.js';
 import { readCard } from './read-card.js';
+import { furtherBindings } from './transports.js';
 
 /** An agent that a command calls. */
 export interface CalledAgent {
@@ -48,10 +50,21 @@ export async function withAgent(
   };
   try {
     const interceptors = invocation.output.watched ? [learning(thread)] : [];
-    client = await readCard(connect(target, { ...options, interceptors }));
+    client = await readCard(connected(target, { ...options, interceptors }, invocation.settings));
     return await run({ client, thread, credentials, signatures, failure: explained });
   } catch (error) {
     throw new ReportedFailure(explained(error), error);
+  }
+}
+
+/** Connects over a binding that is loaded on demand, if the agent has no other and flags name none. */
+async function connected(target: AgentTarget, options: ConnectOptions, settings: Settings): Promise<Client> {
+  try {
+    return await connect(target, options);
+  } catch (error) {
+    const isUnknown = error instanceof A2AError && error.code === 'UNSUPPORTED_OPERATION';
+    if (!isUnknown || settings.list('transport').length > 0) throw error;
+    return connect(target, { ...options, bindings: await furtherBindings(settings) });
   }
 }
 

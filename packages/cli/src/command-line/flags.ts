@@ -36,7 +36,7 @@ export const FLAGS = {
   endpoint: text('url', 'call this address without a card; needs one --transport', { short: 'e' }),
   transport: text(
     'binding',
-    'HTTP+JSON or JSONRPC; repeat it in order of preference (default: the order of the card)',
+    'HTTP+JSON, JSONRPC, GRPC or CAPNWEB; repeat it in order of preference (default: the order of the card)',
     {
       repeats: true,
     },

@@ -17,9 +17,10 @@ const CODES: Readonly<Record<string, readonly [jsonRpc: number, http: number]>> 
   INTERNAL_ERROR: [-32603, 500],
 };
 
-/** Returns the code of an error in a binding; `undefined` if there is none. */
+/** Returns the code of an error in a binding; `undefined` if there is none. Other bindings send the code itself. */
 export function transportCode(code: string, binding: string): string | undefined {
   const [jsonRpc, http] = CODES[code] ?? [];
-  const found = binding === 'JSONRPC' ? jsonRpc : http;
-  return found === undefined ? undefined : String(found);
+  if (jsonRpc === undefined) return undefined;
+  if (binding === 'JSONRPC') return String(jsonRpc);
+  return binding === 'HTTP+JSON' ? String(http) : code;
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { type ListeningAgent, tellListening, untilStopped } from './listening.js';
+import { tellListening, untilStopped } from './listening.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** Longest time of a worker to stop, beyond its drain. */
@@ -29,7 +29,8 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
     onDeath: (reason, inMs) => output.warn(`${reason}; another one starts in ${inMs} ms`),
   });
   const stopped = untilStopped(pool);
-  for (const agent of (await pool.start()) as readonly ListeningAgent[]) tellListening(output, agent);
+  const message = await pool.start();
+  for (const agent of message?.listening ?? []) tellListening(output, agent);
   await stopped;
   return 0;
 }

@@ -1,9 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { CliError } from '../failure/cli-error.js';
+import type { ListeningAgent } from './listening.js';
 import { nextDelay } from './restart-delay.js';
 
 /** Messages between the first process and its workers. */
-export type FromWorker = { readonly listening: unknown };
+export type FromWorker = { readonly listening: readonly ListeningAgent[] };
 export type ToWorker = 'stop';
 
 /** The variable with the number of a worker, from 0. */
@@ -35,18 +36,23 @@ export class WorkerPool {
   }
 
   /**
-   * Starts the first worker, and the others when it listens, so that one migrates the tables. Resolves to its message.
+   * Starts the first worker, and the others when it listens, so that one migrates the tables. Resolves to the message
+   * of the first worker, or to undefined if `close` was called before it listened.
    * @throws CliError if the first worker ends before it listens. It has told the reason.
    */
-  async start(): Promise<unknown> {
+  async start(): Promise<FromWorker | undefined> {
     const first = this.#fork(0);
-    const { listening } = await new Promise<FromWorker>((resolve, reject) => {
+    const message = await new Promise<FromWorker | undefined>((resolve, reject) => {
       first.once('message', resolve);
-      first.once('exit', (code) => reject(new CliError('A2ACLI_ERR_INTERNAL', `the first worker ended with ${code}`)));
+      first.once('exit', (code) => {
+        if (this.#stopping !== undefined) resolve(undefined);
+        else reject(new CliError('A2ACLI_ERR_INTERNAL', `the first worker ended with ${code}`));
+      });
     });
+    if (this.#stopping !== undefined) return undefined;
     cluster.on('exit', (worker, code, signal) => this.#died(worker, signal ?? `code ${code}`));
     for (let slot = 1; slot < this.#options.count; slot++) this.#fork(slot);
-    return listening;
+    return message;
   }
 
   /** Tells all workers to drain, and resolves when the last one has ended. */
@@ -68,7 +74,7 @@ export class WorkerPool {
               clearTimeout(timer);
               resolve();
             });
-            worker.send('stop' satisfies ToWorker, () => {});
+            tellStop(worker);
           }),
       ),
     );
@@ -76,6 +82,10 @@ export class WorkerPool {
 
   #fork(slot: number): Worker {
     const worker = cluster.fork({ [SLOT]: String(slot) });
+    // Node.js drops a message to a worker that does not listen to messages yet. A worker sends its own message after.
+    worker.on('message', () => {
+      if (this.#stopping !== undefined) tellStop(worker);
+    });
     this.#running.set(worker.id, { slot, startedAt: performance.now() });
     return worker;
   }
@@ -92,4 +102,8 @@ export class WorkerPool {
     }, this.#delayMs);
     this.#timers.add(timer);
   }
+}
+
+function tellStop(worker: Worker): void {
+  worker.send('stop' satisfies ToWorker, () => {});
 }

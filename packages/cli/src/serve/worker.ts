@@ -26,8 +26,8 @@ export interface WorkerOptions {
 }
 
 /**
- * Tells the first process that this worker listens. Resolves once this worker was told to stop and has closed. It stops
- * too if the first process has ended, and on SIGTERM.
+ * Tells the first process that this worker listens. Resolves once this worker was told to stop and has closed. SIGTERM
+ * stops it too. Node.js ends it at once if the first process has ended.
  */
 export async function workUntilStopped(host: WorkerHost, options: WorkerOptions): Promise<void> {
   const { agentsAt, drainMs, metricsPort } = options;
@@ -37,17 +37,17 @@ export async function workUntilStopped(host: WorkerHost, options: WorkerOptions)
   await stopped;
   await host.close({ drainMs });
   await own?.close();
-  // The channel would keep this process alive.
-  process.disconnect?.();
 }
 
-/** A terminal sends SIGINT to all processes of a command; only the first one decides. */
+/**
+ * Resolves when this worker has to stop. The first process tells it again after each message of this worker. A terminal
+ * sends SIGINT to all processes of a command; only the first one decides.
+ */
 function stopAsked(): Promise<void> {
   return new Promise((resolve) => {
     process.on('message', (message) => {
       if (message === ('stop' satisfies ToWorker)) resolve();
     });
-    process.on('disconnect', resolve);
     process.on('SIGTERM', () => resolve());
     process.on('SIGINT', () => {});
   });

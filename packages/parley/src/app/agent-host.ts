@@ -21,12 +21,19 @@ import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
 import { AgentMount } from './agent-mount.js';
 import type { LoadSignedCards } from './card-signing.js';
-import { type HostEndpoint, type HostExtension, type HostView, WITHOUT_FOR_PROBES } from './host-extension.js';
+import {
+  type HostEndpoint,
+  type HostExtension,
+  type HostView,
+  type ListenAddress,
+  WITHOUT_FOR_PROBES,
+} from './host-extension.js';
 import { HostSender } from './host-sender.js';
 import { errorAnswer, refusedPlain } from './json-answer.js';
 import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
 import { varying } from './middleware/answer-headers.js';
+import { allowedOrigins } from './middleware/cors.js';
 import type { Access, AccessOf } from './middleware/gate.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
@@ -95,6 +102,7 @@ export class AgentHost {
   readonly #clock: Clock;
   readonly #groupOf: ClientGroups;
   readonly #signing: LoadSignedCards | undefined;
+  readonly #extensions: readonly HostExtension[];
   #starting: Promise<void> | undefined;
   #started = false;
 
@@ -105,6 +113,7 @@ export class AgentHost {
     const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
     this.#signing = options.signing;
+    this.#extensions = options.extensions;
     this.#groupOf = clientGroups(options.isTrustedProxy);
     const { streamsPerCaller, streams, turnsPerCaller, turns } = { ...DEFAULT_CONCURRENCY, ...options.concurrency };
     const streamPlaces = new KeyedPlaces({ perKey: streamsPerCaller, total: streams });
@@ -127,8 +136,18 @@ export class AgentHost {
       const setup = { path: home, options: protectedOptions, ports, callbackUrl };
       const agent = agents.get(agentOptions) ?? new ServedAgent(setup);
       agents.set(agentOptions, agent);
-      const { cardMaxAgeSeconds, baseUrl, signing } = options;
-      return new AgentMount({ agent, path, versions, modifiedAt, cardMaxAgeSeconds, baseUrl, signing });
+      const { cardMaxAgeSeconds, baseUrl, signing, extensions } = options;
+      return new AgentMount({
+        agent,
+        path,
+        versions,
+        modifiedAt,
+        cardMaxAgeSeconds,
+        baseUrl,
+        signing,
+        furtherInterfaces: (mount, base) => extensions.flatMap((one) => one.interfaces?.(mount, base) ?? []),
+        furtherExtensions: (mount) => extensions.flatMap((one) => one.cardExtensions?.(mount) ?? []),
+      });
     });
     this.#agents = [...agents.values()];
     this.#baseUrl = options.baseUrl;
@@ -163,12 +182,14 @@ export class AgentHost {
       readiness: this.#readiness,
       metrics: figures,
       metricsAccess: this.#metrics?.access,
+      through: (exchange, place) => throughWay(way, exchange, place),
       onceStarted: (exchange) => onceStarted(exchange, start),
       extensions,
       serves: (path) => this.#endpoints.has(path),
       authenticatorsAt: (path) => authenticatorsOf(accesses.get(path)) ?? own,
       forwarding: options.forwarding,
       isCompressed: options.compression !== undefined,
+      allowsOrigin: allowedOrigins(options.cors),
       process: options.process,
       clock: options.clock,
       ids: options.ids,
@@ -196,6 +217,22 @@ export class AgentHost {
     return routed(this.#endpoints, others);
   }
 
+  /** Opens the sockets of the extensions. */
+  async listen(address: ListenAddress): Promise<void> {
+    for (const extension of this.#extensions) await extension.listen?.(address);
+    for (const mount of this.#mounts) mount.renew();
+  }
+
+  /** Closes the sockets of the extensions at once, because the server of the host cannot listen. */
+  async closeSockets(): Promise<void> {
+    await Promise.all(this.#extensions.map((extension) => extension.close?.(0)));
+  }
+
+  /** Lets the extensions accept no more calls on their own connections. */
+  stopAccepting(): void {
+    for (const extension of this.#extensions) extension.stopAccepting?.();
+  }
+
   /** The rule for requests to the mounts, the origin and unknown paths. Absent if no request needs a credential. */
   #accessOf(own: Access | undefined): AccessOf | undefined {
     if (own === undefined) return undefined;
@@ -206,8 +243,8 @@ export class AgentHost {
   }
 
   /** The mount that a request is for; `undefined` for the origin and for unknown paths. */
-  #mountOf({ method, path }: ExchangeRequest): AgentMount | undefined {
-    return path === '/' && method !== 'POST' ? undefined : this.#route(path);
+  #mountOf({ method, path, agentPath = path }: ExchangeRequest): AgentMount | undefined {
+    return path === '/' && method !== 'POST' ? undefined : this.#route(agentPath);
   }
 
   /** Loads the rates of the host and its agents once; `undefined` if there are none. */
@@ -296,6 +333,7 @@ export class AgentHost {
     await Promise.all(this.#agents.map((agent) => agent.close(graceMs)));
     // The last events of the turns are on their way only now.
     const left = graceMs - (this.#clock.monotonic() - since);
+    await Promise.all(this.#extensions.map((extension) => extension.close?.(graceMs)));
     await this.#sender?.close(Math.max(left, Math.min(graceMs, LAST_DELIVERIES_MS)));
     this.#metrics?.close();
   }
@@ -320,8 +358,7 @@ export class AgentHost {
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams: () => streamPlaces.total,
-      waiting: async () => (await this.#readiness.load())?.waiting,
-      oldestWaitMs: async () => (await this.#readiness.load())?.oldestWaitMs,
+      waiting: () => this.#readiness.load(),
       replica: storage.shared ? () => ({ ...node.figures, lagMs: node.lagMs }) : undefined,
       cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,

@@ -3,7 +3,7 @@ import type { BindingContext } from '../bindings/http/binding-context.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import { jsonRpcBinding, refusedJsonRpc } from '../bindings/jsonrpc/jsonrpc-binding.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../codec/protocol-versions.js';
-import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
 import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { type AgentCards, agentCards } from './agent-cards.js';
@@ -33,6 +33,10 @@ export interface AgentMountOptions {
   readonly signing?: LoadSignedCards | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request: ExchangeRequest) => string;
+  /** The interfaces of further bindings under a base url, for the card. */
+  readonly furtherInterfaces: (mount: AgentMount, base: string) => readonly AgentInterface[];
+  /** The extensions in the card that belong to these interfaces. */
+  readonly furtherExtensions: (mount: AgentMount) => readonly AgentExtension[];
 }
 
 /** The forms of a refusal, by what a request is for. */
@@ -41,6 +45,7 @@ type RefusalForm = 'jsonRpc' | 'httpJson' | 'plain';
 interface View {
   readonly card: AgentCard;
   readonly exchange: Exchange;
+  readonly context: BindingContext;
 }
 
 /**
@@ -57,7 +62,7 @@ export class AgentMount {
   /** By the form of a refusal. Absent: every caller is anonymous. */
   readonly #access: Readonly<Record<RefusalForm, Access>> | undefined;
   /** The agent as it stands under a base url. */
-  readonly #view = keptByBase((base) => this.#makeView(base));
+  #view = this.#views();
 
   constructor(options: AgentMountOptions) {
     this.path = options.path;
@@ -91,14 +96,19 @@ export class AgentMount {
     return this.#paths.jsonRpc;
   }
 
-  /** The context for a further binding of the agent. */
-  bindingContext(): BindingContext {
-    return this.#options.agent.bindingContext(this.card(''));
+  /** The context for a further binding of the agent. It is the same object until the card changes. */
+  bindingContext(base = ''): BindingContext {
+    return this.#view(base).context;
   }
 
   /** The card as it stands under a base url; without one the agent has no address yet. */
   card(base: string): AgentCard {
     return this.#view(base).card;
+  }
+
+  /** Makes the cards anew at their next use, because a binding has got its address. */
+  renew(): void {
+    this.#view = this.#views();
   }
 
   /** Answers what is addressed to the agent, telling addresses under a base url. */
@@ -154,9 +164,13 @@ export class AgentMount {
     return this.#versions;
   }
 
+  #views(): (base: string) => View {
+    return keptByBase((base) => this.#makeView(base));
+  }
+
   #makeView(base: string): View {
-    const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds, signing } = this.#options;
-    const card = agent.card(base === '' ? [] : this.#interfaces(base));
+    const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds, signing, furtherExtensions } = this.#options;
+    const card = agent.card(base === '' ? [] : this.#interfaces(base), furtherExtensions(this));
     const context = agent.bindingContext(card);
     const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds, signing });
     const exchange = mountExchange(this.#paths, {
@@ -173,7 +187,7 @@ export class AgentMount {
           })
         : undefined,
     });
-    return { card, exchange };
+    return { card, exchange, context };
   }
 
   #codecs(binding: 'jsonRpc' | 'httpJson') {
@@ -182,7 +196,9 @@ export class AgentMount {
 
   #interfaces(base: string): AgentInterface[] {
     const { jsonRpc, httpJson } = this.#paths;
-    return this.#versions.flatMap((name) => {
+    const further = this.#options.furtherInterfaces(this, base);
+    const order = this.#versions.map((name) => PROTOCOL_VERSIONS[name].jsonRpc.version);
+    const own = this.#versions.flatMap((name) => {
       const { version: protocolVersion } = PROTOCOL_VERSIONS[name].jsonRpc;
       // With the slash at its end, what 0.2.5 looks for beside the url is inside of the mount.
       const rpc = name === '0.2.5' ? `${this.path === '/' ? '' : this.path}/` : jsonRpc;
@@ -191,6 +207,9 @@ export class AgentMount {
         { url: `${base}${httpJson}`, protocolBinding: 'HTTP+JSON', protocolVersion },
       ];
     });
+    // The newest version first, whatever the binding.
+    const rank = ({ protocolVersion }: AgentInterface) => order.indexOf(protocolVersion) >>> 0;
+    return [...own, ...further].sort((one, other) => rank(one) - rank(other));
   }
 }
 

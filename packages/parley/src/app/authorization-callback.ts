@@ -1,7 +1,7 @@
 import { type ReceivedReply, readReply } from '../bindings/http/authorization-reply.js';
 import { CallRecord } from '../bindings/http/call-record.js';
+import { httpStatus } from '../bindings/http/error-numbers.js';
 import type { ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import { httpStatus } from '../bindings/http-json/errors.js';
 import { A2AError } from '../errors/a2a-error.js';
 import type { ServedAgent } from './served-agent.js';
 

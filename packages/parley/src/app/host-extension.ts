@@ -1,5 +1,6 @@
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
+import type { AgentExtension, AgentInterface } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -7,9 +8,10 @@ import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.j
 import type { AgentMount } from './agent-mount.js';
 import type { Forwarding } from './middleware/forwarded-caching.js';
 import type { Access } from './middleware/gate.js';
-import type { MiddlewareName } from './middleware/request-way.js';
+import type { MiddlewareName, WayOptions } from './middleware/request-way.js';
 import type { Readiness, ReadinessCheck } from './observability/readiness.js';
 import type { Describe } from './openapi/server-document.js';
+import type { TlsOptions } from './options/tls-options.js';
 
 /** Endpoints of a host beside its agents: probes, documents, the base server. */
 export interface HostExtension {
@@ -21,6 +23,31 @@ export interface HostExtension {
   endpoints(host: HostView): readonly HostEndpoint[];
   /** Its endpoints for an OpenAPI document, loaded on demand. Absent: the document leaves them out. */
   describe?(host: HostView): Promise<Describe>;
+  /** Its interfaces of a mounted agent under a base url, for the card. Absent: it has no binding of its own. */
+  interfaces?(mount: AgentMount, base: string): readonly AgentInterface[];
+  /** Entries that tell in the card which limits these interfaces have. Absent: none. */
+  cardExtensions?(mount: AgentMount): readonly AgentExtension[];
+  /** True if an endpoint takes over connections as WebSockets. */
+  readonly takesWebSockets?: boolean;
+  /** Takes the HTTP/2 connections of a server of node:http: each as its socket. Absent: they are refused. */
+  readonly takeHttp2?: ((socket: object) => void) | undefined;
+  /** Opens a socket of its own, before the server of the host accepts connections. */
+  listen?(address: ListenAddress): Promise<void>;
+  /** Accepts no more calls on its own connections. Running calls go on. */
+  stopAccepting?(): void;
+  /** Ends its own connections within the grace, after the turns have ended. */
+  close?(graceMs: number): Promise<void>;
+}
+
+/** The address of the server of a host. */
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 for a free port. */
+  readonly port: number;
+  /** Absent: no TLS. */
+  readonly tls?: TlsOptions | undefined;
+  /** True if agents that need no credential may be served beyond loopback. */
+  readonly allowAnonymous?: boolean;
 }
 
 /** One path of an extension. */
@@ -47,6 +74,8 @@ export interface HostView {
   readonly metrics: Exchange | undefined;
   /** The rule for readers of `/metrics`; absent if it is that of the host. */
   readonly metricsAccess: Access | undefined;
+  /** An exchange inside of the middlewares of the host. */
+  readonly through: (exchange: Exchange, place: WayOptions) => Exchange;
   /** The same exchange once the agents have started. */
   readonly onceStarted: (exchange: Exchange) => Exchange;
   readonly extensions: readonly HostExtension[];
@@ -56,6 +85,8 @@ export interface HostView {
   readonly authenticatorsAt: (path: string) => readonly Authenticator[];
   readonly forwarding: Forwarding | undefined;
   readonly isCompressed: boolean;
+  /** True if pages of an origin may call, by the CORS rule of the host. */
+  readonly allowsOrigin: (origin: string) => boolean | Promise<boolean>;
   readonly process: ProcessFigures | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;

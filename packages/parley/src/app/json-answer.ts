@@ -1,6 +1,6 @@
 import { type RefusedRequest, refusalHeaders } from '../bindings/http/answer-call.js';
+import { httpStatus } from '../bindings/http/error-numbers.js';
 import type { ExchangeResponse } from '../bindings/http/exchange.js';
-import { httpStatus } from '../bindings/http-json/errors.js';
 
 /** An answer that no binding gives. */
 export interface JsonAnswer {

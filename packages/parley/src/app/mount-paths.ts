@@ -5,6 +5,8 @@ export interface MountPaths {
   readonly oldCard: string;
   readonly jsonRpc: string;
   readonly httpJson: string;
+  /** The session of Cap'n Web, if the host serves it. */
+  readonly capnweb: string;
   /** The callback for authorizations. */
   readonly authorizations: string;
 }
@@ -18,6 +20,7 @@ export function mountPaths(path: string): MountPaths {
     oldCard: `${below}/.well-known/agent.json`,
     jsonRpc: path === '/' ? `${own}/jsonrpc` : own,
     httpJson: path === '/' ? `${own}/rest` : own,
+    capnweb: `${own}/capnweb`,
     authorizations: `${own}/authorizations`,
   };
 }

@@ -7,7 +7,7 @@ import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
-import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import type { AgentCard, AgentExtension, AgentInterface } from '../model/agent-card.js';
 import { cloneJson } from '../model/clone-json.js';
 import type { ContentModes } from '../operations/content-types.js';
 import { answersCard, OPERATION_NAMES } from '../operations/operations.js';
@@ -150,9 +150,12 @@ export class ServedAgent {
     return this.#engine?.load.runningTurns ?? 0;
   }
 
-  /** The public card with these interfaces. */
-  card(interfaces: readonly AgentInterface[]): AgentCard {
-    return buildAgentCard({ options: this.#options, served: this.#capabilities, interfaces });
+  /** The public card with these interfaces, and extensions beside those of the agent. */
+  card(interfaces: readonly AgentInterface[], further: readonly AgentExtension[] = []): AgentCard {
+    const options = this.#options;
+    const { extensions = [] } = options;
+    const all = further.length === 0 ? options : { ...options, extensions: [...extensions, ...further] };
+    return buildAgentCard({ options: all, served: this.#capabilities, interfaces });
   }
 
   /** The context for bindings that serve the agent under the addresses of a card. */

@@ -18,6 +18,8 @@ import { booleanOf, listOf } from './variables.js';
 export interface ServerConfig {
   readonly host: string;
   readonly port: number;
+  /** The port of gRPC; absent: that after `port`. */
+  readonly grpcPort?: number | 'off';
   /** The storage of tasks. */
   readonly databaseUrl: string;
   /** The base url for cards, where it is not the address bound. */
@@ -61,6 +63,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = [
   'PORT',
+  'GRPC_PORT',
   'HOST',
   'DATABASE_URL',
   'A2A_PUBLIC_URL',
@@ -99,6 +102,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     return value;
   };
   const port = read('PORT', portOf, 'a number from 0 to 65535');
+  const grpcPort = read('GRPC_PORT', grpcPortOf, 'a number from 0 to 65535, or off');
   const host = read('HOST', hostOf, 'a host name or an IP address such as 127.0.0.1 or 0.0.0.0');
   const databaseUrl = read('DATABASE_URL', databaseOf, 'a url such as sqlite:./data/parley.db or memory:');
   const publicUrl = read(
@@ -141,6 +145,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
   return {
     host: host ?? '127.0.0.1',
     port: port ?? 8080,
+    ...(grpcPort !== undefined && { grpcPort }),
     databaseUrl: databaseUrl ?? 'sqlite:./data/parley.db',
     ...(publicUrl !== undefined && { publicUrl }),
     trustProxy: trustProxy ?? [],
@@ -172,6 +177,10 @@ function unknownNames(env: Environment, prefix: string, known: readonly string[]
 
 function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+function grpcPortOf(text: string): number | 'off' | undefined {
+  return text === 'off' ? text : portOf(text);
 }
 
 function hostOf(text: string): string | undefined {

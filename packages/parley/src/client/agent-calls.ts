@@ -1,18 +1,25 @@
-import { IDEMPOTENT_SEND_EXTENSION } from '../agent-card/offered-extensions.js';
+import { IDEMPOTENT_SEND_EXTENSION, STREAM_RESUME_EXTENSION } from '../agent-card/offered-extensions.js';
 import { NO_CREDENTIALS, type RequestCredentials } from '../auth/credential-provider.js';
 import type { AgentCard } from '../model/agent-card.js';
-import type {
-  OperationName,
-  OperationTypes,
-  StreamingOperationName,
-  UnaryOperationName,
+import {
+  isStreaming,
+  type OperationName,
+  type OperationTypes,
+  type StreamingOperationName,
+  type UnaryOperationName,
 } from '../operations/operations.js';
 import { type LogFields, silentLogger } from '../telemetry/logger.js';
 import type { AgentConnection } from './agent-connection.js';
 import type { ClientCallContext } from './call-options.js';
 import { CallRecovery } from './call-recovery.js';
 import type { ClientRuntime } from './client-runtime.js';
-import type { ClientTransport, EventBatches, OpenedStream, TransportCall } from './client-transport.js';
+import {
+  addressOf,
+  type ClientTransport,
+  type EventBatches,
+  type OpenedStream,
+  type TransportCall,
+} from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
 import { LateBatches } from './late-batches.js';
 import type { RetryOptions } from './send-retries.js';
@@ -60,8 +67,11 @@ export class AgentCalls {
 
   /** True if the agent answers a repeated message with the outcome of the first. */
   get isIdempotent(): boolean {
-    const { extensions = [] } = this.#options.card().capabilities;
-    return extensions.some(({ uri }) => uri === IDEMPOTENT_SEND_EXTENSION);
+    return this.#isOffered(IDEMPOTENT_SEND_EXTENSION);
+  }
+
+  #isOffered(extension: string): boolean {
+    return (this.#options.card().capabilities.extensions ?? []).some(({ uri }) => uri === extension);
   }
 
   /** Makes a call, and repeats it as long as `CallRecovery` finds a remedy. */
@@ -77,7 +87,7 @@ export class AgentCalls {
         transport = made instanceof Promise ? await made : made;
         credentials = guard.isOpen
           ? NO_CREDENTIALS
-          : await guard.credentials(transport.agentInterface.url, call.context.signal);
+          : await guard.credentials(addressOf(transport), call.context.signal);
         const answer = await run(transport, this.#partsOf(call, transport, credentials));
         if (this.#isLogged) this.#log('called', call, { ms: Math.round(runtime.clock.monotonic() - began) });
         recovery?.answered();
@@ -102,11 +112,12 @@ export class AgentCalls {
     { headers, query }: RequestCredentials,
   ): TransportCall<Name> {
     const { signal, extensions, lastEventId } = context;
-    const own = this.#options.guard.allowed(transport.agentInterface.url, context.headers);
+    const own = this.#options.guard.allowed(addressOf(transport), context.headers);
+    const resumes = transport.declaresResumption && isStreaming(operation) && this.#isOffered(STREAM_RESUME_EXTENSION);
     return {
       operation,
       request: this.#withTenant(request, transport),
-      extensions,
+      extensions: resumes ? [...new Set([...extensions, STREAM_RESUME_EXTENSION])] : extensions,
       headers: headers === undefined ? own : { ...own, ...headers },
       query,
       signal,

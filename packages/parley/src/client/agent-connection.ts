@@ -49,6 +49,11 @@ export class AgentConnection {
     return transports[at];
   }
 
+  /** Ends the connections that transports keep. A later call opens a new one. */
+  close(): void {
+    for (const transport of this.#transports.splice(0)) void Promise.resolve(transport).then(closed, () => {});
+  }
+
   /**
    * Moves to the next interface if the failure is that of the interface and the call had no effect. Returns true if the
    * call may be made there. `tried` is the number of interfaces that the call has tried.
@@ -62,6 +67,10 @@ export class AgentConnection {
     logger.warn('calling another interface of the agent', { code: error.code, protocolBinding, protocolVersion });
     return true;
   }
+}
+
+function closed(transport: ClientTransport | undefined): void {
+  transport?.close?.();
 }
 
 /** True if the call had no effect and only this interface caused the failure. */

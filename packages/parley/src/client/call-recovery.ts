@@ -3,7 +3,7 @@ import { A2AError } from '../errors/a2a-error.js';
 import type { AgentConnection } from './agent-connection.js';
 import { AttemptPauses } from './attempt-pauses.js';
 import type { ClientRuntime } from './client-runtime.js';
-import type { ClientTransport } from './client-transport.js';
+import { addressOf, type ClientTransport } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
 import { ATTEMPTS, type RetryOptions, waitBeforeResend } from './send-retries.js';
 
@@ -51,8 +51,7 @@ export class CallRecovery {
   async after(error: unknown, { transport, credentials }: FailedAttempt): Promise<void> {
     const { connection, guard, signal } = this.#options;
     if (!this.#hasRenewed && transport !== undefined && credentials !== undefined) {
-      const { url } = transport.agentInterface;
-      this.#hasRenewed = await guard.renews(error, { url, signal, credentials });
+      this.#hasRenewed = await guard.renews(error, { url: addressOf(transport), signal, credentials });
       if (this.#hasRenewed) return;
     }
     this.#hasRenewed = false;

@@ -1,4 +1,4 @@
-import type { AgentInterface } from '../model/agent-card.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type {
   OperationName,
@@ -46,6 +46,10 @@ export interface OpenedStream {
 /** Calls one interface of an agent in one version. Retries, cards and resumption belong to others. */
 export interface ClientTransport {
   readonly agentInterface: AgentInterface;
+  /** The address as a url of http or https, if the interface has another form. It decides over credentials. */
+  readonly address?: string;
+  /** True if streams declare the extension for resumption, so that the agent numbers its events. */
+  readonly declaresResumption?: boolean;
   /**
    * Calls an operation that has one answer.
    * @throws A2AError if the agent answers with an error; ConnectionError if there is no answer; the reason of the
@@ -57,6 +61,35 @@ export interface ClientTransport {
    * closes the stream, whatever the last event was. Throws as `call` does.
    */
   stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream>;
+  /** Ends the connections that the transport keeps between calls. Absent: it keeps none. */
+  close?(): void;
+}
+
+/** The address of a transport as a url. */
+export function addressOf({ address, agentInterface }: ClientTransport): string {
+  return address ?? agentInterface.url;
+}
+
+/** A binding that a client speaks beside JSON-RPC and HTTP+JSON, such as gRPC. */
+export interface ClientBinding {
+  /** True if it speaks the binding and the version of an interface (`Major.Minor`), and can call its address. */
+  speaks(agentInterface: AgentInterface): boolean;
+  /** Makes the transport of an interface that it speaks. */
+  transport(agentInterface: AgentInterface, limits: TransportLimits): Promise<ClientTransport>;
+}
+
+/** The limits of answers. */
+export interface TransportLimits {
+  /** The longest answer, in bytes. */
+  readonly answerBytes: number;
+  /** The longest event of a stream, in characters. */
+  readonly eventBytes: number;
+  /** True if the caller trusts the host of a url, on any port. Other hosts must be public. */
+  readonly isTrusted: (url: string) => boolean;
+  /** True if the caller named a private address itself. Hosts that are not trusted may then be private, too. */
+  readonly isInside: () => Promise<boolean>;
+  /** The security schemes of the card, for bindings that name the scheme of a credential. */
+  readonly securitySchemes: AgentCard['securitySchemes'];
 }
 
 /** Makes the transport of an interface whose binding and version are known. */

@@ -68,8 +68,8 @@ export interface ClientOptions {
 
 /**
  * Calls an agent: every operation of the protocol, in any binding and version. Methods throw `A2AError` for errors of
- * the agent and `ConnectionError` if there is no answer. If a signal ends a call, they throw its reason. A client holds
- * no connection open between calls and needs no closing.
+ * the agent and `ConnectionError` if there is no answer. If a signal ends a call, they throw its reason. A client of
+ * JSON-RPC or HTTP+JSON keeps no connection between calls. Other bindings keep one until `close`, or until it is idle.
  */
 export class Client implements OperationMethods {
   readonly #parts: ClientOptions;
@@ -210,6 +210,11 @@ export class Client implements OperationMethods {
     return this.#card;
   }
 
+  /** Ends the connections that the client keeps, and the calls on them. A later call connects again. */
+  close(): void {
+    this.#parts.connection.close();
+  }
+
   get #hasStreams(): boolean {
     return this.#card.capabilities.streaming === true;
   }
@@ -290,6 +295,7 @@ export class Client implements OperationMethods {
       taskId,
       lastEventId,
       resumable,
+      keepsAlive: resumable && this.agentInterface.protocolBinding !== 'GRPC',
       hasTaken: isInDoubt ? (task) => hasMessage(task, call.request) : undefined,
       repeatable: isMessage && (mayRepeat || isIdempotent),
       attempts: resume.attempts ?? RESUME_ATTEMPTS,
@@ -324,7 +330,8 @@ export class Client implements OperationMethods {
 
   async *#bareSubscription(call: AgentCall<'subscribeToTask'>): AsyncGenerator<readonly ReceivedEvent[], undefined> {
     const { snapshotFirst } = await import('./snapshot-first.js');
-    return yield* snapshotFirst(call, this.#calls);
+    const opensLate = this.agentInterface.protocolBinding === 'GRPC';
+    return yield* snapshotFirst(call, { calls: this.#calls, opensLate });
   }
 
   async *#single(

@@ -13,8 +13,8 @@ export interface CredentialGuardOptions {
   /** Undefined for anonymous calls. */
   readonly provider: CredentialProvider | undefined;
   readonly card: () => AgentCard;
-  /** URLs whose origins may get credentials. */
-  readonly trusted: readonly string[];
+  /** The origins that may get credentials. */
+  readonly trusted: ReadonlySet<string>;
   readonly logger: Logger;
 }
 
@@ -28,16 +28,15 @@ export interface RefusedRequest {
 /** Matches names of headers that carry credentials, such as `authorization`, `cookie` and `x-api-key`. */
 const CREDENTIAL_NAME = /auth|cookie|token|secret|api-?key|credential|session|password/;
 
+const LOCAL = 'localhost';
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Adds credentials to calls, for trusted origins only. */
 export class CredentialGuard {
   readonly #options: CredentialGuardOptions;
-  readonly #origins: ReadonlySet<string>;
 
   constructor(options: CredentialGuardOptions) {
     this.#options = options;
-    this.#origins = new Set(options.trusted.map(originOf));
   }
 
   /** True for anonymous calls. */
@@ -74,7 +73,7 @@ export class CredentialGuard {
   }
 
   #isTrusted(url: string): boolean {
-    return this.#origins.has(originOf(url));
+    return this.#options.trusted.has(originOf(url));
   }
 
   #target(url: string, signal: AbortSignal | undefined): CredentialTarget {
@@ -93,11 +92,20 @@ function challengesOf(error: unknown): readonly string[] | undefined {
 }
 
 /**
- * Returns the origin of a URL. All loopback names are one origin. An address that is no URL, such as one of gRPC, is
- * its own origin.
+ * Returns the origin of a URL. All loopback names are one origin. An address that is no URL, such as `host:port` of
+ * gRPC, is its own origin.
  */
 export function originOf(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { origin, protocol, hostname, port } = new URL(url);
-  return LOOPBACK.test(hostname) ? `${protocol}//localhost:${port}` : origin;
+  const parsed = URL.parse(url);
+  // `URL` takes the host of `host:port` for a scheme, whose origin is opaque.
+  if (parsed === null || parsed.origin === 'null') return url;
+  const { origin, protocol, port } = parsed;
+  const host = hostOf(url);
+  return host === LOCAL ? `${protocol}//${host}:${port}` : origin;
+}
+
+/** Returns the host of a URL, or of `host:port` and `dns:host:port`. All loopback names are one host. */
+export function hostOf(address: string): string | undefined {
+  const host = URL.parse(/^\w+:\/\/./.test(address) ? address : `https://${address.replace(/^dns:/, '')}`)?.hostname;
+  return host !== undefined && LOOPBACK.test(host) ? LOCAL : host;
 }

@@ -30,7 +30,7 @@ function guarded(answers: readonly number[]) {
     sent.push({ url, headers: new Headers(init.headers) });
     return new Response('', { status: answers[sent.length - 1] ?? 200 });
   };
-  const trusted = ['https://agent.example'];
+  const trusted = new Set(['https://agent.example']);
   const guard = new CredentialGuard({ provider: renewing(), card: () => card, trusted, logger: silentLogger });
   return { sent, fetch: credentialedFetch(guard, send) };
 }

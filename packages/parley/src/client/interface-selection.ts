@@ -1,6 +1,5 @@
 import type { AgentCard, AgentInterface } from '../model/agent-card.js';
 import { majorMinor } from '../operations/versions.js';
-import { webUrl } from './document-source.js';
 
 /** The caller's preferences among the interfaces of a card. */
 export interface InterfaceWishes {
@@ -22,7 +21,6 @@ export function selectInterfaces(
   const fitting = all.filter(
     (item) =>
       isKnown(item) &&
-      webUrl(item.url) !== undefined &&
       (binding === undefined || item.protocolBinding === binding) &&
       (version === undefined || item.protocolVersion === majorMinor(version)),
   );

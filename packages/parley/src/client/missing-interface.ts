@@ -7,19 +7,31 @@ export interface MissingInterface {
   readonly card: AgentCard;
   readonly wishes: InterfaceWishes;
   readonly majorMinor: (version: string) => string;
+  /** True if the caller passes further bindings. */
+  readonly hasBindings: boolean;
 }
+
+const GET_GRPC =
+  'Run npm install @grpc/grpc-js @bufbuild/protobuf, and connect with bindings: [grpcTransport()] of parley-a2a/grpc';
 
 /**
  * Describes the interfaces that a card has instead of the wanted one. VERSION_NOT_SUPPORTED: no interface has the
  * wanted version.
  */
-export function missingInterface({ card, wishes, majorMinor }: MissingInterface): Pick<A2AError, 'code' | 'message'> {
+export function missingInterface({
+  card,
+  wishes,
+  majorMinor,
+  hasBindings,
+}: MissingInterface): Pick<A2AError, 'code' | 'message'> {
   const { name, supportedInterfaces: all } = card;
   const { binding, version } = wishes;
   const wish = [binding, version].filter((part) => part !== undefined).join(' ');
-  if (binding === undefined && all.length > 0 && all.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
-    const lacks = 'which this client does not speak: its card lists no JSONRPC or HTTP+JSON interface';
-    return { code: 'UNSUPPORTED_OPERATION', message: `${name} offers gRPC only, ${lacks}` };
+  const lacksGrpc =
+    !hasBindings && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
+  if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {
+    const only = lacksGrpc.length === all.length ? ' only' : '';
+    return { code: 'UNSUPPORTED_OPERATION', message: `${name} offers gRPC${only}, which needs packages. ${GET_GRPC}` };
   }
   const offered = all.map(({ protocolBinding, protocolVersion, url }) => {
     const isStrange = protocolBinding !== 'GRPC' && !/^https?:/i.test(url);

@@ -47,12 +47,13 @@ export function waitBeforeResend(
 }
 
 function isPassing(error: A2AError, mayRepeat: boolean): boolean {
-  if (error instanceof ConnectionError) return mayRepeat || !error.sent;
   if (!isTransient(error)) return false;
+  if (error instanceof ConnectionError) return mayRepeat || !error.sent;
   return error.details.retryAfterMs !== undefined || (mayRepeat && error.code === 'UNAVAILABLE');
 }
 
 /** True if the same call may succeed later. */
 export function isTransient(error: unknown): error is A2AError {
+  if (error instanceof ConnectionError && error.isFinal) return false;
   return error instanceof A2AError && (error.code === 'UNAVAILABLE' || error.code === 'RESOURCE_EXHAUSTED');
 }

@@ -1,13 +1,17 @@
+import type { BY_VERB } from '../operations/operations.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { ReceivedEvent } from './client-transport.js';
 
 /**
  * A subscription that begins with the task. Agents before 1.0 need not send the task first, so GetTask adds it. Events
  * that arrived before GetTask was called are part of its answer and are not repeated.
+ *
+ * Some servers of gRPC open a stream with its first event only. A first GetTask then gives the subscription, which was
+ * sent before it, the time of a round trip.
  */
 export async function* snapshotFirst(
-  call: AgentCall<'subscribeToTask'>,
-  calls: AgentCalls,
+  call: AgentCall<(typeof BY_VERB)['subscribe']>,
+  { calls, opensLate }: { readonly calls: AgentCalls; readonly opensLate: boolean },
 ): AsyncGenerator<readonly ReceivedEvent[], undefined> {
   const { promise: opened, resolve } = Promise.withResolvers<void>();
   const events = calls.stream({ ...call, opened: resolve });
@@ -21,7 +25,7 @@ export async function* snapshotFirst(
   // The error is thrown below, where the first event is awaited.
   first.catch(() => {});
   try {
-    await Promise.race([opened, first]);
+    await Promise.race([opened, first, ...(opensLate ? [task()] : [])]);
     const before = arrived;
     const snapshot = await task();
     // TypeScript does not see that `arrived` changes during the call.

@@ -145,7 +145,8 @@ export function nextState(state: StreamState, outcome: StreamOutcome, facts: Str
     case 'closed': {
       // Agents differ in the states at which they close a stream.
       const { isWaiting, asksForInput, rules } = facts;
-      if (isWaiting && !asksForInput && (rules.span === 'turn' || !rules.resumable)) return { step: 'end', tries };
+      const hasEnded = isWaiting && !asksForInput && (rules.span === 'turn' || !rules.resumable);
+      if (facts.isOver || hasEnded) return { step: 'end', tries };
       return afterBreak(tries, new ConnectionError('The stream ended before its task did', { sent: true }), facts);
     }
     case 'turn over':

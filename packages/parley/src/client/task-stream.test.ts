@@ -54,6 +54,7 @@ function streamOf(
     taskId: 't',
     lastEventId: undefined,
     resumable: true,
+    keepsAlive: true,
     repeatable: false,
     hasTaken: undefined,
     runtime: {

@@ -31,7 +31,7 @@ export interface ResumeOptions {
   /**
    * Silence in ms after which the client gives a connection up. Default 60,000 for agents that declare the extension
    * for resumable streams, because they send keep-alives. Other agents may send none, so their connections have no
-   * limit.
+   * limit. Those of gRPC have none either: pings of HTTP/2 find lost ones.
    */
   readonly silenceMs?: number;
 }
@@ -41,6 +41,8 @@ export interface StreamSource extends StreamRules {
   /** The task that the caller named. */
   readonly taskId: string | undefined;
   readonly lastEventId: string | undefined;
+  /** True if the agent shows on every stream that it is there. */
+  readonly keepsAlive: boolean;
   readonly options: ResumeOptions;
   readonly runtime: ClientRuntime;
   /** Starts the time limit of the whole stream. Called once, before the first connection. */
@@ -101,7 +103,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     this.#source = source;
     this.#progress = new StreamProgress(source, source);
     this.#pauses = new AttemptPauses(source.runtime);
-    this.#silenceMs = source.options.silenceMs ?? (source.resumable ? SILENCE_MS : undefined);
+    this.#silenceMs = source.options.silenceMs ?? (source.keepsAlive ? SILENCE_MS : undefined);
   }
 
   /** The task, once the agent has named it. */
@@ -257,8 +259,8 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   }
 
   async #check(): Promise<StreamOutcome> {
-    const { task: getTask, hasTaken } = this.#source;
-    const task = await getTask(this.taskId as string, this.#deadline?.signal);
+    const { task: readTask, hasTaken } = this.#source;
+    const task = await readTask(this.taskId as string, this.#deadline?.signal);
     this.#pauses.answered(this.taskId);
     return task.status.state === 'TASK_STATE_INPUT_REQUIRED' && hasTaken?.(task) ? 'turn over' : 'turn open';
   }

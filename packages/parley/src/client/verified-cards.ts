@@ -73,9 +73,16 @@ export class VerifiedCards {
         return answersCard(operation) ? (value as typeof decoded) : decoded;
       },
     };
-    const inner = transport(undecoded);
+    return this.decoded(transport(undecoded), url);
+  }
+
+  /** The same for a transport whose extended card is the JSON of 1.0. */
+  decoded(inner: ClientTransport, url: string | undefined): ClientTransport {
     return {
+      ...(inner.address !== undefined && { address: inner.address }),
+      ...(inner.declaresResumption && { declaresResumption: true }),
       agentInterface: inner.agentInterface,
+      close: () => inner.close?.(),
       stream: (call) => inner.stream(call),
       call: async <Name extends UnaryOperationName>(call: TransportCall<Name>) => {
         const answer = await inner.call(call);

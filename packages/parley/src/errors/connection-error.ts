@@ -5,8 +5,14 @@ export class ConnectionError extends A2AError {
   override readonly name = 'ConnectionError';
   /** True if a part of the request may have reached the agent, so that the agent may have acted on it. */
   readonly sent: boolean;
-  constructor(message: string, { sent, cause }: { readonly sent: boolean; readonly cause?: unknown }) {
+  /** True if no later call can reach the agent, because its server in this process is closed. */
+  readonly isFinal: boolean;
+  constructor(
+    message: string,
+    { sent, isFinal = false, cause }: { readonly sent: boolean; readonly isFinal?: boolean; readonly cause?: unknown },
+  ) {
     super('UNAVAILABLE', message, {}, { cause });
     this.sent = sent;
+    this.isFinal = isFinal;
   }
 }

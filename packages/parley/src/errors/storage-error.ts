@@ -1,16 +1,25 @@
 /**
  * The storage cannot work now. Local: callers get UNAVAILABLE, and the message goes to the log. A storage that logs an
- * outage itself, once for all failing calls, sets `told`.
+ * outage itself, once for all failing calls, sets `told`. Readers of `/readyz` see `reason`.
  */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
   /** True if the storage has logged the failure. */
   readonly told: boolean;
+  /** The reason without addresses, names and texts of the server. Absent: it is only in the log. */
+  readonly reason: string | undefined;
 
-  constructor(message: string, options: ErrorOptions & { readonly told?: boolean } = {}) {
+  constructor(message: string, options: StorageErrorOptions = {}) {
     super(message, options);
     this.told = options.told ?? false;
+    this.reason = options.reason;
   }
+}
+
+/** Options of a StorageError. */
+export interface StorageErrorOptions extends ErrorOptions {
+  readonly told?: boolean;
+  readonly reason?: string | undefined;
 }
 
 /** The level for logging an error. An error that is already in the log goes to debug. */

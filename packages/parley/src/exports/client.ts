@@ -4,6 +4,7 @@ import type { CredentialProvider } from '../auth/credential-provider.js';
 import { documentSource } from '../bindings/http/document-source.js';
 import type { Fetch, HttpCaller } from '../bindings/http/http-caller.js';
 import { HttpJsonTransport, type HttpJsonTransportOptions } from '../bindings/http-json/http-json-transport.js';
+import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { JsonRpcTransport, type JsonRpcTransportOptions } from '../bindings/jsonrpc/jsonrpc-transport.js';
 import { AgentCalls } from '../client/agent-calls.js';
 import { AgentCardResolver, type ResolvedCard } from '../client/agent-card-resolver.js';
@@ -14,9 +15,10 @@ import type { CallDefaults, ClientCallContext } from '../client/call-options.js'
 import { type CardCache, memoryCardCache } from '../client/card-cache.js';
 import { Client } from '../client/client.js';
 import type { ClientRuntime } from '../client/client-runtime.js';
-import type { ClientTransport, TransportSource } from '../client/client-transport.js';
+import type { ClientBinding, ClientTransport, TransportSource } from '../client/client-transport.js';
 import type { ConnectionEvent } from '../client/connection-event.js';
 import { CredentialGuard, originOf } from '../client/credential-guard.js';
+import { webUrl } from '../client/document-source.js';
 import { type InterfaceWishes, selectInterfaces } from '../client/interface-selection.js';
 import type { RetryOptions } from '../client/send-retries.js';
 import type { ResumeOptions } from '../client/task-stream.js';
@@ -40,9 +42,11 @@ export type {
 } from '../agent-card/signatures/signature-trust.js';
 export type { CredentialProvider } from '../auth/credential-provider.js';
 export type { Fetch } from '../bindings/http/http-caller.js';
+export type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 export type { CallOptions, ClientCallContext } from '../client/call-options.js';
 export { type CachedDocument, type CardCache, memoryCardCache } from '../client/card-cache.js';
 export { Client } from '../client/client.js';
+export type { ClientBinding, ClientTransport, TransportLimits } from '../client/client-transport.js';
 export type { ConnectionEvent } from '../client/connection-event.js';
 export type { OutgoingMessage, SendInput } from '../client/outgoing-message.js';
 export type { RetryOptions } from '../client/send-retries.js';
@@ -94,6 +98,8 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly answerBytes?: number;
   /** The longest event of a stream, in characters; default 16 Mi. */
   readonly eventBytes?: number;
+  /** Further bindings, such as `grpcTransport()` of `parley-a2a/grpc`. Default: no others. */
+  readonly bindings?: readonly ClientBinding[];
   /** Instead of the platform's own. It gets every request, also those for other origins. */
   readonly fetch?: Fetch;
   /** Ends the search for the card. */
@@ -102,18 +108,34 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   readonly timeoutMs?: number;
 }
 
+/** An option for server objects of several agents. */
+export interface InProcessPath {
+  /** The path of the agent on its server. Default: the only agent. */
+  readonly path?: string;
+}
+
 const sharedCards = memoryCardCache();
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
 
 /**
- * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. Fetches only the card. The
- * first operation calls the agent.
- * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks; A2AError
- * UNSUPPORTED_OPERATION if the agent has no known interface.
+ * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. A server object stands for an
+ * agent of the same process. Fetches only the card. The first operation calls the agent.
+ * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
+ * @throws A2AError UNSUPPORTED_OPERATION if the agent has no known interface.
+ * @throws OptionsError if a server object has no agent at `path`.
  */
-export async function connect(agent: string | AgentCard, options: ConnectOptions = {}): Promise<Client> {
+export async function connect(
+  agent: string | AgentCard | InProcessAgent,
+  options: ConnectOptions & InProcessPath = {},
+): Promise<Client> {
+  if (typeof agent === 'object' && IN_PROCESS in agent) {
+    const { card, binding } = await agent[IN_PROCESS]({ path: options.path });
+    // A server object needs no signature: no wire can have changed its card.
+    const { signatures: _, ...rest } = options;
+    return connect(card, { ...rest, bindings: [binding] });
+  }
   const { logger = silentLogger, onConnection = ignored } = options;
   const runtime: ClientRuntime = {
     clock: callerClock,
@@ -127,10 +149,15 @@ export async function connect(agent: string | AgentCard, options: ConnectOptions
   const verified = await verifiedCards(options, caller);
   const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
   const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
-  const interfaces = selectInterfaces(offered, options, isKnown);
+  const interfaces = selectInterfaces(offered, options, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
   if (interfaces.length === 0) {
     const { missingInterface } = await import('../client/missing-interface.js');
-    const { code, message } = missingInterface({ card: offered, wishes: options, majorMinor });
+    const { code, message } = missingInterface({
+      card: offered,
+      wishes: options,
+      majorMinor,
+      hasBindings: options.bindings !== undefined,
+    });
     throw new A2AError(code, message);
   }
   return clientOf({ agent, card, url, interfaces, options, runtime, caller, verified });
@@ -250,10 +277,11 @@ interface ConnectedOptions {
 }
 
 function clientOf({ agent, card, url, interfaces, options, runtime, caller, verified }: ConnectedOptions): Client {
-  const transports = transportSource({ caller, verified, url });
-  const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   // A catalog may name a card on another origin, which gets no credentials for that.
-  const trusted = trustedUrls(agent, options);
+  const given = trustedUrls(agent, options);
+  const trusted = new Set(given.map(originOf));
+  const transports = transportSource({ card, caller, verified, url, options, given, trusted });
+  const connection = new AgentConnection({ interfaces, transports, logger: runtime.logger });
   const { tenant, retry = {}, resume = {}, interceptors = [], extensions = [], headers = {} } = options;
   return new Client({
     card,
@@ -275,12 +303,21 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
   });
 }
 
-function transportSource({
-  caller,
-  verified,
-  url,
-}: Pick<ConnectedOptions, 'caller' | 'verified' | 'url'>): TransportSource {
+interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'verified' | 'url' | 'options'> {
+  /** The urls of the caller. */
+  readonly given: readonly string[];
+  /** Their origins. Transports add their own. */
+  readonly trusted: Set<string>;
+}
+
+function transportSource(parts: TransportOptions): TransportSource {
+  const { caller, verified, url, options } = parts;
   return async (agentInterface) => {
+    const binding = isKnown(agentInterface) ? undefined : bindingOf(agentInterface, options);
+    if (binding !== undefined) {
+      const { boundTransport } = await import('./bound-transport.js');
+      return boundTransport({ ...parts, binding, agentInterface });
+    }
     const version = await CLIENT_VERSIONS.get(agentInterface.protocolVersion)?.();
     if (version === undefined) throw new Error('an interface of an unknown version was selected');
     const isJsonRpc = agentInterface.protocolBinding === 'JSONRPC';
@@ -310,6 +347,11 @@ async function jsonRpcTransports({
     });
 }
 
-function isKnown({ protocolBinding, protocolVersion }: AgentInterface): boolean {
-  return (protocolBinding === 'JSONRPC' || protocolBinding === 'HTTP+JSON') && CLIENT_VERSIONS.has(protocolVersion);
+function isKnown({ protocolBinding, protocolVersion, url }: AgentInterface): boolean {
+  const isHttp = protocolBinding === 'JSONRPC' || protocolBinding === 'HTTP+JSON';
+  return isHttp && CLIENT_VERSIONS.has(protocolVersion) && webUrl(url) !== undefined;
+}
+
+function bindingOf(one: AgentInterface, { bindings = [] }: ConnectOptions): ClientBinding | undefined {
+  return bindings.find((binding) => binding.speaks(one));
 }

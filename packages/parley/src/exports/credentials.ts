@@ -5,7 +5,7 @@ import { AuthorizationServer } from '../auth/oauth/authorization-server.js';
 import { clientCredentials as clientFlow } from '../auth/oauth/client-credentials.js';
 import { type DeviceCodeOptions, deviceCode as deviceFlow } from '../auth/oauth/device-code.js';
 import type { OAuthClientOptions, OAuthEndpoints, OAuthRuntime } from '../auth/oauth/oauth-options.js';
-import { CredentialGuard } from '../client/credential-guard.js';
+import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { silentLogger } from '../telemetry/logger.js';
@@ -84,6 +84,11 @@ export function credentialedFetch(
   provider: CredentialProvider,
   { card, trustedOrigins, fetch: send = runtime.fetch }: CredentialedFetchOptions,
 ): PlainFetch {
-  const guard = new CredentialGuard({ provider, card: () => card, trusted: trustedOrigins, logger: silentLogger });
+  const guard = new CredentialGuard({
+    provider,
+    card: () => card,
+    trusted: new Set(trustedOrigins.map(originOf)),
+    logger: silentLogger,
+  });
   return guardedFetch(guard, send);
 }

@@ -1,8 +1,8 @@
 import { type NameLookup, systemLookup } from '../adapters/node/checked-connections.js';
 import type { Fetch } from '../bindings/http/http-caller.js';
+import { hostOf } from '../client/credential-guard.js';
 import { A2AError } from '../errors/a2a-error.js';
 import { RefusedAddressError } from '../errors/refused-address-error.js';
-import { destinationOf } from '../net/destinations.js';
 import { parseIp } from '../net/ip-address.js';
 import { isPublicAddress } from '../net/public-address.js';
 import { guardedFetch } from './guarded-fetch.js';
@@ -16,10 +16,9 @@ export function fetchOfFoundUrls(given: readonly string[], send: Fetch): Fetch |
   const lookup = systemLookup();
   if (lookup === undefined) return undefined;
   const guarded = guardedFetch({ bytes: Number.POSITIVE_INFINITY, ms: Number.POSITIVE_INFINITY });
-  let inside: Promise<boolean> | undefined;
+  const isInside = insideOf(given, lookup);
   return async (url, init) => {
-    inside ??= isAnyInside(given, lookup);
-    if (await inside) return send(url, init);
+    if (await isInside()) return send(url, init);
     try {
       return await guarded(url, init);
     } catch (error) {
@@ -31,11 +30,17 @@ export function fetchOfFoundUrls(given: readonly string[], send: Fetch): Fetch |
   };
 }
 
+/** Tells whether a url or address that the caller gave leads to a private address. Looks it up once. */
+export function insideOf(given: readonly string[], lookup: NameLookup | undefined): () => Promise<boolean> {
+  let inside: Promise<boolean> | undefined;
+  return () => {
+    inside ??= lookup === undefined ? Promise.resolve(true) : isAnyInside(given, lookup);
+    return inside;
+  };
+}
+
 async function isAnyInside(given: readonly string[], lookup: NameLookup): Promise<boolean> {
-  const hosts = given.flatMap((text) => {
-    const url = URL.parse(text);
-    return url === null ? [] : [destinationOf(url).host];
-  });
+  const hosts = given.flatMap((text) => hostOf(text)?.replace(/^\[|\]$|\.$/g, '') ?? []);
   const answers = await Promise.all(
     hosts.map(async (host) => {
       const addresses = parseIp(host) === undefined ? await lookup(host).catch(() => []) : [{ address: host }];

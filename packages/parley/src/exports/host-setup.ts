@@ -2,6 +2,7 @@ import type { AgentHostOptions } from '../app/agent-host.js';
 import { authorizationExtension } from '../app/authorization-extension.js';
 import type { BaseUrlRule } from '../app/base-url.js';
 import { cardKeys, cardSigning } from '../app/card-signing.js';
+import { InProcess } from '../app/in-process.js';
 import { keySetExtension } from '../app/key-set-extension.js';
 import type { Compressor } from '../app/middleware/compression.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
@@ -44,6 +45,8 @@ export interface HostDefaults {
 export interface HostSetup {
   readonly host: Omit<AgentHostOptions, 'baseUrl'>;
   readonly rule: Omit<BaseUrlRule, 'bound'>;
+  /** The clients in the process. */
+  readonly inProcess: InProcess;
 }
 
 /**
@@ -56,7 +59,9 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
   const signing = options.cardSigning && cardSigning(subject, options.cardSigning, options.url);
   const published = [...publishedKeys(options.push ?? operates), ...(signing ? [cardKeys(signing)] : [])];
   const isTrustedProxy = options.trustProxy?.length ? trustedProxies(options.trustProxy) : undefined;
+  const inProcess = new InProcess(subject);
   return {
+    inProcess,
     host: {
       agents,
       authenticator: options.authenticator,
@@ -84,6 +89,8 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
         protectedResourceExtension,
         ...(published.length > 0 ? [keySetExtension(published)] : []),
         authorizationExtension,
+        inProcess,
+        ...(options.bindings ?? []),
       ],
     },
     rule: {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as auth from './auth.js';
+import * as capnweb from './capnweb.js';
 import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
+import * as grpc from './grpc.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
 import * as node from './node.js';
@@ -22,6 +24,17 @@ import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
+  capnweb: [
+    'CAPNWEB_BATCH_BINDING',
+    'CAPNWEB_BINDING',
+    'CapnwebAgent',
+    'CapnwebFeed',
+    'CapnwebTask',
+    'LoggingCallback',
+    'capnwebBinding',
+    'capnwebTransport',
+    'connectCapnweb',
+  ],
   client: [
     'A2AError',
     'AgentCardError',
@@ -72,6 +85,7 @@ const NAMES = {
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],
+  grpc: ['OptionsError', 'grpcBinding', 'grpcTransport'],
   hono: ['toHono'],
   index: [
     'A2AError',
@@ -146,6 +160,7 @@ const NAMES = {
     'STREAM_RESUME_EXTENSION',
     'agent',
     'createAgentHandler',
+    'inProcess',
     'systemClock',
     'systemIds',
     'toFetch',
@@ -167,10 +182,13 @@ const NAMES = {
 };
 
 it.each([
+  ['capnweb', capnweb],
   ['credentials', credentials],
+  ['capnweb', capnweb],
   ['client', client],
   ['express', express],
   ['fastify', fastify],
+  ['grpc', grpc],
   ['hono', hono],
   ['index', index],
   ['node', node],

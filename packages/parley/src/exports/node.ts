@@ -9,6 +9,7 @@ import {
   DEFAULT_TTL_SECONDS,
 } from '../app/base-server/base-server-options.js';
 import type { HostExtension } from '../app/host-extension.js';
+import type { InProcess } from '../app/in-process.js';
 import { openApiExtension } from '../app/openapi/openapi-extension.js';
 import type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 import type { AgentsByPath } from '../app/options/agents-by-path.js';
@@ -16,6 +17,7 @@ import { checkHost, checkPlacedAgent, type MountOptions } from '../app/options/h
 import { type ServerOptions, serverSchemas } from '../app/options/server-options.js';
 import { checkClientCertificates } from '../app/options/tls-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
+import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { MemoryCache } from '../cache/memory/memory-cache.js';
 import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
@@ -71,7 +73,7 @@ export interface CloseOptions {
 }
 
 /** A server of one or several agents. */
-export interface A2AHost {
+export interface A2AHost extends InProcessAgent {
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
   readonly agentCards: Readonly<Record<string, AgentCard>>;
   /** The base url clients are told; "" until the server listens, unless it is configured. */
@@ -135,7 +137,7 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
   const options = hasAgent(given) ? given : { ...given, agent: noAgentYet };
   checkPlacedAgent({ subject: 'createA2AServer', schemas: serverSchemas, options });
   const { path = '/' } = options;
-  const server = serverOf('createA2AServer', { [path]: options }, options);
+  const { server, inProcess } = serverOf('createA2AServer', { [path]: options }, options);
   return {
     get agentCard() {
       return server.cards[path] as AgentCard;
@@ -150,7 +152,7 @@ export function createA2AServer(given: A2AServerOptions = {}): A2AServer {
       return server.deliveries(path);
     },
     tasksOf: (owner) => server.tasks(path, owner),
-    ...callsOf(server),
+    ...callsOf(server, inProcess),
   };
 }
 
@@ -164,7 +166,7 @@ function hasAgent(options: A2AServerOptions): options is AgentOptions & MountOpt
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {
   checkHost({ subject: 'createA2AHost', schemas: serverSchemas, options });
-  const server = serverOf('createA2AHost', options.agents, options);
+  const { server, inProcess } = serverOf('createA2AHost', options.agents, options);
   return {
     get agentCards() {
       return server.cards;
@@ -174,13 +176,13 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
     },
     tasksOf: (path, owner) => server.tasks(path, owner),
     deliveriesOf: (path) => server.deliveries(path),
-    ...callsOf(server),
+    ...callsOf(server, inProcess),
   };
 }
 
-function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions): AgentServer {
+function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions) {
   const defaults = { logger: stderrLogger, operates: true, compressor: nodeCompressor };
-  const { host, rule } = hostSetup({ subject, agents, options, defaults });
+  const { host, rule, inProcess } = hostSetup({ subject, agents, options, defaults });
   const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors, tls } = options;
   checkClientCertificates(subject, { ...options, agents });
   const extensions = [
@@ -188,7 +190,7 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
     ...(openapi === true ? [openApiExtension] : []),
     ...host.extensions,
   ];
-  return new AgentServer({
+  const server = new AgentServer({
     ...host,
     ...rule,
     tls,
@@ -198,6 +200,7 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
     times,
     containsUncaughtErrors: uncaughtErrors !== 'process',
   });
+  return { server, inProcess };
 }
 
 function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServerOptions): HostExtension {
@@ -207,10 +210,14 @@ function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServer
   return baseServerExtension({ options, path, cache, texts });
 }
 
-function callsOf(server: AgentServer): Pick<A2AHost, 'listen' | 'close' | 'fetch'> {
+function callsOf(
+  server: AgentServer,
+  inProcess: InProcess,
+): Pick<A2AHost, 'listen' | 'close' | 'fetch' | typeof IN_PROCESS> {
   return {
     listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
     close: ({ graceMs = 5_000, drainMs = 0 } = {}) => server.close({ graceMs, drainMs }),
     fetch: toFetch(server.exchange, systemClock),
+    [IN_PROCESS]: (place) => inProcess.way(place),
   };
 }

@@ -6,7 +6,9 @@ import { OpenStreams } from '../app/middleware/open-streams.js';
 import type { AgentOptions } from '../app/options/agent-options.js';
 import { checkPlacedAgent, type HostOptions, hostSchemas, type MountOptions } from '../app/options/host-options.js';
 import type { TaskOwner } from '../app/served-agent.js';
+import type { User } from '../auth/user.js';
 import type { Exchange } from '../bindings/http/exchange.js';
+import { IN_PROCESS, type InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
@@ -32,6 +34,7 @@ export type { Authentication, Authenticator, Credentials } from '../auth/authent
 export type { User } from '../auth/user.js';
 export type { RequestLimits } from '../bindings/http/binding-context.js';
 export type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
+export type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
 export type { AnswerCache, CacheConnections, CacheLink } from '../cache/answer-cache.js';
 export { MemoryCache, type MemoryCacheOptions } from '../cache/memory/memory-cache.js';
 export type { ProtocolVersionName } from '../codec/protocol-versions.js';
@@ -51,6 +54,7 @@ export {
   type AuthorizationRequest,
 } from '../server/authorization.js';
 export { BaseRequestHandler } from '../server/base-request-handler.js';
+export type { ConversationEntry, ConversationOptions } from '../server/conversation.js';
 export type { DefaultRequestHandlerOptions } from '../server/default-request-handler.js';
 export type { EngineLimits } from '../server/engine-limits.js';
 export type { ArtifactContent, ArtifactInfo, EventQueue, StatusContent, StatusInfo } from '../server/event-queue.js';
@@ -90,7 +94,7 @@ export { systemClock, systemIds } from './runtime.js';
 export type AgentHandlerOptions = AgentOptions & MountOptions & HostOptions;
 
 /** An agent to be put behind any host. */
-export interface AgentHandler {
+export interface AgentHandler extends InProcessAgent {
   /** The card; it shows interfaces only under a configured url. */
   readonly agentCard: AgentCard;
   /** The configured public url. */
@@ -120,7 +124,11 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   checkPlacedAgent({ subject: 'createAgentHandler', schemas: hostSchemas, options });
   const { path = '/', url } = options;
   const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };
-  const { host: setup, rule } = hostSetup({
+  const {
+    host: setup,
+    rule,
+    inProcess,
+  } = hostSetup({
     subject: 'createAgentHandler',
     agents: { [path]: options },
     options,
@@ -144,6 +152,7 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     logger,
     tasks: (owner: TaskOwner = {}) => host.tasks(path, owner),
     deliveries: () => host.deliveries(path),
+    [IN_PROCESS]: inProcess.way.bind(inProcess),
     close: async ({ graceMs = 5_000 }: { readonly graceMs?: number } = {}) => {
       host.drain();
       await host.close(graceMs);
@@ -156,6 +165,24 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   return Object.defineProperty(handler, 'fetch', {
     get: needsCertificate ? refuseCertificates : refuseFetch,
   }) as AgentHandler;
+}
+
+/** The agent that clients in the process call, and their user. */
+export interface InProcessOptions {
+  /** The path of the agent. Default: that of `connect`, or the only agent. */
+  readonly path?: string;
+  /** The user of every call. Absent: the authenticator of the agent finds the user from the credentials. */
+  readonly user?: User;
+}
+
+/**
+ * An agent of a server for `connect`, with a trusted user. The calls pass no authenticator. Only code that has the
+ * server object can name a user, so never take the user from a request unchecked.
+ */
+export function inProcess(server: InProcessAgent, { path, user }: InProcessOptions = {}): InProcessAgent {
+  return {
+    [IN_PROCESS]: (place) => server[IN_PROCESS]({ path: path ?? place.path, user: user ?? place.user }),
+  };
 }
 
 /** An exchange as a function from a web Request to a Response. The `fetch` of `createAgentHandler` is one already. */

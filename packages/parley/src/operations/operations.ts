@@ -170,3 +170,13 @@ export function answersCard(operation: OperationName): boolean {
 export function takesMessage(operation: OperationName): boolean {
   return OPERATIONS[operation].request === 'SendMessageRequest';
 }
+
+/** Operations by the verbs that objects such as a task use for them. */
+export const BY_VERB = {
+  send: 'sendMessage',
+  stream: 'sendStreamingMessage',
+  get: 'getTask',
+  list: 'listTasks',
+  cancel: 'cancelTask',
+  subscribe: 'subscribeToTask',
+} as const satisfies Readonly<Record<string, OperationName>>;

@@ -4,6 +4,7 @@ import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { Authorization, AuthorizationRequest } from './authorization.js';
+import type { ConversationEntry, ConversationOptions } from './conversation.js';
 
 /** The context of a turn, for its agent. */
 export interface RequestContext {
@@ -17,6 +18,12 @@ export interface RequestContext {
   readonly task: Task | undefined;
   /** The messages before this one. */
   readonly history: readonly Message[];
+  /**
+   * The messages and artifacts of the context, the oldest first. Those of other tasks of the caller come before those
+   * of this task. This message is the last. Answers without a task are not stored, and missing.
+   * @throws RangeError for a bound that is no positive integer.
+   */
+  conversation(options?: ConversationOptions): Promise<readonly ConversationEntry[]>;
   /**
    * The tasks that the message refers to, if the caller may see them (Spec §3.4.3). The limit `referenceBytes` bounds
    * their sum; the rest is left out.

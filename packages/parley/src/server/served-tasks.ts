@@ -2,6 +2,7 @@ import { TaskNotFoundError, UnsupportedOperationError } from '../errors/spec-err
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { isTerminal } from '../model/task-state.js';
+import { BY_VERB } from '../operations/operations.js';
 import { ScopedTasks, type ScopedTasksOptions } from '../store/scoped-tasks.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
@@ -9,7 +10,7 @@ import { handedStream } from './isolation.js';
 
 /** The engine of the tasks, and the log for failures that no caller sees. */
 export interface ServedTasksOptions extends ScopedTasksOptions {
-  readonly engine: Pick<DefaultRequestHandler, 'subscribeToTask'>;
+  readonly engine: Pick<DefaultRequestHandler, (typeof BY_VERB)['subscribe']>;
   readonly logger: Logger;
 }
 
@@ -55,7 +56,7 @@ export class ServedTasks extends ScopedTasks {
     const { engine, scope } = this.#options;
     const { tenant, owner } = scope;
     const context = { version: '1.0', extensions: [], signal, ...(owner !== null && { user: { id: owner } }) };
-    const items = handedStream(engine.subscribeToTask({ id, tenant }, context))[Symbol.asyncIterator]();
+    const items = handedStream(engine[BY_VERB.subscribe]({ id, tenant }, context))[Symbol.asyncIterator]();
     const leave = () => void items.return?.();
     signal.addEventListener('abort', leave, { once: true });
     let shown = false;

@@ -343,6 +343,7 @@ export interface Retention {
   /**
    * Records of tasks that ended longer ago than this are deleted; the tasks stay. Records stay as well as long as a
    * delivery is pending and not parked, but no longer than their task. Bounds of a storage in bytes come before that.
+   * A storage of one process applies such a bound when a task ends, a shared storage with its next sweep.
    */
   readonly eventLogMs: number;
   /** Rows at most in one call, so that no other call waits long. */
@@ -362,8 +363,18 @@ export interface Swept {
 export interface StorageLoad {
   /** Messages of all agents whose turn no node runs yet. */
   readonly waiting: number;
-  /** Age of the oldest of these messages, in ms. Absent if the storage does not know it. */
+  /**
+   * Age of the oldest message that a node could claim, in ms. Messages behind a running turn of their own task do not
+   * count. Absent if no message waits, or the storage does not know it.
+   */
   readonly oldestWaitMs?: number;
+  /** Queues of deliveries with pending records that are not parked. Absent if the storage does not count them. */
+  readonly pendingDeliveries?: number;
+  /**
+   * Time since the attempt of a pending delivery became due, in ms, for the oldest such attempt. Absent if no queue is
+   * pending. 0 if the next attempt is not due yet.
+   */
+  readonly oldestDueMs?: number;
   /** Tasks that could not be read and were set aside since the storage was opened; absent is none. */
   readonly unreadable?: number;
 }
@@ -440,8 +451,9 @@ export interface TaskStorage extends PushDeliveries {
   /** Gives a reservation back that led to no outcome. */
   unreserve(scope: Scope, key: string, node: string): Promise<void>;
   /**
-   * Keeps a direct reply for repeats of its message; the oldest keys go where there is no room. The first outcome of a
-   * key wins: resolves to that.
+   * Keeps a direct reply for repeats of its message. The first outcome of a key wins: resolves to that. A storage of
+   * one process bounds the bytes of all keys, and forgets the oldest ones. A shared storage keeps each key until it
+   * expires.
    */
   remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered>;
   /** The known outcome of a key, unless the key has expired or its task is gone. */

@@ -28,7 +28,8 @@ export function taskBytes(task: Task): number {
   return bytes;
 }
 
-function artifactBytes(artifact: Artifact): number {
+/** Approximate size of an artifact as JSON. */
+export function artifactBytes(artifact: Artifact): number {
   const { name = '', description = '', parts, metadata } = artifact;
   return FRAME + name.length + description.length + partsBytes(parts) + metadataBytes(metadata);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { TaskEvent } from '../model/stream-response.js';
+import { eventBytes } from './event-bytes.js';
 import { ShapedTask } from './shaped-task.js';
 import type { StreamItem } from './stream-item.js';
 
@@ -24,6 +25,7 @@ export class LogRecord implements StreamItem {
   readonly metadata: JsonObject | undefined;
   #event: TaskEvent | undefined;
   #text: string | undefined;
+  #bytes: number | undefined;
 
   private constructor(seq: number, turn: number, extras: LogRecordExtras) {
     this.seq = seq;
@@ -48,6 +50,12 @@ export class LogRecord implements StreamItem {
   get event(): TaskEvent {
     this.#event ??= JSON.parse(this.#text as string) as TaskEvent;
     return this.#event;
+  }
+
+  /** About the length of the event as JSON. It creates no JSON. */
+  get bytes(): number {
+    this.#bytes ??= this.#text?.length ?? eventBytes(this.event);
+    return this.#bytes;
   }
 
   /** The event as JSON of 1.0. */

@@ -1,15 +1,13 @@
 import type { Histogram, Meter, Observe } from './meter.js';
-import type { CacheFigures, ProcessFigures, PushFigures, ReplicaFigures } from './server-figures.js';
+import type { CacheFigures, ProcessFigures, PushFigures, ReplicaFigures, WaitingFigures } from './server-figures.js';
 
 /** Sources of the figures of a server, other than its requests. */
 export interface LoadSources {
   /** By the ids of the agents. */
   readonly runningTurns: () => Iterable<readonly [agent: string, turns: number]>;
   readonly openStreams: () => number;
-  /** Messages whose turn has not started. `undefined` if the storage does not report them. */
-  readonly waiting: () => Promise<number | undefined>;
-  /** Age of the oldest of these messages, in ms. `undefined` if the storage does not report it. */
-  readonly oldestWaitMs?: (() => Promise<number | undefined>) | undefined;
+  /** The work that waits in the storage. `undefined` if the storage fails. */
+  readonly waiting: () => Promise<WaitingFigures | undefined>;
   /** Absent if the storage belongs to one process. */
   readonly replica?: (() => ReplicaFigures) | undefined;
   readonly cache?: (() => CacheFigures) | undefined;
@@ -51,7 +49,7 @@ export class LoadMetrics {
     for (const forget of this.#forget.splice(0)) forget();
   }
 
-  #work(meter: Meter, { runningTurns, openStreams, waiting, oldestWaitMs }: LoadSources): void {
+  #work(meter: Meter, { runningTurns, openStreams, waiting }: LoadSources): void {
     this.#gauge(meter, ['a2a.server.turns.running', '{turn}', 'Turns of agents that run now'], (observation) => {
       for (const [agent, turns] of runningTurns()) observation.observe(turns, { agent });
     });
@@ -60,13 +58,24 @@ export class LoadMetrics {
     );
     const queue = ['a2a.server.messages.waiting', '{message}', 'Messages whose turn nobody runs yet'] as const;
     this.#gauge(meter, queue, async (observation) => {
-      const messages = await waiting();
-      if (messages !== undefined) observation.observe(messages);
+      const load = await waiting();
+      if (load !== undefined) observation.observe(load.waiting);
     });
-    const age = ['a2a.server.messages.oldest_wait', 's', 'Age of the oldest of these messages'] as const;
+    const age = ['a2a.server.messages.oldest_wait', 's', 'Age of the oldest message that could start'] as const;
     this.#gauge(meter, age, async (observation) => {
-      const ms = await oldestWaitMs?.();
-      if (ms !== undefined) observation.observe(ms / 1_000);
+      const load = await waiting();
+      if (load?.oldestWaitMs !== undefined || load?.waiting === 0)
+        observation.observe((load.oldestWaitMs ?? 0) / 1_000);
+    });
+    const pending = ['a2a.push.pending', '{queue}', 'Push configurations with pending deliveries'] as const;
+    this.#gauge(meter, pending, async (observation) => {
+      const queues = (await waiting())?.pendingDeliveries;
+      if (queues !== undefined) observation.observe(queues);
+    });
+    const due = ['a2a.push.oldest_due', 's', 'Time since the oldest pending delivery became due'] as const;
+    this.#gauge(meter, due, async (observation) => {
+      const load = await waiting();
+      if (load?.pendingDeliveries !== undefined) observation.observe((load.oldestDueMs ?? 0) / 1_000);
     });
   }
 

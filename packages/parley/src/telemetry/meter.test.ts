@@ -11,7 +11,7 @@ it('a meter of OpenTelemetry is one: by its types, and by what is done with it',
   const load = new LoadMetrics([meter], {
     runningTurns: () => [],
     openStreams: () => 0,
-    waiting: async () => 0,
+    waiting: async () => ({ waiting: 0 }),
     cache: () => ({ hits: 0, misses: 0, operations: 0 }),
   });
   requests.answered({

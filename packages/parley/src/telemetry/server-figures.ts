@@ -47,6 +47,18 @@ export interface ProcessFigures {
   eventLoopDelay(): DelayFigures;
 }
 
+/** The work that waits in a storage. A storage may not know all of it. */
+export interface WaitingFigures {
+  /** Messages whose turn has not started. */
+  readonly waiting: number;
+  /** Age of the oldest message that could start, in ms. */
+  readonly oldestWaitMs?: number;
+  /** Push configurations with pending deliveries that are not parked. */
+  readonly pendingDeliveries?: number;
+  /** Time since the oldest pending delivery became due, in ms. */
+  readonly oldestDueMs?: number;
+}
+
 /** The figures of one process on a shared storage. */
 export interface ReplicaFigures {
   /** Turns that this process had to stop, because another one may run them. */

@@ -207,3 +207,8 @@ async function* frames(breaks: boolean) {
 function endless(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(4)) });
 }
+
+it('a host without WebSockets answers 501', async () => {
+  const answer = await answering({ status: 101, headers: {}, upgrade: () => {} })(new Request('http://x/'));
+  expect(answer.status).toBe(501);
+});

@@ -2,6 +2,7 @@ import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js
 import type { Clock } from '../../runtime/clock.js';
 import { FetchExchangeRequest } from './fetch-exchange-request.js';
 import { frameStream } from './frame-stream.js';
+import { upgradedResponse } from './web-socket-pair.js';
 
 /** An exchange as a web handler: for Hono, Next.js, Workers, Bun, Deno, and tests without sockets. */
 export function toFetch(exchange: Exchange, clock: Clock): (request: Request) => Promise<Response> {
@@ -20,7 +21,8 @@ export interface FetchedExchange {
 export async function fetchAnswer({ exchange, clock, request, raw }: FetchedExchange): Promise<Response> {
   const answer = await exchange(request);
   await request.discard();
-  const { status, headers } = answer;
+  const { status, headers, upgrade } = answer;
+  if (upgrade !== undefined) return upgradedResponse(upgrade);
   return new Response(raw.method === 'HEAD' ? null : bodyOf(answer, raw, clock), { status, headers });
 }
 

@@ -54,7 +54,9 @@ export class AgentServer {
       knownHosts: { isPublicHost, publicUrl, boundHost: () => this.#bound?.host },
     });
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
-    this.#http = new HttpServer({ ...options.times, exchange: this.#host.exchange, clock, logger, tls });
+    const { exchange } = this.#host;
+    const takeHttp2 = options.extensions.find((extension) => extension.takeHttp2)?.takeHttp2;
+    this.#http = new HttpServer({ ...options.times, exchange, clock, logger, tls, takeHttp2 });
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */
@@ -91,7 +93,14 @@ export class AgentServer {
     if (this.#options.containsUncaughtErrors) this.#release ??= catchUncaughtErrors();
     await this.#host.start();
     this.#figures?.start();
-    const bound = await this.#http.listen({ host, port });
+    const { tls, allowAnonymous } = this.#options;
+    if (this.#options.extensions.some(({ takesWebSockets }) => takesWebSockets)) await this.#http.takeWebSockets();
+    await this.#http.sharePort();
+    await this.#host.listen({ host, port, tls, allowAnonymous });
+    const bound = await this.#http.listen({ host, port }).catch(async (error: unknown) => {
+      await this.#host.closeSockets();
+      throw error;
+    });
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
     const scheme = this.#options.tls === undefined ? 'http' : 'https';
@@ -112,6 +121,7 @@ export class AgentServer {
     this.#host.drain();
     if (drainMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(drainMs, resolve));
     this.#http.stopAccepting();
+    this.#host.stopAccepting();
     await this.#host.close(graceMs);
     await this.#http.close(graceMs);
     this.#figures?.close();

@@ -13,6 +13,7 @@ import { CUT_OFF, isMalformed, malformedRequest, refusalOf, TIMED_OUT } from './
 import { Responder, type RespondingCall } from './responder.js';
 import type { ResponseStream } from './response-stream.js';
 import type { ServerTls } from './server-tls.js';
+import type { UpgradedSockets } from './upgraded-sockets.js';
 
 /** The options of an HTTP server. */
 export interface HttpServerOptions extends HttpServerTimes {
@@ -21,8 +22,12 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly logger: Logger;
   /** Absent: plain HTTP. */
   readonly tls?: ServerTls | undefined;
+  /** Takes connections of HTTP/2. Absent: the server answers them with an error. */
+  readonly takeHttp2?: ((socket: Socket) => void) | undefined;
 }
 
+/** Default of `headersMs`. */
+const HEADERS_MS = 15_000;
 const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
 /** Connections that may wait to be accepted, if the system allows it. A short pause refuses no client. */
 const BACKLOG = 4_096;
@@ -54,6 +59,8 @@ export class HttpServer {
   /** Requests that are being answered. */
   readonly #calls = new LinkedList<ServerResponse>();
   readonly #pipelines = new PipelineLimit();
+  #sockets: UpgradedSockets | undefined;
+  #isShared = false;
   /** Connections on which nothing more can be understood. */
   readonly #broken = new WeakSet<Socket>();
   /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
@@ -75,9 +82,9 @@ export class HttpServer {
     });
     const settings = {
       keepAliveTimeout: options.keepAliveMs ?? 65_000,
-      headersTimeout: options.headersMs ?? 15_000,
+      headersTimeout: options.headersMs ?? HEADERS_MS,
       requestTimeout: options.requestMs ?? 120_000,
-      connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? 15_000),
+      connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? HEADERS_MS),
       joinDuplicateHeaders: true,
       // Checked here, with an answer that says so.
       requireHostHeader: false,
@@ -96,6 +103,16 @@ export class HttpServer {
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
 
+  /** Gives connections of HTTP/2 away, if that is an option. Only servers with that option load its code. */
+  async sharePort(): Promise<void> {
+    const { takeHttp2, clock, headersMs = HEADERS_MS, tls } = this.#options;
+    if (takeHttp2 === undefined || this.#isShared) return;
+    const { sharePort } = await import('./shared-port.js');
+    this.#isShared = true;
+    const event = tls === undefined ? 'connection' : 'secureConnection';
+    sharePort({ server: this.#server, event, takeHttp2, firstBytesMs: headersMs, clock });
+  }
+
   /** Resolves when connections are accepted. `port` 0 takes a free one. */
   listen({ host, port }: BoundAddress): Promise<BoundAddress> {
     return new Promise((resolve, reject) => {
@@ -106,6 +123,19 @@ export class HttpServer {
         const address = this.#server.address() as AddressInfo;
         resolve({ host: address.address, port: address.port });
       });
+    });
+  }
+
+  /** Takes WebSockets from now on. Only servers with a binding over WebSockets load their code. */
+  async takeWebSockets(): Promise<void> {
+    if (this.#sockets !== undefined) return;
+    const { isWebSocket, UpgradedSockets, withoutUpgrade } = await import('./upgraded-sockets.js');
+    const sockets = new UpgradedSockets(this.#options);
+    this.#sockets = sockets;
+    const connection = this.#options.tls === undefined ? 'connection' : 'secureConnection';
+    this.#server.on('upgrade', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+      if (isWebSocket(incoming)) sockets.take(incoming, socket, head);
+      else this.#server.emit(connection, withoutUpgrade(incoming, socket, head));
     });
   }
 
@@ -123,12 +153,14 @@ export class HttpServer {
     for (const stream of this.#streams.values()) stream.stop();
     this.#server.closeIdleConnections();
     await this.#within(Math.min(graceMs, 1_000), closed);
+    this.#sockets?.terminate();
     this.#server.closeAllConnections();
     await closed;
   }
 
   #secureServer(tls: ServerTls, settings: HttpSettings): Server {
-    const server = process.getBuiltinModule('node:https').createServer({ ...tls.options, ...settings });
+    const protocols = this.#options.takeHttp2 && { ALPNCallback: chosenProtocol };
+    const server = process.getBuiltinModule('node:https').createServer({ ...tls.options, ...settings, ...protocols });
     // A client may not replace its certificate on a connection: it is parsed once.
     server.on('secureConnection', (socket) => socket.disableRenegotiation());
     server.on(
@@ -204,4 +236,9 @@ export class HttpServer {
       else sendEarly({ incoming: response.req, response, answer, clock });
     }
   }
+}
+
+/** The protocol of a connection with TLS. Browsers offer both, clients of gRPC only HTTP/2. */
+function chosenProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
+  return ['http/1.1', 'h2'].find((protocol) => protocols.includes(protocol));
 }

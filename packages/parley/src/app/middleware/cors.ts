@@ -85,6 +85,16 @@ export function corsFor(options: CorsOrigins | CorsOptions): Cors {
   };
 }
 
+/** The rule for the origins of pages. No origin may call without options. */
+export function allowedOrigins(
+  options: CorsOrigins | CorsOptions | undefined,
+): (origin: string) => boolean | Promise<boolean> {
+  if (options === undefined) return () => false;
+  const origins = typeof options === 'object' && 'origins' in options ? options.origins : options;
+  if (origins === '*') return () => true;
+  return typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
+}
+
 function asked(exchange: Exchange, rule: CorsRule): Exchange {
   return async (request) => {
     const origin = request.header('origin');
@@ -111,7 +121,7 @@ class CorsRule {
 
   constructor({ origins, allowedHeaders = [], exposedHeaders = [], credentials, maxAgeSeconds }: CorsOptions) {
     this.#isForAll = origins === '*';
-    this.#allows = typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
+    this.#allows = allowedOrigins(origins);
     this.#credentials = credentials === true ? { 'access-control-allow-credentials': 'true' } : {};
     this.#exposed = [EXPOSED, ...exposedHeaders].join(', ');
     this.#preflight = {

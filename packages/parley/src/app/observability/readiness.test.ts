@@ -29,7 +29,7 @@ function world({
       if (name !== 'check') return Reflect.get(target, name);
       return async () => {
         state.looked++;
-        if (state.storage === 'fails') throw new StorageError('secret text of the disk');
+        if (state.storage === 'fails') throw new StorageError('secret text of the disk', { reason: 'its disk fails' });
         if (state.storage === 'hangs') await new Promise(() => {});
         return { waiting: 0 };
       };
@@ -60,13 +60,17 @@ describe('/readyz', () => {
     });
   });
 
-  it('says 503 and what fails, never why; the log hears why, once, and when it is over', async () => {
+  it('says 503, what fails and the reason for readers; the log hears all, once, and when it is over', async () => {
     const { ask, state, clock, said } = world();
     state.storage = 'fails';
     for (let probe = 0; probe < 3; probe++) {
       const { status, body } = await ask('/readyz');
       expect(status).toBe(503);
-      expect(body).toMatchObject({ status: 'not ready', notReady: ['storage'] });
+      expect(body).toMatchObject({
+        status: 'not ready',
+        notReady: ['storage'],
+        checks: { storage: { status: 'failing', reason: 'its disk fails' } },
+      });
       expect(JSON.stringify(body)).not.toContain('secret');
       await clock.advance(1_000);
     }

@@ -1,3 +1,4 @@
+import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { StorageLoad, TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -26,6 +27,8 @@ export interface ReadinessOptions {
 export interface ReadinessState {
   readonly status: 'ok' | 'failing';
   readonly required: boolean;
+  /** The reason of a failure, if readers may know it. The log has more. */
+  readonly reason?: string;
 }
 
 /** The answer of `/readyz`. */
@@ -108,7 +111,8 @@ export class Readiness {
     const { clock } = this.#options;
     let stopTimer = () => {};
     const late = new Promise((_, reject) => {
-      stopTimer = clock.after(PATIENCE_MS, () => reject(new Error(`${name} did not answer in ${PATIENCE_MS} ms`)));
+      const reason = `it did not answer in ${PATIENCE_MS} ms`;
+      stopTimer = clock.after(PATIENCE_MS, () => reject(new StorageError(`${name}: ${reason}`, { reason })));
     });
     try {
       await Promise.race([check(), late]);
@@ -116,7 +120,8 @@ export class Readiness {
       return { status: 'ok', required };
     } catch (error) {
       this.#changed(name, error);
-      return { status: 'failing', required };
+      const { reason } = error instanceof StorageError ? error : {};
+      return { status: 'failing', required, ...(reason !== undefined && { reason }) };
     } finally {
       stopTimer();
     }

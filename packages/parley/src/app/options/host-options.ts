@@ -7,6 +7,7 @@ import type { TaskStorage } from '../../store/task-storage.js';
 import type { TaskStore } from '../../store/task-store.js';
 import type { AuditLog } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { HostExtension } from '../host-extension.js';
 import { type ConcurrencyLimits, concurrencySchema } from '../limits/concurrency.js';
 import { type RateLimitOptions, rateLimitSchema } from '../limits/rate-limit-options.js';
 import {
@@ -107,6 +108,8 @@ export interface HostOptions {
    * socket of its own, false where an agent is put behind another host.
    */
   readonly push?: boolean | PushOptions;
+  /** Further bindings of the agents, such as `grpcBinding()` of `parley-a2a/grpc`. Default: no others. */
+  readonly bindings?: readonly HostExtension[];
 }
 
 /** The place of a single agent. */
@@ -148,6 +151,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   retention: Type.Optional(closed({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms })),
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
+  bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),

@@ -15,10 +15,11 @@ import {
 import type { BindingContext } from '../http/binding-context.js';
 import { askedVersion } from '../http/call-context.js';
 import { CallRecord } from '../http/call-record.js';
+import { httpStatus } from '../http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
 import { parseJson, readText } from '../http/json-body.js';
 import { type Offer, offerOf } from '../http/offer.js';
-import { errorBody, errorFrame, httpStatus } from './errors.js';
+import { errorBody, errorFrame } from './errors.js';
 import { answerType, isReadable } from './media-types.js';
 import { bodyMembers, queryMembers, type RequestMembers, setMembers } from './request-value.js';
 import type { RouteMatch } from './route-table.js';

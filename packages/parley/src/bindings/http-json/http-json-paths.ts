@@ -28,10 +28,10 @@ import {
   versionsFor,
   type WireLanguage,
 } from '../http/described-agent.js';
+import { ERROR_STATUS } from '../http/error-numbers.js';
 import { errorBodySchema, errorDetailsSchema } from '../http/error-schema.js';
 import { JSON_TYPE } from '../http/media-type.js';
 import { offerOf } from '../http/offer.js';
-import { ERROR_STATUS } from './errors.js';
 import { A2A_JSON_TYPE } from './media-types.js';
 
 /** The routes of an agent as paths of a document: the offers of its card, in every offered version. */

@@ -9,7 +9,6 @@ import {
   isStreaming,
   type OperationName,
   type OperationTypes,
-  type StreamingOperationName,
   takesMessage,
   type UnaryOperationName,
 } from '../../operations/operations.js';
@@ -18,6 +17,7 @@ import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.
 
 import type { ServerCallContext } from '../../server/server-call-context.js';
 import type { StreamItem } from '../../task/stream-item.js';
+import type { RequestDecoder } from '../direct/direct-call.js';
 import type { BindingContext } from './binding-context.js';
 import { httpCallContext, withExtensions } from './call-context.js';
 import type { CallRecord } from './call-record.js';
@@ -29,10 +29,10 @@ import { EVENT_STREAM_HEADERS, eventFrame, SseStream } from './sse-stream.js';
 import { retryHeaders, toA2AError } from './wire-error.js';
 
 /** A call as its binding has read it. */
-export interface ReceivedCall {
+export interface ReceivedCall<Codec extends RequestDecoder = RequestDecoder> {
   readonly endpoint: BindingContext;
-  readonly offer: Offer;
-  readonly codec: WireCodec;
+  readonly offer: Pick<Offer, 'capabilities' | 'extensions'>;
+  readonly codec: Codec;
   readonly operation: OperationName;
   /** The request in its wire form. */
   readonly value: unknown;
@@ -42,8 +42,8 @@ export interface ReceivedCall {
 }
 
 /** A call that is ready for the handler. */
-export interface PreparedCall {
-  readonly received: ReceivedCall;
+export interface PreparedCall<Codec extends RequestDecoder = RequestDecoder> {
+  readonly received: ReceivedCall<Codec>;
   readonly request: OperationTypes[OperationName]['request'];
   readonly context: ServerCallContext;
 }
@@ -59,7 +59,7 @@ export interface AnswerForm {
 }
 
 /** Decodes a call and checks it in the order of Spec §3.3.4: parameters, required extensions, capabilities. */
-export function prepareCall(received: ReceivedCall): PreparedCall {
+export function prepareCall<Codec extends RequestDecoder>(received: ReceivedCall<Codec>): PreparedCall<Codec> {
   const { codec, endpoint, offer, operation, record } = received;
   record.agent = endpoint.agent;
   record.operation = operation;
@@ -89,7 +89,8 @@ function callerOf({ operation, endpoint, request }: ReceivedCall): string | unde
   return callerKeyOf(request.user?.id) ?? endpoint.addressOf?.(request);
 }
 
-type UnaryMethod = (
+/** A method of a handler for any unary operation. */
+export type UnaryMethod = (
   request: OperationTypes[OperationName]['request'],
   context: ServerCallContext,
 ) => Promise<OperationTypes[UnaryOperationName]['response']>;
@@ -97,11 +98,11 @@ type UnaryMethod = (
 /**
  * Calls the handler, and answers with its response or its stream. Rejects if the handler throws before a stream begins.
  */
-export async function answerCall(call: PreparedCall, form: AnswerForm): Promise<ExchangeResponse> {
+export async function answerCall(call: PreparedCall<WireCodec>, form: AnswerForm): Promise<ExchangeResponse> {
   const { received, context } = call;
   const { endpoint, codec, operation, record, request } = received;
   if (isStreaming(operation)) {
-    const body = await openStream(operation, call, form);
+    const body = await openStream(call, form);
     endpoint.bodies?.release(request);
     return { status: 200, headers: withExtensions(EVENT_STREAM_HEADERS, context), body, call: record };
   }
@@ -120,37 +121,52 @@ type StreamingMethod = (
   context: ServerCallContext,
 ) => AsyncIterable<StreamItem>;
 
-function openStream(
-  operation: StreamingOperationName,
-  { received, request, context }: PreparedCall,
-  form: AnswerForm,
-): Promise<SseStream> {
-  const { endpoint, codec, record } = received;
-  const { handler, logger, clock, heartbeatMs, streamPlaces } = endpoint;
+/** The events of a streaming call, and its end. */
+export interface OpenedItems {
+  readonly items: AsyncIterable<StreamItem>;
+  /** Gives the place of the stream back. To be called once. */
+  readonly closed: () => void;
+  /** The error for the caller, for an error after the stream began. */
+  readonly failure: (thrown: unknown) => A2AError;
+}
+
+/**
+ * Calls the handler of a streaming operation.
+ * @throws A2AError RESOURCE_EXHAUSTED if the caller has too many streams.
+ */
+export function openItems({ received, request, context }: PreparedCall): OpenedItems {
+  const { endpoint, operation } = received;
+  const { handler, logger, streamPlaces } = endpoint;
   const full = streamPlaces?.take(context.caller);
   if (streamPlaces !== undefined && full !== undefined) throw tooManyStreams(full, streamPlaces.limits);
   const closed = () => streamPlaces?.give(context.caller);
-  let items: AsyncIterable<StreamItem>;
+  const failure = (thrown: unknown) => {
+    const error = toA2AError(thrown, logger, { operation, requestId: received.request.requestId });
+    endpoint.streamBroke?.(error.code);
+    return error;
+  };
   try {
-    items = (handler[operation] as StreamingMethod).call(handler, request, context);
+    return { items: (handler[operation] as StreamingMethod).call(handler, request, context), closed, failure };
   } catch (error) {
     closed();
     throw error;
   }
+}
+
+function openStream(call: PreparedCall<WireCodec>, form: AnswerForm): Promise<SseStream> {
+  const { endpoint, codec, record, request } = call.received;
+  const { clock, heartbeatMs } = endpoint;
+  const { items, closed, failure } = openItems(call);
   return SseStream.open({
     items,
     frames: {
       event: (item) => eventFrame(form.envelope(codec.encodeEvent(item)), item.seq),
-      failure: (thrown) => {
-        const error = toA2AError(thrown, logger, { operation, requestId: received.request.requestId });
-        endpoint.streamBroke?.(error.code);
-        return form.errorFrame(error);
-      },
+      failure: (thrown) => form.errorFrame(failure(thrown)),
     },
     clock,
     heartbeatMs,
     closed,
-    onCredentialEnd: received.request.onCredentialEnd,
+    onCredentialEnd: request.onCredentialEnd,
     record,
   });
 }

@@ -27,7 +27,7 @@ export interface CallContextOptions {
   readonly operation: OperationName;
   readonly address: RequestAddress;
   readonly version: string;
-  readonly offer: Offer;
+  readonly offer: Pick<Offer, 'extensions'>;
   /** Names the caller in limits. */
   readonly caller?: string | undefined;
   readonly bodies?: BodyBudget | undefined;

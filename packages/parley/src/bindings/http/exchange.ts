@@ -1,7 +1,9 @@
 import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { User } from '../../auth/user.js';
+import type { DirectAnswer, DirectCall } from '../direct/direct-call.js';
 import type { BodyMeter } from './body-budget.js';
 import type { CallRecord } from './call-record.js';
+import type { SocketPort } from './socket-port.js';
 
 /** A request in the form that all hosts give: the half between a host's adapter and the bindings. */
 export interface ExchangeRequest {
@@ -39,6 +41,10 @@ export interface ExchangeRequest {
   onCredentialEnd?: ((ended: () => void) => () => void) | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
+  /** The path of the called agent, if `path` is that of a method. Only `directWay` sets it. */
+  agentPath?: string | undefined;
+  /** The call, if the binding has messages of its own. Absent: the call is in the body. */
+  readonly call?: DirectCall | undefined;
 }
 
 /** An answer in the form that all hosts send. Header names are lower case. */
@@ -54,6 +60,10 @@ export interface ExchangeResponse {
   readonly verbatim?: true;
   /** The call that it answers, if any. */
   readonly call?: CallRecord;
+  /** The answer to a direct call, in the place of a body. */
+  readonly direct?: DirectAnswer;
+  /** Takes over the connection as a WebSocket. Only with status 101; a host without WebSockets answers 501. */
+  readonly upgrade?: (socket: SocketPort) => void;
 }
 
 /** Answers a request. Never rejects: a failure is an answer, too. */

@@ -24,6 +24,17 @@ export function readText(
   return request.body(limits.bodyBytes, bodies?.meter(request)).then(textOf, unreadable);
 }
 
+/**
+ * Reads the body.
+ * @throws A2AError PAYLOAD_TOO_LARGE, INVALID_REQUEST (cut off), RESOURCE_EXHAUSTED (too many large ones in progress).
+ */
+export function readBytes(
+  request: ExchangeRequest,
+  { limits, bodies }: Pick<BindingContext, 'limits' | 'bodies'>,
+): Promise<Uint8Array> {
+  return request.body(limits.bodyBytes, bodies?.meter(request)).catch(unreadable);
+}
+
 function unreadable(error: unknown): never {
   if (error instanceof A2AError) throw error;
   throw new A2AError('INVALID_REQUEST', 'The request body could not be read', {}, { cause: error });

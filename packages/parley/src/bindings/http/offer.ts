@@ -7,6 +7,8 @@ import type { BindingContext } from './binding-context.js';
 export interface Offer {
   readonly capabilities: AgentCapabilities;
   readonly extensions: readonly AgentExtension[];
+  /** The versions that the card declares for the binding. */
+  readonly declared: ReadonlySet<string>;
   /** By version, in the order of the codecs. */
   readonly codecs: ReadonlyMap<string, WireCodec>;
 }
@@ -37,6 +39,7 @@ function readOffer(card: AgentCard, binding: string, codecs: readonly WireCodec[
   return {
     capabilities: card.capabilities,
     extensions: card.capabilities.extensions ?? [],
+    declared,
     codecs: new Map(offered.map((codec) => [codec.version, codec])),
   };
 }

@@ -51,7 +51,7 @@ export function errorDetails({ details: told }: A2AError, reason: string): reado
     details.push({ '@type': `${TYPE}BadRequest`, fieldViolations });
   }
   if (retryAfterMs !== undefined) {
-    details.push({ '@type': `${TYPE}RetryInfo`, retryDelay: `${Math.max(0, retryAfterMs) / 1000}s` });
+    details.push({ '@type': `${TYPE}RetryInfo`, retryDelay: `${Math.max(0, Math.ceil(retryAfterMs)) / 1000}s` });
   }
   return details;
 }

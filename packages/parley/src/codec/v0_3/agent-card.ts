@@ -5,6 +5,12 @@ import { majorMinor } from '../../operations/versions.js';
 import { listReader, type Members, objectReader } from './members-reader.js';
 import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
 
+/** The transport of interfaces with the methods for plain arguments. */
+const CAPNWEB_TRANSPORT = 'CAPNWEB';
+
+/** The members of a card that clients of Cap'n Web read. The capabilities hold for every such interface. */
+const CAPNWEB_CAPABILITIES = { bidirectional: true, taskManagement: true, fileTransfer: true };
+
 /**
  * Writes a card for clients of a version before 1.0, with the addresses of that version. `protocolVersion` has its
  * patch number, as usual at that time. Signatures are left out, because they cover the card of 1.0.
@@ -17,6 +23,7 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
     .map(({ url, protocolBinding: transport }) => ({ url, transport }));
   const [preferred] = addresses;
   const schemes = Object.entries(securitySchemes).flatMap(([name, scheme]) => schemeEntry(name, scheme));
+  const hasCapnweb = addresses.some(({ transport }) => transport === CAPNWEB_TRANSPORT);
   return {
     protocolVersion,
     name: card.name,
@@ -32,8 +39,10 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
       streaming: capabilities.streaming,
       pushNotifications: capabilities.pushNotifications,
       stateTransitionHistory: false,
+      ...(hasCapnweb && CAPNWEB_CAPABILITIES),
       extensions: capabilities.extensions,
     },
+    ...(hasCapnweb && { authentication: schemes.map(authenticationEntry) }),
     securitySchemes: card.securitySchemes && Object.fromEntries(schemes),
     security: writeSecurity(card.securityRequirements),
     defaultInputModes: card.defaultInputModes,
@@ -43,9 +52,26 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
   };
 }
 
-function schemeEntry(name: string, scheme: SecurityScheme): readonly (readonly [string, object])[] {
+function schemeEntry(name: string, scheme: SecurityScheme): readonly (readonly [string, Members])[] {
   const written = writeSecurityScheme(scheme);
-  return written === undefined ? [] : [[name, written]];
+  return written === undefined ? [] : [[name, { ...written }]];
+}
+
+/** The type with which `authenticate` takes a credential of a scheme, by the type of the scheme. */
+const AUTHENTICATION_TYPES: Readonly<Record<string, string>> = {
+  apiKey: 'apikey',
+  oauth2: 'oauth2',
+  openIdConnect: 'oauth2',
+  mutualTLS: 'mtls',
+};
+
+function authenticationEntry([name, { type, scheme, description }]: readonly [string, Members]): object {
+  const isBearer = type === 'http' && String(scheme).toLowerCase() === 'bearer';
+  return {
+    type: isBearer ? 'bearer' : (AUTHENTICATION_TYPES[String(type)] ?? 'custom'),
+    description,
+    parameters: { scheme: name },
+  };
 }
 
 function writeSkill({ securityRequirements, ...skill }: AgentSkill): object {

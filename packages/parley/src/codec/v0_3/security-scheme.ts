@@ -63,6 +63,15 @@ function readFlows(flows: unknown): unknown {
 /** Reads requirements in the form of these versions or of 1.0. */
 export const readSecurity = listReader((requirement) =>
   isObject(requirement.schemes)
-    ? requirement
+    ? // ProtoJSON omits empty lists.
+      {
+        schemes: Object.fromEntries(
+          Object.entries(requirement.schemes).map(([name, scopes]) => [name, listOf(scopes)]),
+        ),
+      }
     : { schemes: Object.fromEntries(Object.entries(requirement).map(([name, list]) => [name, { list }])) },
 );
+
+function listOf(scopes: unknown): unknown {
+  return isObject(scopes) ? { list: [], ...scopes } : scopes;
+}

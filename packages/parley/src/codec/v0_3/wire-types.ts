@@ -230,3 +230,23 @@ export interface AgentCard {
     readonly header?: FreeObject;
   }[];
 }
+
+/** A change of the status, for a callback of Cap'n Web. */
+export interface StatusEvent {
+  readonly type: 'status';
+  readonly taskId: string;
+  readonly contextId?: string;
+  readonly status: TaskStatus;
+  /** True for a terminal state. */
+  readonly final?: true;
+}
+
+/** An artifact or a chunk of one, for a callback of Cap'n Web. */
+export interface ArtifactEvent {
+  readonly type: 'artifact';
+  readonly taskId: string;
+  readonly contextId?: string;
+  readonly artifact: Artifact;
+  readonly append?: boolean;
+  readonly lastChunk?: boolean;
+}

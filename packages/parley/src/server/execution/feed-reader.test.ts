@@ -13,6 +13,13 @@ function record(seq: number, state: TaskState = 'TASK_STATE_WORKING'): LogRecord
   return LogRecord.of(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status: { state } } });
 }
 
+/** A record that fills most of a buffer of 1,000 bytes. */
+function large(seq: number): LogRecord {
+  const message = { messageId: `m${seq}`, role: 'ROLE_AGENT', parts: [{ text: 'x'.repeat(700) }] } as const;
+  const status = { state: 'TASK_STATE_WORKING', message } as const;
+  return LogRecord.of(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status } });
+}
+
 /** A log whose reads are answered when the test says so. */
 class SlowLog {
   readonly reads: { readonly after: number; readonly answer: (page: RecordPage) => void }[] = [];
@@ -69,6 +76,31 @@ describe('a reader of a task’s log', () => {
     log.reads[0]?.answer({ records: [record(4), record(5)], floor: 1, last: 5 });
     expect((await next).value?.seq).toBe(4);
     expect((await reads.next()).value?.seq).toBe(5);
+  });
+
+  it('is not dropped while its consumer takes what comes, however often it falls behind', async () => {
+    const { clock, feeds, log, reader: reads } = reader();
+    reads.begin(3);
+    feeds.publish(KEY, [record(5)], undefined);
+    const first = reads.next();
+    await settled();
+    // It falls behind while it reads the log, and again because the page is larger than its buffer.
+    reads.look({ seq: 7, state: 'TASK_STATE_WORKING', lastTurn: 1 });
+    log.reads[0]?.answer({ records: [large(4), large(5)], floor: 1, last: 7 });
+    expect((await first).value?.seq).toBe(4);
+    const second = reads.next();
+    await settled();
+    log.reads[1]?.answer({ records: [large(5)], floor: 1, last: 7 });
+    expect((await second).value?.seq).toBe(5);
+    const third = reads.next();
+    await settled();
+    log.reads[2]?.answer({ records: [record(6), record(7)], floor: 1, last: 7 });
+    expect((await third).value?.seq).toBe(6);
+    expect((await reads.next()).value?.seq).toBe(7);
+    const later = reads.next();
+    await clock.advance(60_000);
+    feeds.publish(KEY, [record(8)], undefined);
+    expect((await later).value?.seq).toBe(8);
   });
 
   it('ends with a record that its snapshot has shown already', async () => {

@@ -146,7 +146,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       }
       const record = this.#queue.shift();
       if (record) {
-        this.#queuedBytes -= record.text.length;
+        this.#queuedBytes -= record.bytes;
         this.#hasShown = true;
         return { done: false, value: record === this.#lastRecord ? lastItem(record) : record };
       }
@@ -182,7 +182,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
         this.#endIfAfter(record);
         continue;
       }
-      const bytes = record.text.length;
+      const bytes = record.bytes;
       const full = this.#queue.length > 0 && this.#queuedBytes + bytes > this.#options.bufferBytes;
       if (full || record.seq > tail + 1) {
         this.#fallBehind();
@@ -198,6 +198,7 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   #fallBehind(): void {
     this.#behind = true;
     if (this.#wake) return;
+    this.#cancelStall?.();
     this.#cancelStall = this.#options.clock.after(this.#options.stallMs, () => void this.return());
   }
 

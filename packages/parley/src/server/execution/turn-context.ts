@@ -11,6 +11,7 @@ import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
+import type { ConversationEntry, ConversationOptions } from '../conversation.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
 import { callerOf } from './engine-context.js';
@@ -72,6 +73,23 @@ export class TurnContext implements RequestContext {
 
   get history(): readonly Message[] {
     return this.#copy('history', () => cloneJson(this.#before()));
+  }
+
+  async conversation(options: ConversationOptions = {}): Promise<readonly ConversationEntry[]> {
+    const { scope, storage, message, limits, claim } = this.#options;
+    const { conversationIn, entriesFrom, entryOfMessage } = await import('../conversation.js');
+    const earlier = entriesFrom(this.taskId, this.#before(), claim?.task.artifacts ?? NONE);
+    return conversationIn(
+      {
+        storage,
+        scope,
+        contextId: this.contextId,
+        own: [...earlier, entryOfMessage(this.taskId, message)],
+        ownTaskId: this.taskId,
+        mostBytes: limits.referenceBytes,
+      },
+      options,
+    );
   }
 
   async referenceTasks(): Promise<readonly Task[]> {

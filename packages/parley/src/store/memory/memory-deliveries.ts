@@ -94,6 +94,17 @@ export class MemoryDeliveries {
     if (isDue) this.#wakeups.deliveryReady(scope.agent);
   }
 
+  /** Count of queues with pending records that are not parked. */
+  get pending(): number {
+    return this.#due.size;
+  }
+
+  /** The earliest time of an attempt. */
+  get oldestDue(): number | undefined {
+    for (const entry of this.#due.ascending()) return dueAt(entry);
+    return undefined;
+  }
+
   claim(request: DeliveryClaimRequest, now: number): DeliveryClaims {
     const { agents, limit, maxBytes } = request;
     const claims: DeliveryClaim[] = [];

@@ -18,6 +18,7 @@ import { decideCancel, decideDelete, mergedCancel } from '../rules/decide-cancel
 import { type KeyStanding, keyStanding, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-rules.js';
 import { isHeld, isRunning, waitingIn } from '../rules/task-head.js';
 import { claimedBy, type ReleaseHow, releasedCounts, renewedHolder } from '../rules/turn-lease.js';
+import { arrivalAt, nextPlace, waits } from '../rules/turn-place.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -385,8 +386,12 @@ export class MemoryStorage implements TaskStorage {
     this.#deliveries.purge(this.#configOf(queue), this.#open());
 
   async check(): Promise<StorageLoad> {
-    this.#open();
-    return { waiting: this.#queue.waiting };
+    const now = this.#open();
+    return {
+      waiting: this.#queue.waiting,
+      pendingDeliveries: this.#deliveries.pending,
+      ...waits({ arrived: arrivalAt(this.#queue.oldest), due: this.#deliveries.oldestDue }, now),
+    };
   }
 
   async now(): Promise<number> {
@@ -438,7 +443,7 @@ export class MemoryStorage implements TaskStorage {
   }
 
   #enqueue(entry: TaskEntry, { message, caller }: Acceptance, accepted: AcceptedTurn): QueuedTurn {
-    this.#order += 1;
+    this.#order = nextPlace(this.#order, this.#clock.now());
     const queued: QueuedTurn = {
       order: this.#order,
       turn: accepted.turn,

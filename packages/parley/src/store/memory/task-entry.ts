@@ -14,7 +14,7 @@ import { LiveTask, type PackedTask } from './task-content.js';
 
 /** A turn that waits or runs. */
 export interface QueuedTurn {
-  /** Grows from one turn of the storage to the next. */
+  /** See `nextPlace`. */
   readonly order: number;
   readonly turn: number;
   readonly message: Message;

@@ -42,6 +42,12 @@ export class TurnQueue {
     return waiting;
   }
 
+  /** The order of the oldest turn without a holder. */
+  get oldest(): number | undefined {
+    for (const entry of this.#ready.ascending()) return entry.readyOrder;
+    return undefined;
+  }
+
   /** Tasks whose first turn this node may claim now, oldest first. */
   claimable(demand: Demand, now: number): TaskEntry[] {
     const found: TaskEntry[] = [];

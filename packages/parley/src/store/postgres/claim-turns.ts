@@ -6,6 +6,7 @@ import type { CallerContext, Claim, ClaimRequest, Scope, TaskKey } from '../task
 import { keyFields, lockTask, writeQueue } from './locked-task.js';
 import { nameOf, type StoredScope, type StoredScopes, storedName, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
+import type { UnreadableTurn } from './unreadable-turns.js';
 
 /** A claimed turn without its task. */
 export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
@@ -15,10 +16,11 @@ export interface ClaimedTurn extends Omit<Claim, 'task' | 'seq' | 'scope'> {
 /** The turns that a node got. `more`: a limit cut the list short. */
 export interface ClaimedTurns {
   readonly turns: readonly ClaimedTurn[];
+  readonly unreadable: readonly UnreadableTurn[];
   readonly more: boolean;
 }
 
-const NONE: ClaimedTurns = { turns: [], more: false };
+const NONE: ClaimedTurns = { turns: [], unreadable: [], more: false };
 
 interface ExecutionRow {
   readonly turn: number;
@@ -105,13 +107,20 @@ export async function claimTurns(tables: Tables, scopes: StoredScopes, request: 
     Math.min(maxBytes, Number.MAX_SAFE_INTEGER),
     held === undefined ? null : JSON.stringify(held),
   );
-  const turns = rows.flatMap((row): readonly ClaimedTurn[] => {
+  const turns: ClaimedTurn[] = [];
+  const unreadable: UnreadableTurn[] = [];
+  for (const row of rows) {
     const { turn, agent, tenant, owner, id, full_id: full, epoch, began } = row;
-    if (turn === null) return [];
+    if (turn === null) continue;
     const scope: Scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
-    return [turnOf({ ...row, turn }, { key: { scope, id: storedName(id, full) }, epoch, began })];
-  });
-  return { turns, more: rows[0]?.more === true };
+    const key: TaskKey = { scope, id: storedName(id, full) };
+    try {
+      turns.push(turnOf({ ...row, turn }, { key, epoch, began }));
+    } catch (error) {
+      unreadable.push({ key, turn, epoch, error });
+    }
+  }
+  return { turns, unreadable, more: rows[0]?.more === true };
 }
 
 const EXECUTION: Sql = {
@@ -132,11 +141,11 @@ export async function claimOfTask(
   const [first] = task?.queue ?? [];
   if (task === undefined || first === undefined) return NONE;
   if (!isClaimable(task, request, { task: key, now })) return NONE;
-  if (limit < 1) return { turns: [], more: true };
+  if (limit < 1) return { ...NONE, more: true };
   const { epoch, holder } = claimedBy(task, first.turn, { lease: request, now });
   await writeQueue(tables, { ...task, epoch, holder });
   const [row] = await tables.query<ExecutionRow>(EXECUTION, task.pk, task.part, first.turn);
-  return row === undefined ? NONE : { turns: [turnOf(row, { key, epoch, began: task.began })], more: false };
+  return row === undefined ? NONE : { ...NONE, turns: [turnOf(row, { key, epoch, began: task.began })] };
 }
 
 function turnOf(

@@ -37,8 +37,8 @@ export class Outage {
   check(): void {
     const reason = this.#reason;
     if (reason === undefined) return;
-    const { message, sqlState } = reason;
-    throw new PostgresError(message, { written: 'no', isOutage: true, told: true, sqlState });
+    const { message, sqlState, reason: shown } = reason;
+    throw new PostgresError(message, { written: 'no', isOutage: true, told: true, sqlState, reason: shown });
   }
 
   /** An answer came. */
@@ -56,8 +56,8 @@ export class Outage {
       this.#reason = error;
       this.#probeAfter(FIRST_WAIT_MS);
     }
-    const { message, written, isOutage, sqlState, cause } = error;
-    return new PostgresError(message, { cause, written, isOutage, sqlState, told: true });
+    const { message, written, isOutage, sqlState, cause, reason } = error;
+    return new PostgresError(message, { cause, written, isOutage, sqlState, reason, told: true });
   }
 
   /** No probe follows. */

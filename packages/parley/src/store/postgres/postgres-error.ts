@@ -1,4 +1,4 @@
-import { StorageError } from '../../errors/storage-error.js';
+import { StorageError, type StorageErrorOptions } from '../../errors/storage-error.js';
 
 /** A failure of PostgreSQL, or of the way to it. */
 export class PostgresError extends StorageError {
@@ -18,8 +18,7 @@ export class PostgresError extends StorageError {
 }
 
 /** Options of an error. */
-export interface PostgresErrorOptions extends ErrorOptions {
-  readonly told?: boolean;
+export interface PostgresErrorOptions extends StorageErrorOptions {
   readonly written: 'no' | 'unknown';
   readonly isOutage: boolean;
   readonly sqlState?: string | undefined;
@@ -72,13 +71,23 @@ export function postgresError(error: unknown, subject: string, sending: SendingS
     const written = sending === 'sent' && severity !== 'ERROR' ? 'unknown' : 'no';
     const reason = REASONS[sqlState];
     const text = reason === undefined ? `${message} (${sqlState})` : `${reason} (${message})`;
-    return new PostgresError(`PostgreSQL at ${subject}: ${text}`, { cause: error, written, isOutage, sqlState });
+    return new PostgresError(`PostgreSQL at ${subject}: ${text}`, {
+      cause: error,
+      written,
+      isOutage,
+      sqlState,
+      reason: reason ?? `the server refuses a statement (${sqlState})`,
+    });
   }
   const isBusy = /timeout exceeded when trying to connect/.test(message);
-  const reason =
-    BY_SYSTEM[code ?? ''] ?? (isBusy ? 'all connections are in use: raise poolSize' : plainReason(message));
+  const known = BY_SYSTEM[code ?? ''] ?? (isBusy ? 'all connections are in use: raise poolSize' : plainReason(message));
   const written = sending === 'sent' ? 'unknown' : 'no';
-  return new PostgresError(`PostgreSQL at ${subject}: ${reason}`, { cause: error, written, isOutage: !isBusy });
+  return new PostgresError(`PostgreSQL at ${subject}: ${known ?? message}`, {
+    cause: error,
+    written,
+    isOutage: !isBusy,
+    reason: known ?? 'the connection failed',
+  });
 }
 
 /** True if the transaction was rolled back because of another one. */
@@ -98,12 +107,12 @@ function detailsOf(error: unknown): { code?: string; severity?: string; message:
   };
 }
 
-/** The library says these without a code. */
-function plainReason(message: string): string {
+/** The library says these without a code; `undefined` for any other message. */
+function plainReason(message: string): string | undefined {
   if (/connection timeout/.test(message)) return 'it does not answer';
   if (/terminated unexpectedly|Connection ended|not queryable|Connection terminated/.test(message)) {
     return 'it closed the connection';
   }
   if (/does not support SSL/.test(message)) return 'it offers no TLS: remove sslmode, or set ssl=on there';
-  return message;
+  return undefined;
 }

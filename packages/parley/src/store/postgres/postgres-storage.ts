@@ -68,12 +68,14 @@ import { type PostgresStorageOptions, postgresPlan } from './postgres-options.js
 import { PostgresRateCounters } from './postgres-rate-counters.js';
 import { PostgresWakeups } from './postgres-wakeups.js';
 import { deletePushConfig, putPushConfig, readPushConfigs } from './push-configs.js';
-import { readHeads, readRecords, readTasks } from './read-tasks.js';
+import { readLoad } from './read-load.js';
+import { readHeads, readRecords, readTasks, readTasksApart } from './read-tasks.js';
 import { listDeliveries, purgeDelivery, replayDelivery, settleDelivered, settleDelivery } from './settle-deliveries.js';
 import { StoredScopes } from './stored-names.js';
 import { foldCounts, sweepOnce } from './sweep.js';
 import { PostgresTables, type Sql } from './tables.js';
 import { TaskLanes } from './task-lanes.js';
+import { UnreadableTurns } from './unreadable-turns.js';
 
 const UNIQUE_VIOLATION = '23505';
 const NOW: Sql = { name: 'now', text: 'SELECT parley.now_ms() AS now', repeatable: true };
@@ -94,10 +96,13 @@ export class PostgresStorage implements TaskStorage {
   readonly #appends: GroupCommit<PreparedAppend, Appended>;
   readonly #lanes = new TaskLanes();
   readonly #watchers = new Set<(calls: number) => void>();
+  readonly #unreadable: UnreadableTurns;
   readonly #closeWakeups: () => Promise<void>;
   #isClosed = false;
 
-  private constructor({ clock }: PostgresStorageOptions, connections: PostgresConnections, wakeups: PostgresWakeups) {
+  private constructor(options: PostgresStorageOptions, connections: PostgresConnections, wakeups: PostgresWakeups) {
+    const { clock, logger } = options;
+    this.#unreadable = new UnreadableTurns(logger);
     this.#connections = connections;
     this.wakeups = wakeups;
     this.rateCounters = new PostgresRateCounters(connections, connections.schema);
@@ -214,18 +219,25 @@ export class PostgresStorage implements TaskStorage {
   async claim(request: ClaimRequest): Promise<Claims> {
     this.#open();
     const { task } = request;
-    const { turns, more } =
+    const { turns, unreadable, more } =
       task === undefined
         ? await claimTurns(this.#tables, this.#scopes, request)
         : await this.#tables.transaction((tables) =>
             claimOfTask(tables, this.#scopes.of(task.scope), { ...request, task }),
           );
-    const keys = turns.map(({ key }) => key);
-    const stored = await readTasks(this.#tables, this.#scopes, keys);
+    const lost = [...unreadable];
+    const stored = await readTasksApart(
+      this.#tables,
+      this.#scopes,
+      turns.map(({ key }) => key),
+    );
     const claims = turns.flatMap(({ key, ...turn }, at): Claim[] => {
       const found = stored[at];
-      return found === undefined ? [] : [{ ...turn, scope: key.scope, task: found.task, seq: found.seq }];
+      if (found instanceof Error) lost.push({ key, turn: turn.turn, epoch: turn.epoch, error: found });
+      if (found === undefined || found instanceof Error) return [];
+      return [{ ...turn, scope: key.scope, task: found.task, seq: found.seq }];
     });
+    await this.#unreadable.setAside(this.#tables, this.#scopes, lost);
     return { claims, more };
   }
 
@@ -434,8 +446,9 @@ export class PostgresStorage implements TaskStorage {
 
   async check(): Promise<StorageLoad> {
     this.#open();
-    const [row] = await this.#tables.query<{ readonly waiting: number }>(CHECK);
-    return { waiting: row?.waiting ?? 0 };
+    const load = await readLoad(this.#tables);
+    const unreadable = this.#unreadable.count;
+    return { ...load, ...(unreadable > 0 && { unreadable }) };
   }
 
   watchCommits(watcher: (calls: number) => void): () => void {
@@ -461,13 +474,3 @@ export class PostgresStorage implements TaskStorage {
     if (this.#isClosed) throw new StorageError('The storage is closed');
   }
 }
-
-/** Writes a row of no meaning, and counts the turns that wait. */
-const CHECK: Sql = {
-  name: 'check',
-  text: `WITH w AS (
-      INSERT INTO parley.meta VALUES ('checked', parley.now_ms()::text)
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value
-    )
-    SELECT count(*) AS waiting FROM parley.execution WHERE node IS NULL`,
-};

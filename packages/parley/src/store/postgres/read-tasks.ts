@@ -65,6 +65,19 @@ export async function readTasks(
   scopes: StoredScopes,
   keys: readonly TaskKey[],
 ): Promise<readonly (StoredTask | undefined)[]> {
+  const tasks = await readTasksApart(tables, scopes, keys);
+  return tasks.map((task) => {
+    if (task instanceof Error) throw task;
+    return task;
+  });
+}
+
+/** The same, with the error in the place of a task whose rows cannot be read. */
+export async function readTasksApart(
+  tables: Tables,
+  scopes: StoredScopes,
+  keys: readonly TaskKey[],
+): Promise<readonly (StoredTask | Error | undefined)[]> {
   if (keys.length === 0) return [];
   const rows = await tables.query<Row>(TASKS, keysJson(scopes, keys));
   const byKey = Map.groupBy(rows, ({ n }) => n);
@@ -72,7 +85,11 @@ export async function readTasks(
     const [row, ...records] = byKey.get(n) ?? [];
     if (row === undefined) return undefined;
     const { seq, epoch, running, held: heldTurn, created: createdAt } = row;
-    return { scope: key.scope, task: taskOf(key, row, records), seq, epoch, running, heldTurn, createdAt };
+    try {
+      return { scope: key.scope, task: taskOf(key, row, records), seq, epoch, running, heldTurn, createdAt };
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
   });
 }
 

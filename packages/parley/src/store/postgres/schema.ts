@@ -17,5 +17,14 @@ export interface SchemaChange {
   statements(place: SchemaPlace): readonly string[];
 }
 
+/** The time at which the message of a turn arrived. Turns of earlier versions have none. */
+const ARRIVAL_SCHEMA: SchemaChange = {
+  name: '0003',
+  statements: ({ schema }) => [
+    `ALTER TABLE ${schema}.execution ADD COLUMN arrived bigint`,
+    `ALTER TABLE ${schema}.execution ALTER COLUMN arrived SET DEFAULT ${schema}.now_ms()`,
+  ],
+};
+
 /** All steps, in order. */
-export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA];
+export const SCHEMA_CHANGES: readonly SchemaChange[] = [FIRST_SCHEMA, WAKEUP_SCHEMA, ARRIVAL_SCHEMA];

@@ -1,3 +1,4 @@
+import { NEXT_PLACE_LUA } from '../rules/turn-place.js';
 import { INSERT } from './insert-lua.js';
 import { KEY_LUA } from './key-lua.js';
 import { KEY } from './redis-keys.js';
@@ -57,7 +58,9 @@ local before = settled(head)
 local claims = lease_ms ~= '' and head.queue == ''
 head.turns = head.turns + 1
 local turn = num(head.turns)
-local place = num(call('HINCRBY', base .. '${KEY.count}', 'place', 1))
+local last = call('HGET', base .. '${KEY.count}', 'place')
+local place = num(${NEXT_PLACE_LUA})
+call('HSET', base .. '${KEY.count}', 'place', place)
 head.queue = head.queue == '' and turn or head.queue .. ',' .. turn
 if claims then
   head.epoch = head.epoch + 1

@@ -90,6 +90,7 @@ local function settle(task, name, agent, head, before)
   if is_ready then
     local place = string.match(call('HGET', task, 'n' .. first_turn(head)), '%S+$')
     call('ZADD', ready, place, name)
+    call('SADD', base .. '${KEY.agents}', agent)
   elseif was_ready then
     call('ZREM', ready, name)
   end
@@ -181,6 +182,7 @@ local function put_config(name, agent, head, config, text, position, time)
     order = num(call('HINCRBY', base .. '${KEY.count}', 'order', 1))
     head.configs = head.configs + 1
     call('ZADD', base .. '${KEY.queues}' .. agent, order, delivery_name(name, config))
+    call('SADD', base .. '${KEY.agents}', agent)
   end
   local is_due = position < head.seq
   local due = is_due and num(time) or '-1'

@@ -3,7 +3,7 @@ import { StorageError } from '../../errors/storage-error.js';
 import { isRefusal } from '../../redis/redis-url.js';
 import { OutageLog } from '../outage-log.js';
 import { type RedisClient, RedisClients } from './redis-clients.js';
-import { isOutage, isUnknownScript, redisReason } from './redis-fault.js';
+import { isOutage, isUnknownScript, redisReason, shownReason } from './redis-fault.js';
 import { type RedisGuarantees, redisGuarantees, type ServerFacts } from './redis-guarantees.js';
 import type { RedisSettings } from './redis-options.js';
 import type { RedisScript } from './redis-script.js';
@@ -109,7 +109,7 @@ export class RedisConnection {
     const reason = redisReason(error);
     const told = isOutage(error) && !this.#closed;
     if (told) this.#outage.failing(reason);
-    return new StorageError(reason, { told, cause: withoutArguments(error) });
+    return new StorageError(reason, { told, reason: shownReason(error), cause: withoutArguments(error) });
   }
 }
 

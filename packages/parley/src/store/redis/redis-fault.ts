@@ -23,6 +23,12 @@ export function redisReason(error: unknown): string {
   return REASONS[codeOf(error)] ?? `Redis refused a command: ${error.message.slice(0, 200)}`;
 }
 
+/** The reason without texts of the server and of the connection. */
+export function shownReason(error: unknown): string {
+  const known = error instanceof Error ? REASONS[codeOf(error)] : undefined;
+  return known ?? (isRefusal(error) ? 'Redis refused a command' : 'the connection to Redis failed');
+}
+
 /** True if the failure says that Redis cannot be used now. False: it refuses this command only. */
 export function isOutage(error: unknown): boolean {
   return !isRefusal(error) || REASONS[codeOf(error)] !== undefined;

@@ -29,6 +29,11 @@ export const KEY = {
   made: 'made:',
   /** With SCOPE and the context id as JSON, a sorted set: ids of the tasks of the context by status time. */
   context: 'ctx:',
+  /**
+   * A set: each AGENT that has had a task in `ready` or a queue of deliveries in the partition. Agents are few, so that
+   * none is ever removed.
+   */
+  agents: 'agents',
   /** With AGENT, a sorted set: the NAMEs of tasks whose first turn no node holds, by place. */
   ready: 'ready:',
   /** With AGENT, a sorted set: the NAMEs of tasks whose first turn a node holds, by the end of the lease. */

@@ -1,5 +1,6 @@
 import { PARTITIONS } from '../partition.js';
-import type { NodeBeat, StorageNode } from '../task-storage.js';
+import { arrivalAt, waits } from '../rules/turn-place.js';
+import type { NodeBeat, StorageLoad, StorageNode } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { KEY } from './redis-keys.js';
 
@@ -35,13 +36,35 @@ export const READ_NODES = `
 return { num(now()), call('HGETALL', KEYS[1]) }
 `;
 
-/** Writes something of no meaning, and answers the count of turns that wait in a partition. */
+/** Writes something of no meaning. Answers the work that waits in a partition. See `CheckAnswer`. */
 export const CHECK = `
 if ARGV[2] ~= '' then
   call('SET', base .. 'check', ARGV[2])
 end
-return call('HGET', base .. '${KEY.count}', 'waiting')
+local place, pending, due = false, 0, false
+local function earlier(known, set)
+  local first = call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]
+  return first and (not known or tonumber(first) < tonumber(known)) and first or known
+end
+for _, agent in ipairs(call('SMEMBERS', base .. '${KEY.agents}')) do
+  place = earlier(place, base .. '${KEY.ready}' .. agent)
+  pending = pending + call('ZCARD', base .. '${KEY.due}' .. agent)
+  due = earlier(due, base .. '${KEY.due}' .. agent)
+end
+return { num(now()), call('HGET', base .. '${KEY.count}', 'waiting'), place, pending, due }
 `;
+
+/**
+ * The answer of `CHECK`: the count of turns without a holder, and the first place of a ready one. Then the count of
+ * pending queues of deliveries, and the first time of an attempt.
+ */
+type CheckAnswer = readonly [
+  now: string,
+  waiting: string | null,
+  place: string | null,
+  pending: number,
+  due: string | null,
+];
 
 /** The processes of a storage, and its time. */
 export class RedisProcesses {
@@ -77,22 +100,34 @@ export class RedisProcesses {
     return nodes.sort((one, other) => one.firstSeenAt - other.firstSeenAt || (one.node < other.node ? -1 : 1));
   }
 
-  /**
-   * Writes to one partition, and to several in a cluster, so that each server gets one. Resolves to the count of turns
-   * that wait.
-   */
-  async check(): Promise<number> {
+  /** Writes to one partition, and to several in a cluster, so that each server gets one. */
+  async check(): Promise<StorageLoad> {
     const { keys, runner } = this.#calls;
     const written = Array.from({ length: runner.isCluster ? PARTITIONS / PROBE_STEP : 1 }, (_, at) => {
       const partition = at * PROBE_STEP;
       return this.#calls.run('check', { base: keys.base(partition), key: keys.count(partition) }, ['1']);
     });
     await Promise.all(written);
-    const counts = await this.#calls.everywhere<string | null>('check', ['']);
-    return counts.reduce((sum, count) => sum + Number(count ?? 0), 0);
+    const answers = await this.#calls.everywhere<CheckAnswer>('check', ['']);
+    return {
+      waiting: answers.reduce((sum, [, waiting]) => sum + Number(waiting ?? 0), 0),
+      pendingDeliveries: answers.reduce((sum, [, , , pending]) => sum + pending, 0),
+      ...waits(
+        {
+          arrived: arrivalAt(earliest(answers.map(([, , place]) => place))),
+          due: earliest(answers.map(([, , , , due]) => due)),
+        },
+        Number(answers[0]?.[0]),
+      ),
+    };
   }
 
   get #place(): { readonly base: string; readonly key: string } {
     return { base: this.#calls.keys.nodes, key: this.#calls.keys.nodes };
   }
+}
+
+function earliest(times: readonly (string | null)[]): number | undefined {
+  const known = times.filter((time) => time !== null).map(Number);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -323,9 +323,9 @@ export class RedisStorage implements TaskStorage {
 
   check(): Promise<StorageLoad> {
     return this.#open(async () => {
-      const waiting = await this.#processes.check();
+      const load = await this.#processes.check();
       const unreadable = this.#unreadable.count;
-      return { waiting, ...(unreadable > 0 && { unreadable }) };
+      return { ...load, ...(unreadable > 0 && { unreadable }) };
     });
   }
 

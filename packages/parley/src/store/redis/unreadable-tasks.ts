@@ -1,22 +1,16 @@
 import type { Logger } from '../../telemetry/logger.js';
 import type { TaskKey } from '../task-storage.js';
+import { ToldTasks } from '../told-tasks.js';
 import type { RedisCalls } from './redis-calls.js';
 import { headOf, type TaskContent } from './task-texts.js';
 
 /** Claimed turns whose texts cannot be read. They are taken out of the queue, and the log hears of them. */
-export class UnreadableTasks {
+export class UnreadableTasks extends ToldTasks {
   readonly #calls: RedisCalls;
-  readonly #logger: Logger;
-  readonly #known = new Set<string>();
 
   constructor(calls: RedisCalls, logger: Logger) {
+    super(logger);
     this.#calls = calls;
-    this.#logger = logger;
-  }
-
-  /** Count of the tasks that this process has found. */
-  get count(): number {
-    return this.#known.size;
   }
 
   /** Reads something of a task that was just claimed. If that fails, the turn is set aside: no node claims it again. */
@@ -31,14 +25,5 @@ export class UnreadableTasks {
       this.note(key, error);
       return undefined;
     }
-  }
-
-  /** Tells the log of a task that cannot be read, once. */
-  note({ scope, id }: TaskKey, error: unknown): void {
-    const name = JSON.stringify([scope, id]);
-    if (this.#known.has(name)) return;
-    this.#known.add(name);
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#logger.error('a task cannot be read and is left out', { task: id, reason });
   }
 }

@@ -40,7 +40,7 @@ export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   const isClaimed = attempts === 1;
   const ready = !isClaimed && head.queue.length === 0;
   const insert = 'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)';
-  sql.run(insert, head.pk, turn, counters.nextPlace(), ready ? 1 : 0, attempts, message, caller);
+  sql.run(insert, head.pk, turn, counters.nextPlace(now), ready ? 1 : 0, attempts, message, caller);
   head.queue.push({ turn, ready });
   if (create === null) {
     head.turns = turn;

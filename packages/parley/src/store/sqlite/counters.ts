@@ -1,3 +1,4 @@
+import { nextPlace } from '../rules/turn-place.js';
 import { isDamage } from './file-fault.js';
 import type { Statements } from './statements.js';
 
@@ -79,8 +80,8 @@ export class Counters {
     return this.#lastContext;
   }
 
-  nextPlace(): number {
-    this.#lastPlace += 1;
+  nextPlace(now: number): number {
+    this.#lastPlace = nextPlace(this.#lastPlace, now);
     return this.#lastPlace;
   }
 

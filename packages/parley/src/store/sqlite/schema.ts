@@ -46,7 +46,7 @@ CREATE TABLE snapshot (
 ) STRICT;
 
 -- A turn that waits (ready = 1: the next one of its task, which nobody runs) or runs (task.held).
--- place grows from one execution to the next. attempt: how often its agent has begun.
+-- place: see rules/turn-place.ts. attempt: how often its agent has begun.
 CREATE TABLE execution (
   task INTEGER, turn INTEGER, place INTEGER NOT NULL, ready INTEGER NOT NULL, attempt INTEGER NOT NULL,
   message TEXT NOT NULL, caller TEXT NOT NULL, checkpoint TEXT, cancel TEXT, hand_overs INTEGER NOT NULL DEFAULT 0,

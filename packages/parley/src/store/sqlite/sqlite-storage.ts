@@ -337,9 +337,9 @@ export class SqliteStorage implements TaskStorage {
 
   async check(): Promise<StorageLoad> {
     const now = this.#open();
-    const waiting = await this.#commits.do(['check', { now }]);
+    const load = await this.#commits.do(['check', { now }]);
     const unreadable = this.#file.setAside.count;
-    return { waiting, ...(unreadable > 0 && { unreadable }) };
+    return { ...load, ...(unreadable > 0 && { unreadable }) };
   }
 
   watchCommits(watcher: (calls: number) => void): () => void {

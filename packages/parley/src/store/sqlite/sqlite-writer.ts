@@ -1,3 +1,5 @@
+import { arrivalAt, waits } from '../rules/turn-place.js';
+import type { StorageLoad } from '../task-storage.js';
 import { accept, acceptedBefore, create, createdBefore } from './accept-task.js';
 import { append } from './append-records.js';
 import { claim, claimedBefore } from './claim-turns.js';
@@ -171,8 +173,18 @@ function doneBefore(tables: WriteTables, request: WriteRequest): unknown {
 
 const WAITING = 'SELECT count(*) AS waiting FROM execution e JOIN task t ON t.pk = e.task WHERE t.held IS NOT e.turn';
 
-/** Changes a row that means nothing, so that the file is really written. Answers how many turns wait. */
-function check({ sql }: WriteTables, [, { now }]: CheckWrite): number {
+const OLDEST = 'SELECT min(place) AS place FROM execution INDEXED BY execution_ready WHERE ready = 1';
+const PENDING = `SELECT count(*) AS pending, min(due) AS due FROM push_delivery INDEXED BY push_delivery_due
+  WHERE due IS NOT NULL`;
+
+/** Changes a row that means nothing, so that the file is really written. Answers the work that waits. */
+function check({ sql }: WriteTables, [, { now }]: CheckWrite): StorageLoad {
   sql.run("INSERT OR REPLACE INTO meta VALUES ('checked', ?)", String(now));
-  return sql.apart('count of waiting messages', () => sql.get<{ waiting: number }>(WAITING)?.waiting) ?? 0;
+  const counts = sql.apart('count of waiting messages', () => ({
+    waiting: sql.get<{ waiting: number }>(WAITING)?.waiting ?? 0,
+    place: sql.get<{ place: number | null }>(OLDEST)?.place,
+    ...sql.get<{ pending: number; due: number | null }>(PENDING),
+  }));
+  const { waiting = 0, pending = 0, place, due } = counts ?? {};
+  return { waiting, pendingDeliveries: pending, ...waits({ arrived: arrivalAt(place), due }, now) };
 }

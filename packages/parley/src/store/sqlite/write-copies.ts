@@ -43,7 +43,7 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
       'INSERT INTO execution VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       pk,
       turn.turn,
-      counters.nextPlace(),
+      counters.nextPlace(copy.statusTime),
       at === 0 ? 1 : 0,
       turn.attempt,
       turn.message,

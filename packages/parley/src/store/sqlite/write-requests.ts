@@ -1,6 +1,6 @@
 import type { DeliveryOutcome } from '../push-deliveries.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
-import type { HeldTurn, Swept } from '../task-storage.js';
+import type { HeldTurn, StorageLoad, Swept } from '../task-storage.js';
 
 /**
  * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
@@ -337,7 +337,7 @@ export interface WriteResults {
   readonly 'replay-delivery': 'replayed' | 'not-found' | 'not-kept';
   readonly 'purge-delivery': boolean;
   /** Count of turns that wait. */
-  readonly check: number;
+  readonly check: StorageLoad;
   readonly sweep: SweepResult;
 }
 

@@ -1,0 +1,122 @@
+import { credentials, Client as GrpcClient, Metadata } from '@grpc/grpc-js';
+import { newWebSocketRpcSession } from 'capnweb';
+import { capnwebTransport } from 'parley-a2a/capnweb';
+import { type Client, connect } from 'parley-a2a/client';
+import { grpcTransport } from 'parley-a2a/grpc';
+import { createA2AServer } from 'parley-a2a/node';
+import WebSocket from 'ws';
+import { AGENTS } from '../subjects/parley-agents.js';
+import { QUESTION, STREAM_EVENTS } from '../workloads.js';
+import { WireRequests } from './wire-answers.js';
+import type { WireCaller, WireWork } from './wire-rows.js';
+
+/** Calls a server: one answer, checked. */
+export type WireCall = () => Promise<void>;
+
+/** Connections of the callers that open their own. */
+const CONNECTIONS = 4;
+const CAPNWEB = 'https://parley-a2a.dev/bindings/capnweb/v1';
+const requests = new WireRequests();
+
+/** The callers of this program. The other ones are loads of raw HTTP. */
+export const WIRE_CALLS: {
+  readonly [Name in Exclude<WireCaller, `raw-${'jsonrpc' | 'http-json'}`>]: (
+    work: WireWork,
+    port: number,
+  ) => Promise<readonly WireCall[]>;
+} = {
+  'raw-grpc': async (work, port) => Array.from({ length: CONNECTIONS }, () => rawGrpc(work, port)),
+  'raw-capnweb': (work, port) => Promise.all(Array.from({ length: CONNECTIONS }, () => rawCapnweb(work, port))),
+  'client-jsonrpc': (work, port) => client(work, { url: `http://127.0.0.1:${port}/`, protocolBinding: 'JSONRPC' }),
+  'client-http-json': (work, port) =>
+    client(work, { url: `http://127.0.0.1:${port}/a2a/rest`, protocolBinding: 'HTTP+JSON' }),
+  'client-grpc': (work, port) => client(work, { url: `127.0.0.1:${port}`, protocolBinding: 'GRPC' }),
+  'client-capnweb': (work, port) =>
+    client(work, { url: `ws://127.0.0.1:${port}/a2a/capnweb`, protocolBinding: CAPNWEB }),
+  'client-in-process': async (work) => [callOf(work, await connect(createA2AServer({ agent: AGENTS[work] })))],
+};
+
+function rawGrpc(work: WireWork, port: number): WireCall {
+  const channel = new GrpcClient(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  const metadata = new Metadata();
+  metadata.set('a2a-version', '1.0');
+  const bytes = (value: Buffer) => value;
+  const next = requests.asBytes();
+  const path = '/lf.a2a.v1.A2AService/';
+  if (work === 'call')
+    return () =>
+      new Promise((resolve, reject) => {
+        channel.makeUnaryRequest(`${path}SendMessage`, bytes, bytes, next(), metadata, (error, answer) => {
+          if (error) reject(error);
+          else if (answer?.includes(QUESTION)) resolve();
+          else reject(new Error('no message with the text sent'));
+        });
+      });
+  return () =>
+    new Promise((resolve, reject) => {
+      let count = 0;
+      channel
+        .makeServerStreamRequest(`${path}SendStreamingMessage`, bytes, bytes, next(), metadata)
+        .on('data', () => {
+          count += 1;
+        })
+        .on('error', reject)
+        .on('end', () => (count === STREAM_EVENTS ? resolve() : reject(new Error(`${count} events`))));
+    });
+}
+
+interface RawAgent {
+  authenticate(hello: object): RawAgent;
+  sendMessage(request: object): { message?: { parts: { text: string }[] } };
+  sendStreamingMessage(request: object): Promise<{ events: ReadableStream<unknown> } & Disposable>;
+}
+
+async function rawCapnweb(work: WireWork, port: number): Promise<WireCall> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/a2a/capnweb`);
+  const entrance = newWebSocketRpcSession(socket as never) as unknown as RawAgent;
+  const agent = (await entrance.authenticate({ parameters: { 'A2A-Version': '1.0' } })) as RawAgent;
+  if (work === 'call')
+    return async () => {
+      const { message } = await agent.sendMessage(requests.next());
+      if (message?.parts[0]?.text !== QUESTION) throw new Error('no message with the text sent');
+    };
+  return async () => {
+    using feed = await agent.sendStreamingMessage(requests.next());
+    await whole(feed.events);
+  };
+}
+
+async function client(
+  work: WireWork,
+  place: { readonly url: string; readonly protocolBinding: string },
+): Promise<readonly WireCall[]> {
+  const card = {
+    name: 'Wire',
+    description: 'The server of a binding',
+    version: '1.0.0',
+    supportedInterfaces: [{ ...place, protocolVersion: '1.0' }],
+    capabilities: { streaming: true },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+  };
+  return [callOf(work, await connect(card, { bindings: [grpcTransport(), capnwebTransport()] }))];
+}
+
+function callOf(work: WireWork, agent: Client): WireCall {
+  if (work === 'stream') return () => whole(agent.sendStreamingMessage(requests.next()));
+  return async () => {
+    const answer = await agent.sendMessage(requests.next());
+    const [part] = 'message' in answer ? answer.message.parts : [];
+    if (part === undefined || !('text' in part) || part.text !== QUESTION)
+      throw new Error('no message with the text sent');
+  };
+}
+
+async function whole(events: AsyncIterable<unknown>): Promise<void> {
+  let count = 0;
+  for await (const _ of events) count += 1;
+  if (count !== STREAM_EVENTS) throw new Error(`${count} events`);
+}

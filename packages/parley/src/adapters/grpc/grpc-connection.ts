@@ -1,0 +1,145 @@
+import { constants, type ServerHttp2Session } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { ClientCertificate } from '../../auth/client-certificate.js';
+import type { Clock } from '../../runtime/clock.js';
+import { connectionCertificate } from '../node/server-tls.js';
+
+/** The limits of one connection. Times are in ms. */
+export interface ConnectionLimits {
+  /** Calls at the same time. */
+  readonly maxStreams: number;
+  /** Silence after which the server asks whether the client is still there. */
+  readonly keepAliveMs: number;
+  /** The longest wait for the answer to that. */
+  readonly keepAliveTimeoutMs: number;
+  /** The lifetime of a connection without calls. */
+  readonly idleMs: number;
+  /** The longest time for the start of HTTP/2 on a new connection. */
+  readonly headersMs: number;
+}
+
+/** The options of a connection. */
+export interface ConnectionOptions {
+  readonly session: ServerHttp2Session;
+  readonly limits: ConnectionLimits;
+  readonly clock: Clock;
+}
+
+/** Pings that a client may send while it gets no data. Clients that measure a connection send pings beside data. */
+const MOST_PINGS = 1_000;
+/** Calls that a client may take back before their answers, at once and then per second. */
+const RESETS_AT_ONCE = 500;
+const RESETS_PER_SECOND = 50;
+
+/** One HTTP/2 connection, and its protection against clients that flood, vanish or never begin. */
+export class GrpcConnection {
+  readonly peer: string | undefined;
+  readonly #session: ServerHttp2Session;
+  readonly #limits: ConnectionLimits;
+  readonly #clock: Clock;
+  /** Calls whose work goes on, also after the client has taken them back. */
+  #working = 0;
+  #streams = 0;
+  /** The last sign of a call. */
+  #activeAt: number;
+  /** The last sign of the client. */
+  #heardAt: number;
+  #hasBegun = false;
+  #pingedAt: number | undefined;
+  #pings = 0;
+  #resets = 0;
+  #resetsAt: number;
+
+  constructor({ session, limits, clock }: ConnectionOptions) {
+    this.#session = session;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.peer = session.socket.remoteAddress;
+    this.#activeAt = clock.monotonic();
+    this.#heardAt = this.#activeAt;
+    this.#resetsAt = this.#activeAt;
+    session.on('ping', this.#onPing);
+    session.once('remoteSettings', () => {
+      this.#hasBegun = true;
+    });
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    const { socket } = this.#session;
+    return this.#session.encrypted ? connectionCertificate(socket as TLSSocket) : undefined;
+  }
+
+  /** A call begins. False: the client has taken back so many calls that their work must end first. */
+  begins(): boolean {
+    this.#streams += 1;
+    this.#activeAt = this.#clock.monotonic();
+    this.#heardAt = this.#activeAt;
+    return this.#working < 2 * this.#limits.maxStreams;
+  }
+
+  /** The stream of a call is over. `early`: the client has taken the call back. */
+  ended(early: boolean): void {
+    this.#streams -= 1;
+    this.#activeAt = this.#clock.monotonic();
+    if (early) this.#countReset();
+  }
+
+  /** The work for a call begins, and ends with the returned function. */
+  works(delta: 1 | -1): void {
+    this.#working += delta;
+  }
+
+  /** Data goes to the client. */
+  sends(): void {
+    this.#pings = 0;
+  }
+
+  /** Ends a connection that has not begun, is idle, or whose client is gone. Called again and again. */
+  check(): void {
+    const { headersMs, idleMs, keepAliveMs, keepAliveTimeoutMs } = this.#limits;
+    const now = this.#clock.monotonic();
+    const silence = now - this.#activeAt;
+    if (!this.#hasBegun && silence > headersMs) return this.#session.destroy();
+    if (this.#streams === 0 && silence > idleMs && !this.#session.closed) this.#session.close();
+    if (this.#pingedAt !== undefined && now - this.#pingedAt > keepAliveTimeoutMs) return this.#session.destroy();
+    if (this.#pingedAt === undefined && now - this.#heardAt > keepAliveMs) this.#ping(now);
+  }
+
+  /** Takes no more calls. Running calls go on. */
+  goAway(): void {
+    if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
+  }
+
+  cut(): void {
+    this.#session.destroy();
+  }
+
+  #ping(now: number): void {
+    if (this.#session.destroyed) return;
+    this.#pingedAt = now;
+    this.#session.ping(() => {
+      this.#pingedAt = undefined;
+      this.#heardAt = this.#clock.monotonic();
+    });
+  }
+
+  readonly #onPing = (): void => {
+    this.#pings += 1;
+    if (this.#pings > MOST_PINGS) this.#expel('too_many_pings');
+  };
+
+  #countReset(): void {
+    const now = this.#clock.monotonic();
+    const refilled = ((now - this.#resetsAt) / 1000) * RESETS_PER_SECOND;
+    this.#resets = Math.max(0, this.#resets - refilled) + 1;
+    this.#resetsAt = now;
+    if (this.#resets > RESETS_AT_ONCE) this.#expel('too_many_resets');
+  }
+
+  #expel(reason: string): void {
+    const session = this.#session;
+    if (session.destroyed) return;
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason));
+    session.destroy();
+  }
+}

@@ -1,0 +1,219 @@
+import {
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { GRPC_STATUS } from '../../bindings/grpc/grpc-status.js';
+import { plainTrailers } from '../../bindings/grpc/grpc-trailers.js';
+import type { Clock } from '../../runtime/clock.js';
+import { EqualTimers } from '../../runtime/equal-timers.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { ServerTls } from '../node/server-tls.js';
+import { type ConnectionLimits, GrpcConnection } from './grpc-connection.js';
+import { type GrpcHandler, GrpcStream, type GrpcStreamPorts } from './grpc-stream.js';
+
+/** The options of a gRPC server. Times are in ms. */
+export interface GrpcServerOptions {
+  /** The work for a call, by the path of its method. */
+  readonly handlerOf: (stream: GrpcStream, connection: GrpcConnection) => GrpcHandler;
+  readonly connection: ConnectionLimits;
+  readonly maxConnections: number;
+  readonly maxMetadataBytes: number;
+  readonly maxMessageBytes: number;
+  readonly stallMs: number;
+  readonly requestMs: number;
+  /** Absent: no TLS. */
+  readonly tls?: ServerTls | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
+/** Memory of one connection in MB, with the answers that its client has not taken yet. */
+const SESSION_MEMORY_MB = 32;
+/** Sockets that may wait to be accepted, if the system allows it. */
+const BACKLOG = 4_096;
+const LONGEST_CHECK_MS = 1_000;
+const TOO_MANY = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'Too many calls of this connection are still at work');
+const TOO_LARGE = plainTrailers(GRPC_STATUS.RESOURCE_EXHAUSTED, 'The metadata of the call is too large');
+
+/** A server for gRPC over HTTP/2. It knows no services: these are in its handlers. */
+export class GrpcServer {
+  readonly #options: GrpcServerOptions;
+  readonly #http2: Http2Server;
+  readonly #sockets: Server;
+  readonly #ports: GrpcStreamPorts;
+  readonly #connections = new Map<ServerHttp2Session, GrpcConnection>();
+  readonly #streams = new Set<GrpcStream>();
+  #stopChecks: (() => void) | undefined;
+  #stopWatching: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
+  #changed: (() => void) | undefined;
+
+  constructor(options: GrpcServerOptions) {
+    this.#options = options;
+    const { clock, requestMs } = options;
+    this.#ports = { ...options, requestTimers: new EqualTimers(clock, requestMs) };
+    this.#http2 = createServer({
+      maxSessionMemory: SESSION_MEMORY_MB,
+      settings: {
+        maxConcurrentStreams: options.connection.maxStreams,
+        maxHeaderListSize: options.maxMetadataBytes,
+        enablePush: false,
+      },
+    });
+    this.#http2.on('session', this.#onSession);
+    this.#http2.on('stream', this.#onStream);
+    this.#sockets =
+      options.tls === undefined ? createNetServer({ noDelay: true }, this.#onSocket) : this.#secure(options.tls);
+    this.#sockets.maxConnections = options.maxConnections;
+  }
+
+  /** Resolves with the port when connections are accepted. Port 0 takes a free one. */
+  listen({ host, port }: { readonly host: string; readonly port: number }): Promise<number> {
+    const sockets = this.#sockets;
+    return new Promise((resolve, reject) => {
+      sockets.once('error', reject);
+      sockets.listen({ host, port, backlog: BACKLOG }, () => {
+        sockets.off('error', reject);
+        sockets.on('error', (error) => this.#options.logger.error('The gRPC server failed', { error }));
+        this.#checkLater();
+        resolve((sockets.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  /** Serves the connections that `take` is given, and none of its own. */
+  start(): void {
+    this.#checkLater();
+  }
+
+  /** Serves a connection of another server. */
+  take(socket: Socket): void {
+    if (this.#connections.size >= this.#options.maxConnections) socket.destroy();
+    else this.#onSocket(socket);
+  }
+
+  /** Accepts no more connections and calls. Running calls go on. */
+  stopAccepting(): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = new Promise((resolve) => this.#sockets.close(() => resolve()));
+    for (const connection of this.#connections.values()) connection.goAway();
+  }
+
+  /** Lets calls finish for `graceMs`, ends streams between two events, then cuts what is left. */
+  async close(graceMs: number): Promise<void> {
+    this.stopAccepting();
+    await this.#within(graceMs, () => this.#streams.size === 0 || this.#onlyEvents());
+    for (const stream of this.#streams) stream.stop();
+    await this.#within(Math.min(graceMs, 1_000), () => this.#connections.size === 0);
+    for (const connection of this.#connections.values()) connection.cut();
+    this.#stopChecks?.();
+    this.#stopWatching?.();
+    await this.#closed;
+  }
+
+  #onlyEvents(): boolean {
+    for (const stream of this.#streams) if (!stream.hasBegun) return false;
+    return true;
+  }
+
+  #secure(tls: ServerTls): Server {
+    const { headersMs: handshakeTimeout } = this.#options.connection;
+    const server = createTlsServer(
+      { ...tls.options, ALPNProtocols: ['h2'], handshakeTimeout, noDelay: true },
+      (socket) => {
+        // A client may not replace its certificate on a connection: it is parsed once.
+        socket.disableRenegotiation();
+        this.#onSocket(socket);
+      },
+    );
+    server.once('listening', () => {
+      this.#stopWatching = tls.watch((changed) => server.setSecureContext(changed));
+    });
+    return server;
+  }
+
+  readonly #onSocket = (socket: Socket): void => {
+    this.#http2.emit('connection', socket);
+  };
+
+  readonly #onSession = (session: ServerHttp2Session): void => {
+    const { clock, connection: limits } = this.#options;
+    const connection = new GrpcConnection({ session, limits, clock });
+    this.#connections.set(session, connection);
+    session.once('close', () => {
+      this.#connections.delete(session);
+      this.#changed?.();
+    });
+    if (this.#closed !== undefined) connection.goAway();
+  };
+
+  readonly #onStream = (
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    _flags: number,
+    rawHeaders: readonly string[] = [],
+  ): void => {
+    // Every error is followed by the close of the stream.
+    stream.on('error', () => {});
+    const connection =
+      stream.session === undefined ? undefined : this.#connections.get(stream.session as ServerHttp2Session);
+    if (connection === undefined) return stream.close();
+    const refusal = refusedStatus(headers);
+    if (refusal !== undefined) return void stream.respond({ ':status': refusal }, { endStream: true });
+    const call = new GrpcStream({ stream, headers, rawHeaders, connection, ports: this.#ports });
+    const isAdmitted = connection.begins();
+    this.#streams.add(call);
+    stream.once('close', () => {
+      connection.ended(!call.closed() || !isAdmitted);
+      this.#streams.delete(call);
+      this.#changed?.();
+    });
+    if (!isAdmitted) return call.end(TOO_MANY);
+    if (sizeOf(rawHeaders) > this.#options.maxMetadataBytes) return call.end(TOO_LARGE);
+    call.serve(this.#options.handlerOf(call, connection));
+  };
+
+  #checkLater(): void {
+    const { headersMs, idleMs, keepAliveMs, keepAliveTimeoutMs } = this.#options.connection;
+    const every = Math.min(LONGEST_CHECK_MS, headersMs / 2, idleMs / 2, keepAliveMs / 2, keepAliveTimeoutMs / 2);
+    this.#stopChecks = this.#options.clock.after(every, () => {
+      for (const connection of this.#connections.values()) connection.check();
+      this.#checkLater();
+    });
+  }
+
+  /** Waits until something holds, or for a time. */
+  #within(ms: number, holds: () => boolean): Promise<void> {
+    if (holds()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        stopTimer();
+        this.#changed = undefined;
+        resolve();
+      };
+      const stopTimer = this.#options.clock.after(ms, done);
+      this.#changed = () => {
+        if (holds()) done();
+      };
+    });
+  }
+}
+
+/** The characters of all names and values. Node.js enforces only a limit of its own, 64 KiB. */
+function sizeOf(rawHeaders: readonly string[]): number {
+  let size = 0;
+  for (const text of rawHeaders) size += text.length;
+  return size;
+}
+
+/** The HTTP status for a request that is no call of gRPC. */
+function refusedStatus(headers: IncomingHttpHeaders): number | undefined {
+  if (headers[':method'] !== 'POST') return 405;
+  return CONTENT_TYPE.test(headers['content-type'] ?? '') ? undefined : 415;
+}

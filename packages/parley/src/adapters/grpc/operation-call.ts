@@ -1,0 +1,131 @@
+import { STREAM_RESUME_EXTENSION } from '../../agent-card/offered-extensions.js';
+import { callDirectly, type DirectReply } from '../../bindings/direct/direct-binding.js';
+import type { DirectAnswer } from '../../bindings/direct/direct-call.js';
+import { GrpcRequest } from '../../bindings/grpc/grpc-request.js';
+import { decoderOf, type GrpcRoute } from '../../bindings/grpc/grpc-routes.js';
+import { GRPC_STATUS } from '../../bindings/grpc/grpc-status.js';
+import { errorTrailers, type Fields, metadataOf, plainTrailers } from '../../bindings/grpc/grpc-trailers.js';
+import type { Exchange } from '../../bindings/http/exchange.js';
+import { toA2AError } from '../../bindings/http/wire-error.js';
+import type { UnaryOperationName } from '../../operations/operations.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { GrpcConnection } from './grpc-connection.js';
+import type { GrpcHandler, GrpcStream } from './grpc-stream.js';
+
+/** A call of an operation, and its agent. */
+export interface OperationCallOptions {
+  readonly stream: GrpcStream;
+  readonly route: GrpcRoute;
+  readonly exchange: Exchange;
+  readonly connection: GrpcConnection;
+  readonly logger: Logger;
+}
+
+type Items = Extract<DirectAnswer, { kind: 'stream' }>['items'];
+
+/** True if the call has activated the extension that numbers the events of streams. */
+function resumes(headers: Fields): boolean {
+  const activated = headers['a2a-extensions'] ?? headers['x-a2a-extensions'];
+  return activated?.includes(STREAM_RESUME_EXTENSION) === true;
+}
+
+/** Answers a call of an operation through the exchange of its agent. */
+export class OperationCall implements GrpcHandler {
+  readonly #options: OperationCallOptions;
+  #request: GrpcRequest | undefined;
+  #items: Items | undefined;
+  #isOver = false;
+
+  constructor(options: OperationCallOptions) {
+    this.#options = options;
+  }
+
+  ready(value: Uint8Array | undefined): void {
+    const { stream, route, exchange, connection } = this.#options;
+    const { operation } = route;
+    const asked = stream.headers['a2a-version'];
+    const call = { operation, decoder: decoderOf(route, asked === undefined ? undefined : String(asked)), value };
+    this.#request = new GrpcRequest(stream, stream.path, call);
+    connection.works(1);
+    callDirectly(exchange, this.#request).then(this.#reply, this.#failed).catch(this.#broken);
+  }
+
+  over(): void {
+    this.#isOver = true;
+    this.#release();
+  }
+
+  stop(): void {
+    if (this.#items === undefined) return;
+    const { stream } = this.#options;
+    stream.end(plainTrailers(GRPC_STATUS.UNAVAILABLE, 'The server stops. Subscribe again to go on'));
+    this.#release();
+  }
+
+  readonly #reply = ({ answer, headers }: DirectReply): void => {
+    const { stream, route, connection } = this.#options;
+    if (answer.kind === 'stream') {
+      this.#items = answer.items;
+      if (this.#isOver) {
+        connection.works(-1);
+        return this.#release();
+      }
+      stream.begin(metadataOf(headers));
+      void this.#pump(answer.items, resumes(headers));
+      return;
+    }
+    connection.works(-1);
+    if (this.#isOver) return;
+    try {
+      // An agent may give an error details that have no form in protobuf.
+      if (answer.kind === 'error') return stream.end(errorTrailers(answer.error, route.codec), metadataOf(headers));
+      const { codec, operation } = route;
+      stream.answer(codec.encode(operation as UnaryOperationName, answer.response), metadataOf(headers));
+    } catch (thrown) {
+      stream.end(this.#trailersOf(thrown), metadataOf(headers));
+    }
+  };
+
+  /** Sends events as fast as the client takes them. */
+  async #pump(items: Items, withSeq: boolean): Promise<void> {
+    const { stream, route, connection } = this.#options;
+    let trailers: Fields | undefined;
+    try {
+      for (;;) {
+        const { value: item, done } = await items.next();
+        if (this.#isOver || done === true) break;
+        const room = stream.write(route.codec.encodeEvent(item, withSeq));
+        if (room !== undefined) await room;
+        if (this.#isOver) break;
+      }
+    } catch (thrown) {
+      trailers = this.#trailersOf(thrown);
+    }
+    connection.works(-1);
+    stream.end(trailers);
+    this.#release();
+  }
+
+  readonly #failed = (thrown: unknown): void => {
+    this.#options.connection.works(-1);
+    this.#options.stream.end(this.#trailersOf(thrown));
+  };
+
+  /** The answer cannot be written. */
+  readonly #broken = (error: unknown): void => {
+    this.#options.logger.error('A call of gRPC failed', { error });
+    this.#options.stream.cut();
+  };
+
+  #trailersOf(thrown: unknown): Fields {
+    const { route, logger } = this.#options;
+    const error = toA2AError(thrown, logger, { operation: route.operation, requestId: this.#request?.requestId });
+    return errorTrailers(error, route.codec);
+  }
+
+  #release(): void {
+    const items = this.#items;
+    this.#items = undefined;
+    void items?.return?.();
+  }
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { WebSocketServer } from 'ws';
+import { errorAnswer } from '../../app/json-answer.js';
+import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { SocketPort } from '../../bindings/http/socket-port.js';
+import { missingPackage } from '../../errors/missing-package.js';
+import type { Clock } from '../../runtime/clock.js';
+import { LinkedList } from '../../runtime/linked-list.js';
+import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { sendRaw } from './answer.js';
+import { NodeExchangeRequest } from './node-exchange-request.js';
+import { refusalOf } from './refused-request.js';
+import { WsSocketPort } from './ws-socket-port.js';
+
+/** The exchange for upgrade requests, and its ports. */
+export interface UpgradedSocketsOptions {
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The longest message of any WebSocket, in bytes. Its endpoint may set a lower limit. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const FAILED = errorAnswer({ status: 500, message: 'The connection could not be upgraded' });
+const NOT_UPGRADED = errorAnswer({ status: 400, message: 'This is no valid WebSocket request' });
+
+/** True if a request asks for a WebSocket, and for no other protocol. */
+export function isWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * A connection whose client offers another protocol, such as `h2c`, as it was before its request. The request comes
+ * again without the offer, which a server may ignore (RFC 9110 §7.8).
+ */
+export function withoutUpgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Socket {
+  const { method, url, httpVersion, rawHeaders } = incoming;
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    const value = rawHeaders[at + 1] ?? '';
+    const kept = /^connection$/i.test(name) ? withoutToken(value) : value;
+    if (!/^upgrade$/i.test(name) && kept !== '') text += `${name}: ${kept}\r\n`;
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]));
+  return socket;
+}
+
+function withoutToken(connection: string): string {
+  const tokens = connection.split(',').map((token) => token.trim());
+  return tokens.filter((token) => !/^upgrade$/i.test(token)).join(', ');
+}
+
+/** The WebSockets of a server, from their upgrade requests to their ends. */
+export class UpgradedSockets {
+  readonly #options: UpgradedSocketsOptions;
+  readonly #ports = new LinkedList<SocketPort>();
+  /** Only upgrade requests load its code. */
+  readonly #acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
+    const { WebSocketServer } = await import('ws').catch(missingPackage('WebSockets need', 'ws'));
+    const acceptor = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // A small compressed message could become a large one.
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      autoPong: false,
+    });
+    const { clock } = this.#options;
+    return acceptor.on('wsClientError', (_error, socket) =>
+      sendRaw({ socket: socket as Socket, answer: NOT_UPGRADED, clock }),
+    );
+  });
+
+  constructor(options: UpgradedSocketsOptions) {
+    this.#options = options;
+  }
+
+  /** Answers an upgrade request. */
+  take(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
+    socket.on('error', () => {});
+    const { exchange, clock, logger } = this.#options;
+    const refusal = refusalOf(incoming);
+    if (refusal !== undefined) return sendRaw({ socket, answer: refusal, clock });
+    const response = { destroyed: socket.destroyed, writableFinished: false, once: socket.once.bind(socket) };
+    const request = new NodeExchangeRequest({
+      incoming,
+      // Only the end of the connection is of interest.
+      response: response as unknown as ServerResponse,
+      expectsContinue: false,
+    });
+    exchange(request)
+      .then((answer) => this.#answer(answer, { incoming, socket, head }))
+      .catch((error: unknown) => {
+        logger.error('A connection could not be upgraded', { error });
+        sendRaw({ socket, answer: FAILED, clock });
+      });
+  }
+
+  /** Cuts all connections. */
+  terminate(): void {
+    for (const port of this.#ports.values()) port.terminate();
+  }
+
+  async #answer(answer: ExchangeResponse, { incoming, socket, head }: Upgrade): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { upgrade } = answer;
+    if (upgrade === undefined) return sendRaw({ socket, answer, clock });
+    const acceptor = await this.#acceptor.get();
+    acceptor.handleUpgrade(incoming, socket, head, (webSocket) => {
+      const port = new WsSocketPort({ webSocket, socket, clock, logger });
+      const place = this.#ports.add(port);
+      socket.once('close', () => this.#ports.remove(place));
+      upgrade(port);
+    });
+  }
+}
+
+interface Upgrade {
+  readonly incoming: IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
+}

@@ -1,0 +1,264 @@
+import { isFromOtherSite } from '../../auth/cross-site.js';
+import { type InBandCredential, joinCredential } from '../../auth/in-band-credential.js';
+import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING, CAPNWEB_NAME } from '../../bindings/capnweb/binding-uris.js';
+import type { ServedSession } from '../../bindings/capnweb/serve-session.js';
+import { DEFAULT_SESSION_LIMITS, type SessionLimits } from '../../bindings/capnweb/session-limits.js';
+import { httpStatus } from '../../bindings/http/error-numbers.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { essence } from '../../bindings/http/media-type.js';
+import { toA2AError } from '../../bindings/http/wire-error.js';
+import { missingPackage } from '../../errors/missing-package.js';
+import { UnauthenticatedError } from '../../errors/standard-errors.js';
+import type { AgentExtension, AgentInterface } from '../../model/agent-card.js';
+import { KeyedPlaces } from '../../runtime/keyed-places.js';
+import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
+import type { AgentMount } from '../agent-mount.js';
+import { directWayFor } from '../direct-way.js';
+import type { HostExtension, HostView } from '../host-extension.js';
+import { errorAnswer } from '../json-answer.js';
+import { otherMethod } from '../middleware/method-filter.js';
+import type { MiddlewareName } from '../middleware/request-way.js';
+
+type SessionCode = typeof import('../../bindings/capnweb/serve-session.js');
+
+/** The settings of the binding. */
+export interface CapnwebExtensionOptions {
+  readonly limits?: Partial<SessionLimits> | undefined;
+  /** True if the path takes batches over POST, too. */
+  readonly batch: boolean;
+  /** A number from 0 to 1, for jitter. */
+  readonly random: () => number;
+}
+
+/** The middlewares that read or write a body. */
+const WITHOUT: readonly MiddlewareName[] = ['streams', 'forwardedCaching', 'compression'];
+const VERSION = '1.0';
+const OLD_VERSION = '0.3';
+/** The time for the last events of feeds whose turns have ended. */
+const LAST_EVENTS_MS = 1_000;
+/** The time from the answer to the WebSocket. */
+const UPGRADE_MS = 10_000;
+const RETRY = { 'retry-after': '5' };
+const BATCH_TYPE = 'application/x-ndjson';
+const NO_UPGRADE = errorAnswer({
+  status: 426,
+  message: 'WebSockets are served here',
+  headers: { upgrade: 'websocket' },
+});
+const FOREIGN_PAGE = errorAnswer({
+  status: 403,
+  message: 'Pages of this origin may not call. The option cors allows it',
+});
+const DRAINING = errorAnswer({ status: 503, message: 'The server is shutting down', headers: RETRY });
+const TOO_MANY = errorAnswer({ status: 429, message: 'Too many connections of this address are open', headers: RETRY });
+const SIMPLE_TYPE = errorAnswer({ status: 415, message: `A batch has the content type ${BATCH_TYPE}` });
+/** The content types that a page of another site may send without asking first (Fetch §2.2.2). */
+const SIMPLE_TYPES: readonly string[] = ['', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/** Sessions of Cap'n Web for all agents of a host, at a path of each mount. */
+export function capnwebExtension(options: CapnwebExtensionOptions): HostExtension {
+  const limits: SessionLimits = { ...DEFAULT_SESSION_LIMITS, ...options.limits };
+  const sessions = new OpenSessions(limits);
+  return {
+    takesWebSockets: true,
+    endpoints: (host) =>
+      host.mounts.filter(speaks).map((mount) => ({
+        path: mount.paths.capnweb,
+        exchange: new Endpoint({ ...options, host, mount, limits, sessions }).exchange,
+        // Callers authenticate within the session.
+        access: 'open',
+        without: WITHOUT,
+      })),
+    interfaces: (mount, base) => interfacesOf(mount, `${base}${mount.paths.capnweb}`, options.batch),
+    cardExtensions: (mount) => (speaks(mount) && options.batch ? [batchExtension(limits)] : []),
+    stopAccepting: () => sessions.drain(),
+    close: (graceMs) => sessions.end(graceMs),
+  };
+}
+
+function speaks(mount: AgentMount): boolean {
+  return mount.versions.includes(VERSION);
+}
+
+/** Clients of 0.3 find the address under another name. */
+function interfacesOf(mount: AgentMount, url: string, batch: boolean): readonly AgentInterface[] {
+  if (!speaks(mount)) return [];
+  const address = { url: url.replace(/^http/, 'ws'), protocolVersion: VERSION };
+  const isOld = mount.versions.includes(OLD_VERSION);
+  return [
+    { ...address, protocolBinding: CAPNWEB_BINDING },
+    ...(batch ? [{ url, protocolBinding: CAPNWEB_BATCH_BINDING, protocolVersion: VERSION }] : []),
+    ...(isOld ? [{ ...address, protocolBinding: CAPNWEB_NAME, protocolVersion: OLD_VERSION }] : []),
+  ];
+}
+
+/** Tells that batches do not stream, and their limits (Spec §5.8). */
+function batchExtension({ batchFrames, batchMs }: SessionLimits): AgentExtension {
+  return {
+    uri: CAPNWEB_BATCH_BINDING,
+    description: 'The interface with this binding takes batches of calls. It does not stream.',
+    required: false,
+    params: { streaming: false, frames: batchFrames, timeoutMs: batchMs },
+  };
+}
+
+/** The open connections of a host, with their places by address. */
+class OpenSessions {
+  readonly #places: KeyedPlaces;
+  readonly #open = new Set<ServedSession>();
+  #allClosed: (() => void) | undefined;
+  isDraining = false;
+
+  constructor({ connectionsPerAddress, connections }: SessionLimits) {
+    this.#places = new KeyedPlaces({ perKey: connectionsPerAddress, total: connections });
+  }
+
+  /** Takes a place, and returns the function that gives it back; `undefined` if there is none. */
+  place(address: string | undefined): (() => void) | undefined {
+    if (this.#places.take(address) !== undefined) return undefined;
+    return () => this.#places.give(address);
+  }
+
+  add(session: ServedSession): () => void {
+    this.#open.add(session);
+    if (this.isDraining) session.end(0);
+    return () => {
+      this.#open.delete(session);
+      if (this.#open.size === 0) this.#allClosed?.();
+    };
+  }
+
+  drain(): void {
+    this.isDraining = true;
+    for (const session of this.#open) session.drain();
+  }
+
+  /** Ends all connections, and resolves when they have ended. */
+  async end(graceMs: number): Promise<void> {
+    this.drain();
+    for (const session of [...this.#open]) session.end(Math.min(graceMs, LAST_EVENTS_MS));
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#allClosed = resolve;
+    });
+  }
+}
+
+interface EndpointOptions extends CapnwebExtensionOptions {
+  readonly host: HostView;
+  readonly mount: AgentMount;
+  readonly sessions: OpenSessions;
+  readonly limits: SessionLimits;
+}
+
+/** The path of one agent: it takes WebSockets, and batches over POST. */
+class Endpoint {
+  readonly #options: EndpointOptions;
+  readonly #calls: Exchange;
+  readonly #session: LoadedOnDemand<SessionCode>;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    const { host, mount } = options;
+    const { authenticator } = mount.agent;
+    this.#calls = directWayFor({ host, mount, binding: CAPNWEB_NAME, inCards: CAPNWEB_BINDING, authenticator });
+    this.#session = new LoadedOnDemand(() =>
+      import('../../bindings/capnweb/serve-session.js').catch(missingPackage('Cap\u2019n Web needs', 'capnweb')),
+    );
+  }
+
+  readonly exchange: Exchange = async (request) => {
+    const { host, sessions, batch } = this.#options;
+    const { method } = request;
+    if (method === 'POST' && batch) return this.#batch(request);
+    if (method !== 'GET')
+      return otherMethod(method, { methods: batch ? ['GET', 'POST'] : ['GET'], message: 'WebSockets are served here' });
+    if (request.header('upgrade')?.toLowerCase() !== 'websocket') return NO_UPGRADE;
+    if (!(await this.#isAllowed(request))) return FOREIGN_PAGE;
+    if (sessions.isDraining) return DRAINING;
+    const code = await this.#session.get();
+    const place = sessions.place(this.#context(request).addressOf?.(request));
+    if (place === undefined) return TOO_MANY;
+    let isTaken = false;
+    // A host that cannot upgrade never calls `upgrade`, and the peer may leave before it does.
+    const giveUp = host.clock.after(UPGRADE_MS, () => {
+      if (!isTaken) place();
+      isTaken = true;
+    });
+    return {
+      status: 101,
+      headers: {},
+      upgrade: (socket) => {
+        giveUp();
+        if (isTaken) return socket.terminate();
+        isTaken = true;
+        const session: ServedSession = code.serveSession({
+          ...this.#sessionOptions(request),
+          socket,
+          random: this.#options.random(),
+          closed: () => {
+            place();
+            forget?.();
+          },
+        });
+        const forget: (() => void) | undefined = sessions.add(session);
+      },
+    };
+  };
+
+  async #batch(request: ExchangeRequest): Promise<ExchangeResponse> {
+    const { sessions, limits } = this.#options;
+    if (SIMPLE_TYPES.includes(essence(request.header('content-type')))) return SIMPLE_TYPE;
+    if (sessions.isDraining) return DRAINING;
+    const { serveBatch } = await this.#session.get();
+    const options = this.#sessionOptions(request);
+    try {
+      const body = await request.body(options.requestBytes);
+      const text = await serveBatch(new TextDecoder().decode(body), options);
+      return { status: 200, headers: { 'content-type': BATCH_TYPE }, body: text };
+    } catch (thrown) {
+      const error = toA2AError(thrown, options.logger, { operation: 'batch', limits: limits.batchFrames });
+      return errorAnswer({ status: httpStatus(error.code), message: error.message });
+    }
+  }
+
+  #sessionOptions(request: ExchangeRequest) {
+    const { host, mount, limits } = this.#options;
+    const { bodyBytes, jsonDepth } = this.#context(request).limits;
+    const base = host.baseUrl(request);
+    const schemes = () => mount.card(base).securitySchemes;
+    return {
+      exchange: this.#calls,
+      upgrade: request,
+      card: () => mount.card(base),
+      present: (credential: InBandCredential) => {
+        const place = joinCredential(credential, schemes());
+        if (place === undefined) throw new UnauthenticatedError(mount.agent.authenticator?.challenges ?? []);
+        return place;
+      },
+      limits,
+      requestBytes: bodyBytes,
+      jsonDepth,
+      clock: host.clock,
+      logger: host.logger,
+    };
+  }
+
+  #context(request: ExchangeRequest) {
+    return this.#options.mount.bindingContext(this.#options.host.baseUrl(request));
+  }
+
+  /** Pages of other origins need the rule of CORS, which browsers do not ask for WebSockets. */
+  async #isAllowed(request: ExchangeRequest): Promise<boolean> {
+    const origin = request.header('origin');
+    if (origin === undefined) return true;
+    const { host } = this.#options;
+    if (origin === originOf(host.baseUrl(request))) return true;
+    if (isFromOtherSite((name) => request.header(name)) === false) return true;
+    return host.allowsOrigin(origin);
+  }
+}
+
+function originOf(base: string): string | undefined {
+  return URL.parse(base)?.origin;
+}

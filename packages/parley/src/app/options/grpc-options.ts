@@ -1,0 +1,92 @@
+import { pathSchema } from './agents-by-path.js';
+import { anyOf, closed, count, flag, matching, nonEmpty, type OptionSchemas, positive } from './option-schemas.js';
+import * as Type from './option-types.js';
+import { type TlsOptions, tlsSchema } from './tls-options.js';
+
+/** The options of `grpcBinding`. Times are in ms. */
+export interface GrpcBindingOptions {
+  /**
+   * The port. 0 takes a free one. `shared`: that of the server, whose HTTP/2 connections are then those of gRPC.
+   * Default: the port after that of the server.
+   */
+  readonly port?: number | 'shared';
+  /** True if another free port is taken when the port is in use; default false. */
+  readonly orAnotherPort?: boolean;
+  /** The address that it listens at. Default: that of the server. */
+  readonly host?: string;
+  /** The path of the served agent. Default `/`, or the only agent. */
+  readonly agent?: string;
+  /** `host:port` for the cards, such as `agents.example.com:443` of a proxy. Default: the host of their other urls. */
+  readonly address?: string;
+  /**
+   * True if interfaces of 0.3 tell the address as a url, such as `http://127.0.0.1:8081`. Default: `host:port`, which
+   * the official clients give to their gRPC libraries.
+   */
+  readonly legacyUrls?: boolean;
+  /** Bytes of one message. Default: the limit of the agent, 10 MiB. */
+  readonly maxMessageBytes?: number;
+  /** Bytes of the metadata of one call; default 16 KiB. */
+  readonly maxMetadataBytes?: number;
+  /** Calls of one connection at the same time; default 100. */
+  readonly maxStreams?: number;
+  /** Connections at the same time; default 1,000. */
+  readonly maxConnections?: number;
+  /** Silence of a client after which the server asks whether it is still there; default 60 s. */
+  readonly keepAliveMs?: number;
+  /** Longest time for the answer to that; default 20 s. */
+  readonly keepAliveTimeoutMs?: number;
+  /** The lifetime of a connection without calls; default 5 min. */
+  readonly idleMs?: number;
+  /** Longest time for the start of a new connection; default 15 s. */
+  readonly headersMs?: number;
+  /** Longest time for a message to arrive; default 2 min. */
+  readonly requestMs?: number;
+  /** A client of a stream that takes nothing for this long is dropped; default 30 s. */
+  readonly stallMs?: number;
+  /** Certificate and key. False: no TLS. Default: those of the server. */
+  readonly tls?: TlsOptions | false;
+  /** True if server reflection tells the services to tools such as grpcurl; default true. */
+  readonly reflection?: boolean;
+  /** True if the health service is served; default true. */
+  readonly health?: boolean;
+}
+
+const port = anyOf(
+  [
+    Type.Literal('shared'),
+    Type.Refine(
+      count,
+      (value) => Number(value) <= 65_535,
+      () => 'must be at most 65535',
+    ),
+  ],
+  'must be a port up to 65535, or "shared"',
+);
+const ms = Type.Optional(positive);
+
+const schemas: OptionSchemas<GrpcBindingOptions> = {
+  port: Type.Optional(port),
+  orAnotherPort: Type.Optional(flag),
+  host: Type.Optional(nonEmpty),
+  agent: Type.Optional(pathSchema),
+  address: Type.Optional(
+    matching(/^[^/?#@\s]+:\d{1,5}$/, 'must be a host and a port, such as "agents.example.com:443"'),
+  ),
+  legacyUrls: Type.Optional(flag),
+  maxMessageBytes: Type.Optional(positive),
+  maxMetadataBytes: Type.Optional(positive),
+  maxStreams: Type.Optional(positive),
+  maxConnections: Type.Optional(positive),
+  keepAliveMs: ms,
+  keepAliveTimeoutMs: ms,
+  idleMs: ms,
+  headersMs: ms,
+  requestMs: ms,
+  stallMs: ms,
+  tls: Type.Optional(Type.Union([Type.Literal(false), tlsSchema])),
+  reflection: Type.Optional(flag),
+  health: Type.Optional(flag),
+};
+
+/** The schema of GrpcBindingOptions. */
+export const grpcBindingSchema = closed(schemas);

@@ -1,0 +1,161 @@
+import { clientV1_0 } from '../../codec/v1_0/client-codec.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { isObject } from '../../model/json.js';
+import type { StreamResponse } from '../../model/stream-response.js';
+import { isTerminal } from '../../model/task-state.js';
+import type { CapabilityPorts, CapnwebEvent } from './capability-client.js';
+import { invalidAnswer } from './capnweb-client-transport.js';
+import { disposeOf } from './client-feed.js';
+import { fromWire } from './wire-values.js';
+
+/** A function that gets the events of a task. Its return acknowledges them. */
+export type WatchCallback = (events: readonly CapnwebEvent[]) => void | Promise<void>;
+
+/** The right to end a watch. */
+export interface WatchSubscription extends Disposable {
+  /** Ends the watch. The task goes on. */
+  close(): void;
+  /** Resolves when the task has ended or the watch was closed. Rejects with the error of the function or the agent. */
+  readonly ended: Promise<void>;
+}
+
+/** A watch in a session. */
+export interface StartedWatch {
+  readonly subscription: unknown;
+  readonly release: () => void;
+}
+
+/** The options of `ClientWatch`. */
+export interface ClientWatchOptions {
+  readonly callback: WatchCallback;
+  /** The number of the event behind which the watch begins. */
+  readonly after: number | undefined;
+  readonly ports: CapabilityPorts;
+  /** Begins the watch in a session. `ended` is called if the session ends. */
+  readonly start: (
+    sink: (items: readonly unknown[]) => Promise<void>,
+    after: number | undefined,
+    ended: () => void,
+  ) => Promise<StartedWatch>;
+}
+
+/** The agent gives a function this time for a batch. After a longer one, it has ended the watch. */
+const PATIENCE_MS = 30_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** Sessions in a row without an event. */
+const ATTEMPTS = 10;
+
+/** A function that follows a task over as many sessions as necessary. Each event comes once and in order. */
+export class ClientWatch implements WatchSubscription {
+  readonly ended: Promise<void>;
+  readonly #options: ClientWatchOptions;
+  readonly #over = Promise.withResolvers<void>();
+  #last: number | undefined;
+  #current: StartedWatch | undefined;
+  #isOver = false;
+  #failures = 0;
+
+  constructor(options: ClientWatchOptions) {
+    this.#options = options;
+    this.#last = options.after;
+    this.ended = this.#over.promise;
+    this.ended.catch(() => {});
+    this.#start();
+  }
+
+  close(): void {
+    this.#finish();
+    this.#over.resolve();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #start(): void {
+    const broken = (): void => this.#again();
+    this.#options
+      .start((items) => this.#take(items), this.#last, broken)
+      .then(
+        (started) => {
+          this.#current = started;
+          if (this.#isOver) this.#leave();
+        },
+        (error: unknown) => {
+          if (error instanceof A2AError && error.code === 'UNAVAILABLE' && this.#failures < ATTEMPTS) this.#again();
+          else this.#fail(error);
+        },
+      );
+  }
+
+  /** Begins again in another session, behind the last event. */
+  #again(): void {
+    if (this.#isOver) return;
+    this.#leave();
+    const { clock, random } = this.#options.ports;
+    const whole = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    clock.after(whole / 2 + (whole / 2) * random(), () => {
+      if (!this.#isOver) this.#start();
+    });
+  }
+
+  async #take(items: readonly unknown[]): Promise<void> {
+    if (this.#isOver) return;
+    const { callback, ports } = this.#options;
+    const began = ports.clock.monotonic();
+    try {
+      const events: CapnwebEvent[] = [];
+      for (const item of items) {
+        const event = await this.#event(item);
+        if (event !== undefined) events.push(event);
+      }
+      if (events.length > 0) await callback(events);
+      this.#failures = 0;
+      if (events.some(({ event }) => isLast(event))) {
+        this.#finish();
+        this.#over.resolve();
+      }
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+    if (!this.#isOver && ports.clock.monotonic() - began >= PATIENCE_MS) this.#again();
+  }
+
+  async #event(item: unknown): Promise<CapnwebEvent | undefined> {
+    if (!isObject(item) || !isObject(item.event)) throw invalidAnswer('An item of a watch has no event');
+    const { seq, reset } = item;
+    const number = Number.isSafeInteger(seq) ? (seq as number) : undefined;
+    if (number !== undefined && this.#last !== undefined && number <= this.#last && reset !== true) return undefined;
+    const { answerBytes } = this.#options.ports;
+    const value = await fromWire(item.event, { streamBytes: answerBytes, fault: invalidAnswer });
+    const event = clientV1_0.decodeEvent(value);
+    if (number !== undefined) this.#last = number;
+    return event && { seq: number, event };
+  }
+
+  #fail(error: unknown): void {
+    this.#finish();
+    this.#over.reject(error);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#leave();
+  }
+
+  #leave(): void {
+    const current = this.#current;
+    this.#current = undefined;
+    if (current === undefined) return;
+    disposeOf(current.subscription);
+    current.release();
+  }
+}
+
+function isLast(event: StreamResponse): boolean {
+  if ('statusUpdate' in event) return isTerminal(event.statusUpdate.status.state);
+  return 'message' in event || ('task' in event && isTerminal(event.task.status.state));
+}

@@ -1,0 +1,129 @@
+import type { A2AError } from '../../errors/a2a-error.js';
+import type { StreamResponse } from '../../model/stream-response.js';
+import { isInterrupted, isTerminal } from '../../model/task-state.js';
+import { ignoreRejection } from '../../runtime/settled.js';
+import { eventBytes } from '../../task/event-bytes.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import type { FeedItem } from './session-types.js';
+import { toWireError } from './wire-errors.js';
+import { toWire, toWireFromText } from './wire-values.js';
+
+/** The parts of a feed. */
+export interface FeedSourceOptions {
+  readonly items: AsyncIterator<StreamItem, undefined>;
+  /** The JSON of one event. */
+  readonly textOf: (item: StreamItem) => string;
+  /** True if that JSON has the shape of the model, so that most events need no JSON. */
+  readonly isModel: boolean;
+  /** The sequence number after which the feed resumes. */
+  readonly after: number | undefined;
+  /** The error for the caller. */
+  readonly errorOf: (thrown: unknown) => A2AError;
+  /** True if the feed ends with a turn, and not only with its task. */
+  readonly followsTurn: boolean;
+  /** The error for a feed that ends before its turn or task. `undefined`: none is needed. */
+  readonly cutShort: () => A2AError | undefined;
+  /** Called once, at the end. */
+  readonly ended: () => void;
+}
+
+/** The events of one stream. A reader pulls them one at a time, and nothing is buffered here. */
+export class FeedSource {
+  readonly #options: FeedSourceOptions;
+  #items: AsyncIterator<StreamItem, undefined> | undefined;
+  #fault: A2AError | undefined;
+  #isFirst = true;
+  /** True if the last item is one that ends a feed. */
+  #isWhole = false;
+  /** About the characters of the JSON of the last item. */
+  lastLength = 0;
+
+  constructor(options: FeedSourceOptions) {
+    this.#options = options;
+    this.#items = options.items;
+  }
+
+  /** The next item; `undefined` at the end. Rejects with the error for the peer. */
+  async next(): Promise<FeedItem | undefined> {
+    const items = this.#items;
+    if (items === undefined) return this.#ending();
+    try {
+      const next = await items.next();
+      if (next.done !== true) return this.#itemOf(next.value);
+    } catch (thrown) {
+      if (this.#items !== undefined) this.#fault = this.#options.errorOf(thrown);
+    }
+    if (this.#items !== undefined) {
+      if (!this.#isWhole) this.#fault ??= this.#options.cutShort();
+      this.#close();
+    }
+    return this.#ending();
+  }
+
+  /** The events for a peer, with flow control: an event is pulled when the peer wants one. */
+  stream(): ReadableStream<FeedItem> {
+    return new ReadableStream<FeedItem>(
+      {
+        pull: async (controller) => {
+          const item = await this.next();
+          if (item === undefined) controller.close();
+          else controller.enqueue(item);
+        },
+        cancel: () => this.stop(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** Ends the feed; with an error, if there is one. A pull that waits ends at once. The task goes on. */
+  stop(fault?: A2AError): void {
+    const items = this.#items;
+    if (items === undefined) return;
+    this.#fault = fault;
+    this.#close();
+    if (items.return !== undefined) ignoreRejection(items.return());
+  }
+
+  #close(): void {
+    this.#items = undefined;
+    this.#options.ended();
+  }
+
+  #ending(): undefined {
+    const fault = this.#fault;
+    this.#fault = undefined;
+    if (fault !== undefined) throw toWireError(fault);
+    return undefined;
+  }
+
+  #itemOf(item: StreamItem): FeedItem {
+    const { after } = this.#options;
+    const { seq = 0 } = item;
+    const event = this.#wireOf(item) as FeedItem['event'];
+    const isReset = this.#isFirst && after !== undefined && 'task' in item.event && seq !== after + 1;
+    this.#isFirst = false;
+    this.#isWhole = isLast(item.event, this.#options.followsTurn);
+    return isReset ? { seq, event, reset: true } : { seq, event };
+  }
+
+  /** The event for the peer. A task has a class of its own, which has no place in a message. */
+  #wireOf(item: StreamItem): unknown {
+    const { textOf, isModel } = this.#options;
+    const { event } = item;
+    if (isModel && ('artifactUpdate' in event || 'statusUpdate' in event)) {
+      this.lastLength = eventBytes(event);
+      return toWire(event);
+    }
+    const text = textOf(item);
+    this.lastLength = text.length;
+    return toWireFromText(text);
+  }
+}
+
+/** True for an event with which a feed ends. */
+function isLast(event: StreamResponse, followsTurn: boolean): boolean {
+  if ('message' in event) return true;
+  if ('artifactUpdate' in event) return false;
+  const { state } = 'task' in event ? event.task.status : event.statusUpdate.status;
+  return isTerminal(state) || (followsTurn && isInterrupted(state));
+}

@@ -1,0 +1,237 @@
+import type { ClientCertificate } from '../../auth/client-certificate.js';
+import type { RequestFields } from '../../auth/in-band-credential.js';
+import type { User } from '../../auth/user.js';
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { DirectCall } from '../direct/direct-call.js';
+import type { ExchangeRequest } from '../http/exchange.js';
+
+/** Characters of all service parameters of a grant, names included. */
+const PARAMETERS_LENGTH = 8192;
+const PARAMETER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+/** Headers that tell the way of a request. Only the upgrade request knows it. */
+const OF_UPGRADE = /^(?:host|origin|forwarded|via|user-agent|x-real-ip|x-forwarded-.*|sec-.*)$/;
+/** Headers that no browser page may choose, and by which it is told from other callers. */
+const OF_PAGES = /^(?:origin|sec-.*)$/;
+
+/**
+ * Reads service parameters. Names are case-insensitive (Spec §3.2.6).
+ * @throws InvalidParamsError
+ */
+export function readParameters(given: unknown, field: string): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>();
+  if (given === undefined) return parameters;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw invalid(field, 'must be an object of strings');
+  let length = 0;
+  for (const [written, value] of Object.entries(given)) {
+    const name = written.toLowerCase();
+    if (!PARAMETER_NAME.test(name)) throw invalid(field, 'has a name that is not valid');
+    if (typeof value !== 'string' || !PRINTABLE.test(value)) throw invalid(field, 'must have printable ASCII values');
+    length += name.length + value.length;
+    if (length > PARAMETERS_LENGTH) throw invalid(field, `must have at most ${PARAMETERS_LENGTH} characters in all`);
+    parameters.set(name, value);
+  }
+  return parameters;
+}
+
+function invalid(field: string, description: string): InvalidParamsError {
+  return new InvalidParamsError([{ field, description }]);
+}
+
+/** The parts of a grant. */
+export interface GrantOptions {
+  /** The request that opened the connection. */
+  readonly upgrade: ExchangeRequest;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly tenant: string | undefined;
+  readonly credential: RequestFields | undefined;
+  /** Called once when the credential has ended. */
+  readonly ended: (grant: Grant) => void;
+}
+
+/**
+ * The rights of one principal on a connection. All objects that come from one `authenticate` share it. It ends with
+ * the credential.
+ */
+export class Grant {
+  readonly tenant: string | undefined;
+  readonly #options: GrantOptions;
+  readonly #watchers = new Set<() => void>();
+  #credential: RequestFields | undefined;
+  #user: User | undefined;
+  #stopWatching: (() => void) | undefined;
+  #holders = 0;
+  #hasEnd = false;
+  isEnded = false;
+
+  constructor(options: GrantOptions) {
+    this.#options = options;
+    this.tenant = options.tenant;
+    this.#credential = options.credential;
+  }
+
+  /** The user of the grant. Absent: the principal is anonymous. */
+  get userId(): string | undefined {
+    return this.#user?.id;
+  }
+
+  /** True if a user is not the principal of the grant. */
+  isOther(user: User | undefined): boolean {
+    return user?.id !== this.#user?.id;
+  }
+
+  /** True while an object uses the grant. */
+  get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
+  /** When the credential expires, in ms since the epoch. */
+  get expiresAt(): number | undefined {
+    return this.#user?.expiresAt;
+  }
+
+  /** Watches the credential of a request that the gate has admitted. */
+  admit(request: GrantedRequest, credential: RequestFields | undefined): void {
+    this.#stopWatching?.();
+    this.#credential = credential;
+    this.#user = request.user;
+    this.#hasEnd = request.credentialEnd !== undefined;
+    this.#stopWatching = request.credentialEnd?.(() => this.#end());
+  }
+
+  /** A request of this principal. Without a call it asks whether the principal is admitted. */
+  request(options: GrantedRequestOptions): GrantedRequest {
+    const { upgrade, parameters } = this.#options;
+    return new GrantedRequest({ credential: this.#credential, ...options, upgrade, session: parameters, grant: this });
+  }
+
+  /** Calls `ended` when the grant ends. Absent: it has no end. */
+  get onEnd(): ((ended: () => void) => () => void) | undefined {
+    if (!this.#hasEnd) return undefined;
+    return (ended) => {
+      this.#watchers.add(ended);
+      return () => this.#watchers.delete(ended);
+    };
+  }
+
+  /** Counts an object that uses the grant. */
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  /** Forgets the credential with its last object. */
+  release(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.close();
+  }
+
+  /** Stops watching the credential. */
+  close(): void {
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+  }
+
+  #end(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    for (const ended of [...this.#watchers]) ended();
+    this.#watchers.clear();
+    this.#options.ended(this);
+  }
+}
+
+/** The parts of a request that differ from call to call. */
+export interface GrantedRequestOptions {
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly call?: DirectCall | undefined;
+  readonly parameters?: ReadonlyMap<string, string> | undefined;
+  /** The sequence number after which a stream resumes. */
+  readonly after?: number | undefined;
+  /** A credential in the place of that of the grant. */
+  readonly credential?: RequestFields | undefined;
+}
+
+interface GrantedRequestParts extends GrantedRequestOptions {
+  readonly upgrade: ExchangeRequest;
+  readonly session: ReadonlyMap<string, string>;
+  readonly grant: Grant;
+}
+
+const NOTHING = new Uint8Array();
+
+/**
+ * A call of a session in the form that the middlewares of a host take. Its headers are the service parameters and the
+ * credential of the grant. A grant without a credential of its own has those of the upgrade request, but no cookies.
+ */
+export class GrantedRequest implements ExchangeRequest {
+  readonly method = 'POST';
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly call: DirectCall | undefined;
+  readonly #parts: GrantedRequestParts;
+  user: User | undefined = undefined;
+  requestId: string | undefined = undefined;
+  /** Calls its argument when the credential of this request ends. The gate sets it. */
+  credentialEnd: ((ended: () => void) => () => void) | undefined = undefined;
+
+  constructor(parts: GrantedRequestParts) {
+    this.#parts = parts;
+    this.path = parts.path;
+    this.signal = parts.signal;
+    this.call = parts.call;
+  }
+
+  /** A stream ends with the grant, which may have got a newer credential since the call. */
+  get onCredentialEnd(): ((ended: () => void) => () => void) | undefined {
+    return this.#parts.grant.onEnd;
+  }
+
+  set onCredentialEnd(watch) {
+    this.credentialEnd = watch;
+  }
+
+  get query(): string {
+    const pairs = Object.entries(this.#parts.credential?.query ?? {});
+    return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
+  }
+
+  get peer(): string | undefined {
+    return this.#parts.upgrade.peer;
+  }
+
+  get local(): string | undefined {
+    return this.#parts.upgrade.local;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return this.#parts.upgrade.clientCertificate;
+  }
+
+  header(name: string): string | undefined {
+    const { upgrade, session, parameters, credential, after } = this.#parts;
+    // A browser attaches cookies to an upgrade for the page of any site.
+    if (name === 'cookie') return credential?.headers.cookie;
+    if (OF_UPGRADE.test(name)) {
+      // A credential within the session is chosen by its sender, and not attached by a browser.
+      if (credential !== undefined && OF_PAGES.test(name)) return name === 'sec-fetch-site' ? 'none' : undefined;
+      return upgrade.header(name);
+    }
+    if (name === 'last-event-id') return after?.toString();
+    const own = credential?.headers[name] ?? parameters?.get(name) ?? session.get(name);
+    if (own !== undefined || credential !== undefined) return own;
+    return upgrade.header(name);
+  }
+
+  headerLines(name: string): number {
+    const value = this.header(name);
+    if (value === undefined) return 0;
+    const { upgrade } = this.#parts;
+    return upgrade.header(name) === value ? (upgrade.headerLines?.(name) ?? 1) : 1;
+  }
+
+  async body(): Promise<Uint8Array> {
+    return NOTHING;
+  }
+}

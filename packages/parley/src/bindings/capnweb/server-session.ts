@@ -1,0 +1,409 @@
+import type { InBandCredential, RequestFields } from '../../auth/in-band-credential.js';
+import type { SessionCodec } from '../../codec/v0_3/plain-codec.js';
+import { v1_0 } from '../../codec/v1_0/wire-codec.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { UnsupportedOperationError, VersionNotSupportedError } from '../../errors/spec-errors.js';
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { AgentCard } from '../../model/agent-card.js';
+import { isStreaming, type OperationName, takesMessage, type UnaryOperationName } from '../../operations/operations.js';
+import { majorMinor } from '../../operations/versions.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { StreamItem } from '../../task/stream-item.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { callDirectly, type DirectReply } from '../direct/direct-binding.js';
+import { endedCredentialError } from '../http/ended-credential.js';
+import type { Exchange, ExchangeRequest } from '../http/exchange.js';
+import { toA2AError } from '../http/wire-error.js';
+import { FeedSource } from './feed-source.js';
+import { Grant, readParameters } from './grant.js';
+import type { SessionLimits } from './session-limits.js';
+import { toWireError } from './wire-errors.js';
+import { fromWire, toWireFromText } from './wire-values.js';
+
+/** The agent of a session, and the rules for it. */
+export interface ServerSessionOptions {
+  /** The direct calls of the agent (`directWay`). */
+  readonly exchange: Exchange;
+  /** The request that opened the connection. */
+  readonly upgrade: ExchangeRequest;
+  readonly card: () => AgentCard;
+  /**
+   * The place of a credential in a request.
+   * @throws A2AError for a scheme that the card does not have.
+   */
+  readonly present: (credential: InBandCredential, card: AgentCard) => RequestFields;
+  readonly limits: SessionLimits;
+  /** Bytes of one request, file content included. */
+  readonly requestBytes: number;
+  /** True for a connection that ends with its answer: it has no feeds. */
+  readonly isBatch: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called when a caller was admitted. */
+  readonly admitted: () => void;
+  /** Ends the connection. */
+  readonly end: (reason: SessionEnd) => void;
+  /** Keeps further frames waiting until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
+/** The reasons for which a session ends its connection. */
+export type SessionEnd = 'credentialEnded' | 'refusals' | 'restart';
+
+/** One call of a client. */
+export interface SessionCall {
+  readonly grant: Grant;
+  readonly operation: OperationName;
+  readonly value: unknown;
+  readonly options?: unknown;
+  /** The sequence number after which a stream resumes. */
+  readonly after?: number | undefined;
+  /** The shapes of the call. Default: those of 1.0. */
+  readonly codec?: SessionCodec | undefined;
+}
+
+const VERSION_PARAMETER = 'a2a-version';
+const RUNNING_RETRY_MS = 1000;
+const DRAIN_RETRY_MS = 1000;
+/** Requests of a connection whose files arrive as streams at the same time. */
+const MOST_COLLECTED = 4;
+/** Refused credentials after which a connection ends. */
+const TRIES = 3;
+
+/** A stream without events. */
+const NO_ITEMS: AsyncIterator<StreamItem, undefined> = { next: async () => ({ value: undefined, done: true }) };
+
+/** The state of one connection: its grants, its running calls and its feeds. All of its objects share it. */
+export class ServerSession {
+  readonly options: ServerSessionOptions;
+  readonly #feeds = new Set<FeedSource>();
+  readonly #grants = new Set<Grant>();
+  /** Feeds that are open, or about to open. */
+  #feedPlaces = 0;
+  #running = 0;
+  /** Requests whose files are arriving as streams. */
+  #collecting = 0;
+  #refusals = 0;
+  #lastUse: number;
+  #isDraining = false;
+  #gone: AbortController | undefined;
+  #isClosed = false;
+  #lastFeedEnded: (() => void) | undefined;
+
+  constructor(options: ServerSessionOptions) {
+    this.options = options;
+    this.#lastUse = options.clock.monotonic();
+  }
+
+  /** True if no call and no feed has been open for a time. */
+  isIdleFor(ms: number): boolean {
+    const { clock } = this.options;
+    return this.#running === 0 && this.#feeds.size === 0 && clock.monotonic() - this.#lastUse >= ms;
+  }
+
+  /** Authenticates the sender of a hello, and returns its grant. */
+  authenticate(hello: unknown): Promise<Grant> {
+    return this.run(async () => {
+      const { parameters, tenant, credential } = readHello(hello);
+      this.#requireVersion(parameters);
+      const presented = credential && this.#presented(credential);
+      const resume = this.options.hold();
+      try {
+        const ended = (grant: Grant) => this.#grantEnded(grant);
+        const grant = new Grant({ upgrade: this.options.upgrade, parameters, tenant, credential: presented, ended });
+        await this.#admit(grant, presented);
+        this.#grants.add(grant);
+        this.options.admitted();
+        return grant;
+      } finally {
+        resume();
+      }
+    });
+  }
+
+  /** Replaces the credential of a grant by another one of the same principal. */
+  renew(grant: Grant, credential: unknown): Promise<{ expiresAt?: string }> {
+    return this.run(async () => {
+      this.#requireGrant(grant);
+      await this.#admit(grant, this.#presented(readCredential(credential, '')), true);
+      const { expiresAt } = grant;
+      return expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
+    });
+  }
+
+  /** Calls a unary operation, and returns its response for the peer. */
+  call(call: SessionCall): Promise<unknown> {
+    return this.run(async () => {
+      const { answer } = await this.#reply(call);
+      if (answer.kind === 'error') throw answer.error;
+      if (answer.kind === 'stream') throw new UnsupportedOperationError();
+      const { codec = v1_0, operation } = call;
+      return toWireFromText(codec.encode(operation as UnaryOperationName, answer.response as never));
+    });
+  }
+
+  /** Opens a stream. */
+  stream(call: SessionCall): Promise<FeedSource> {
+    return this.run(async () => {
+      const { isBatch, limits } = this.options;
+      if (isBatch) throw new UnsupportedOperationError('a batch has no streams');
+      if (this.#feedPlaces >= limits.feeds) throw tooMany('feeds', `${limits.feeds} feeds of this connection are open`);
+      // Taken before the stream is open: many calls may open streams at the same time.
+      this.#feedPlaces += 1;
+      try {
+        const { answer } = await this.#reply(call);
+        if (answer.kind === 'response') throw new UnsupportedOperationError();
+        if (answer.kind === 'stream') return this.#opened(answer.items, call);
+        if (call.after === undefined || !hasEnded(answer.error)) throw answer.error;
+        // The client has seen all of a task that has ended.
+        return this.#opened(NO_ITEMS, call);
+      } catch (error) {
+        this.#feedPlaces -= 1;
+        throw error;
+      }
+    });
+  }
+
+  /** Runs a call of a peer: it counts as running, and its errors are those for the peer. */
+  async run<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    const { limits, logger } = this.options;
+    let isCounted = false;
+    try {
+      if (this.#isDraining) throw restarting();
+      if (this.#running >= limits.runningCalls)
+        throw tooMany('runningCalls', `${limits.runningCalls} calls of this connection are running`);
+      this.#running += 1;
+      isCounted = true;
+      return await work();
+    } catch (thrown) {
+      throw toWireError(toA2AError(thrown, logger, { operation: 'session' }));
+    } finally {
+      if (isCounted) this.#running -= 1;
+      this.#used();
+    }
+  }
+
+  /** Forgets a grant with its last object. */
+  released(grant: Grant): void {
+    grant.release();
+    if (!grant.isHeld) this.#grants.delete(grant);
+  }
+
+  /** Refuses new calls. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Lets feeds whose turns have ended show the rest of their events, ends the others, and then the connection. */
+  endAll(graceMs = 0): void {
+    this.drain();
+    const cut = () => {
+      for (const feed of [...this.#feeds]) feed.stop(restarting());
+      this.#endSoon('restart');
+    };
+    if (graceMs === 0 || this.#feeds.size === 0) return cut();
+    const stopTimer = this.options.clock.after(graceMs, cut);
+    this.#lastFeedEnded = () => {
+      stopTimer();
+      cut();
+    };
+  }
+
+  /** Releases everything, because the connection has ended. */
+  closed(): void {
+    this.#isClosed = true;
+    this.#isDraining = true;
+    this.#lastFeedEnded = undefined;
+    this.#gone?.abort();
+    for (const feed of [...this.#feeds]) feed.stop();
+    for (const grant of this.#grants) grant.close();
+    this.#grants.clear();
+  }
+
+  #opened(items: AsyncIterator<StreamItem, undefined>, { operation, after, codec = v1_0 }: SessionCall): FeedSource {
+    const feed: FeedSource = new FeedSource({
+      items,
+      textOf: codec.encodeEvent,
+      isModel: codec === v1_0,
+      after,
+      followsTurn: takesMessage(operation),
+      errorOf: (thrown) => toA2AError(thrown, this.options.logger, { operation }),
+      cutShort: () => (this.#isDraining ? restarting() : undefined),
+      ended: () => {
+        this.#feeds.delete(feed);
+        this.#feedPlaces -= 1;
+        this.#used();
+        if (this.#feeds.size === 0) this.#lastFeedEnded?.();
+      },
+    });
+    this.#feeds.add(feed);
+    if (this.#isClosed) feed.stop();
+    return feed;
+  }
+
+  async #reply({ grant, operation, value, options, after, codec = v1_0 }: SessionCall): Promise<DirectReply> {
+    this.#requireGrant(grant);
+    const parameters = readOptions(options);
+    this.#requireVersion(parameters, false);
+    const { exchange, upgrade } = this.options;
+    const decoded = this.#read(value);
+    const plain = decoded instanceof Promise ? await decoded : decoded;
+    return callDirectly(
+      exchange,
+      grant.request({
+        path: upgrade.path,
+        signal: this.#signal,
+        call: { operation, decoder: codec, value: withTenant(plain, grant.tenant) },
+        parameters,
+        after: isStreaming(operation) ? after : undefined,
+      }),
+    );
+  }
+
+  /** The request as JSON of the model, with the files that come as streams. */
+  #read(value: unknown): unknown {
+    const isFull = this.#collecting >= MOST_COLLECTED;
+    const fault = isFull
+      ? () => tooMany('files', `the files of ${MOST_COLLECTED} requests of this connection are arriving`)
+      : notJson;
+    // Without room the first bytes of a file are too many, and its stream is cancelled.
+    const decoded = fromWire(value, { streamBytes: isFull ? 0 : this.options.requestBytes, fault });
+    if (!(decoded instanceof Promise)) return decoded;
+    this.#collecting += 1;
+    return decoded.finally(() => {
+      this.#collecting -= 1;
+    });
+  }
+
+  /** Asks the gate about a credential, and binds it to a grant. */
+  async #admit(grant: Grant, credential: RequestFields | undefined, isRenewal = false): Promise<void> {
+    const { exchange, upgrade } = this.options;
+    const request = grant.request({
+      path: upgrade.path,
+      signal: this.#signal,
+      ...(isRenewal && { credential }),
+    });
+    const { answer } = await callDirectly(exchange, request);
+    if (answer.kind === 'error') throw this.#refused(answer.error);
+    if (isRenewal && grant.isOther(request.user))
+      throw new A2AError('PERMISSION_DENIED', 'The credential is of another principal');
+    grant.admit(request, credential);
+  }
+
+  /** The error of a refused credential. It names the schemes that the agent takes. */
+  #refused(error: A2AError): A2AError {
+    if (error.code !== 'UNAUTHENTICATED') return error;
+    this.#refusals += 1;
+    if (this.#refusals >= TRIES) this.#endSoon('refusals');
+    const schemes = Object.keys(this.options.card().securitySchemes ?? {}).join(', ');
+    const metadata = { ...error.details.metadata, ...(schemes !== '' && { schemes }) };
+    return new A2AError(error.code, error.message, { ...error.details, metadata });
+  }
+
+  #presented(credential: InBandCredential): RequestFields {
+    try {
+      return this.options.present(credential, this.options.card());
+    } catch (thrown) {
+      throw thrown instanceof A2AError ? this.#refused(thrown) : thrown;
+    }
+  }
+
+  #requireGrant(grant: Grant): void {
+    if (grant.isEnded) throw endedCredentialError();
+  }
+
+  /** The only version of this binding. No version at all stands for 0.3 (Spec §3.6.2). */
+  #requireVersion(parameters: ReadonlyMap<string, string>, isRequired = true): void {
+    const asked = parameters.get(VERSION_PARAMETER);
+    if (asked === undefined && !isRequired) return;
+    const version = asked === undefined || asked === '' ? '0.3' : asked;
+    if (majorMinor(version) !== v1_0.version)
+      throw new VersionNotSupportedError(version, [v1_0.version], { assumed: asked !== version });
+  }
+
+  #grantEnded(grant: Grant): void {
+    this.#grants.delete(grant);
+    // Other principals of the connection go on.
+    if (this.#grants.size === 0) this.#endSoon('credentialEnded');
+  }
+
+  /** Ends the connection after the frames of its errors. */
+  #endSoon(reason: SessionEnd): void {
+    const { clock, end } = this.options;
+    clock.soon(() => clock.soon(() => end(reason)));
+  }
+
+  get #signal(): AbortSignal {
+    this.#gone ??= new AbortController();
+    return this.#gone.signal;
+  }
+
+  #used(): void {
+    this.#lastUse = this.options.clock.monotonic();
+  }
+}
+
+/** True for the error of a subscription to a task that has ended. */
+function hasEnded({ code, details }: A2AError): boolean {
+  return code === 'UNSUPPORTED_OPERATION' && details.metadata?.taskId !== undefined;
+}
+
+function tooMany(limit: string, particular: string): A2AError {
+  const details = { metadata: { limit }, retryAfterMs: RUNNING_RETRY_MS };
+  return new A2AError('RESOURCE_EXHAUSTED', `Too many calls: ${particular}`, details);
+}
+
+function restarting(): A2AError {
+  return new A2AError('UNAVAILABLE', 'The server is shutting down', { retryAfterMs: DRAIN_RETRY_MS });
+}
+
+function readHello(hello: unknown): {
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly tenant: string | undefined;
+  readonly credential: InBandCredential | undefined;
+} {
+  const { parameters, tenant, credential } = members(hello, 'hello');
+  if (tenant !== undefined && typeof tenant !== 'string') throw invalid('tenant', 'must be a string');
+  return {
+    parameters: readParameters(parameters, 'parameters'),
+    tenant: tenant === '' ? undefined : tenant,
+    credential: credential === undefined ? undefined : readCredential(credential, 'credential'),
+  };
+}
+
+function readCredential(credential: unknown, field: string): InBandCredential {
+  const { scheme, value } = members(credential, field);
+  if (typeof scheme !== 'string' || typeof value !== 'string')
+    throw invalid(field, 'must have a scheme and a value, both strings');
+  return { scheme, value };
+}
+
+function readOptions(options: unknown): ReadonlyMap<string, string> {
+  return options === undefined || options === null
+    ? readParameters(undefined, '')
+    : readParameters(members(options, 'options').parameters, 'options.parameters');
+}
+
+/** The members of a plain object from a peer. */
+export function members(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    throw invalid(field, 'must be an object');
+  return value as Record<string, unknown>;
+}
+
+/** The error for one member of a request. */
+export function invalid(field: string, description: string): InvalidParamsError {
+  return new InvalidParamsError([{ field, description }]);
+}
+
+function notJson(description: string): InvalidParamsError {
+  return invalid('', description);
+}
+
+/** The request with the tenant of its grant. */
+function withTenant(value: unknown, tenant: string | undefined): unknown {
+  if (tenant === undefined || typeof value !== 'object' || value === null) return value;
+  const { tenant: asked = tenant } = value as { readonly tenant?: unknown };
+  if (asked !== tenant) throw invalid('tenant', 'must be that of the session');
+  return { ...value, tenant };
+}

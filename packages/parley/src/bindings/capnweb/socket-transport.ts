@@ -1,0 +1,244 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { SocketPort } from '../http/socket-port.js';
+import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION } from './frame-check.js';
+
+/** The bounds of a connection. */
+export interface TransportLimits extends FrameLimits {
+  /** Characters of a frame. */
+  readonly frameLength: number;
+  /** Bytes of stream writes of the peer that no reader has taken. Beyond it the socket is not read for a while. */
+  readonly unconsumedBytes: number;
+  /** Bytes that wait for the peer to read them. */
+  readonly outboundBytes: number;
+  /** The time between pings. Two pings without an answer end the connection. */
+  readonly pingMs: number;
+}
+
+/** A socket, and what the transport needs beside it. */
+export interface SocketTransportOptions {
+  readonly socket: SocketPort;
+  readonly limits: TransportLimits;
+  readonly clock: Clock;
+  /** Characters of a frame until `welcome`. Default: as after it. */
+  readonly firstFrameLength?: number;
+  /** Called once, when the connection has ended. */
+  readonly closed: (code: number, reason: string) => void;
+  /** Called at each ping. */
+  readonly tick?: () => void;
+}
+
+/** Codes of ended connections (RFC 6455 §7.4.1). */
+export const CLOSE_CODES = {
+  normal: 1000,
+  abnormal: 1006,
+  policy: POLICY_VIOLATION,
+  tooBig: 1009,
+  restart: 1012,
+  credentialEnded: 4401,
+  authenticateTimeout: 4408,
+} as const;
+
+/** The time for which a peer may leave its stream writes unread by us, before the connection ends. */
+const PAUSE_MS = 30_000;
+/** A host without `pause` reads on up to this multiple of the limit. */
+const WITHOUT_PAUSE = 4;
+
+/**
+ * The transport of a Cap'n Web session over a socket, for `RpcSession`. A message of the socket is one frame. The
+ * transport checks each frame before the session sees it, and bounds the memory of the connection. It sends pings, and
+ * ends the connection with a code and a reason. Both ends use it.
+ */
+export class SocketTransport {
+  readonly encodingLevel = 'jsonCompatible';
+  readonly #options: SocketTransportOptions;
+  readonly #socket: SocketPort;
+  readonly #check: FrameCheck;
+  /** Frames that the session has not asked for. */
+  #queue: string[] = [];
+  #waiting: PromiseWithResolvers<unknown> | undefined;
+  #fault: FrameFault | undefined;
+  #isWelcome: boolean;
+  #holds = 0;
+  #isPaused = false;
+  #unanswered = 0;
+  #stopPing: (() => void) | undefined;
+  #stopPause: (() => void) | undefined;
+
+  constructor(options: SocketTransportOptions) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.#check = new FrameCheck(options.limits);
+    this.#isWelcome = options.firstFrameLength === undefined;
+    this.#socket.receive({
+      message: (text) => this.#received(text),
+      pong: () => {
+        this.#unanswered = 0;
+      },
+      closed: (code, reason) => this.#ended(new FrameFault(code, reason)),
+    });
+    this.#ping();
+  }
+
+  /** True after the connection has ended. */
+  get isClosed(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Sends a frame of the session, and returns its length. */
+  send(frame: unknown): number {
+    if (this.#fault !== undefined) return 0;
+    const text = JSON.stringify(frame);
+    try {
+      this.#check.send(frame as readonly unknown[], text);
+    } catch (fault) {
+      this.#fail(fault);
+      return text.length;
+    }
+    this.#socket.send(text);
+    if (this.#socket.bufferedAmount > this.#options.limits.outboundBytes) {
+      this.close(CLOSE_CODES.policy, 'The peer reads too slowly');
+      // A close frame would wait behind all that the peer does not read.
+      this.#socket.terminate();
+    }
+    if (this.#isPaused) this.#resumeIfTaken();
+    return text.length;
+  }
+
+  /** The next frame of the peer. Rejects when the connection has ended. */
+  receive(): Promise<unknown> {
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting = waiting;
+    if (this.#fault !== undefined) waiting.reject(this.#fault);
+    else this.#deliver();
+    return waiting.promise;
+  }
+
+  /** Called by the session when it breaks. */
+  abort(reason: unknown): void {
+    if (reason instanceof FrameFault) this.#fail(reason);
+    else this.close(CLOSE_CODES.policy, 'The session broke');
+  }
+
+  /** Takes frames of full length from now on. */
+  welcome(): void {
+    this.#isWelcome = true;
+    this.#socket.limitMessages?.(this.#options.limits.frameLength);
+  }
+
+  /** Keeps further frames from the session until the returned function is called. */
+  hold(): () => void {
+    this.#holds += 1;
+    this.#socket.pause?.();
+    return () => {
+      this.#holds -= 1;
+      if (this.#holds > 0) return;
+      if (!this.#isPaused) this.#socket.resume?.();
+      this.#deliver();
+    };
+  }
+
+  /** Ends the connection. Frames that were sent before still leave. */
+  close(code: number, reason: string): void {
+    this.#fail(new FrameFault(code, reason));
+  }
+
+  #received(text: string): void {
+    this.#unanswered = 0;
+    this.#queue.push(text);
+    this.#deliver();
+    // A host that cannot pause goes on giving frames.
+    if (this.#holds > 0 && this.#heldLength() > this.#options.limits.frameLength)
+      this.close(CLOSE_CODES.policy, 'Too many frames before the answer to authenticate');
+  }
+
+  #heldLength(): number {
+    return this.#queue.reduce((sum, text) => sum + text.length, 0);
+  }
+
+  #deliver(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined || this.#holds > 0 || this.#fault !== undefined) return;
+    const text = this.#queue.shift();
+    if (text === undefined) return;
+    let frame: unknown;
+    try {
+      frame = this.#parse(text);
+      this.#check.receive(frame, text.length);
+    } catch (fault) {
+      return this.#fail(fault);
+    }
+    this.#waiting = undefined;
+    waiting.resolve(frame);
+    if (this.#check.unconsumed > this.#options.limits.unconsumedBytes) this.#pause();
+  }
+
+  #parse(text: string): unknown {
+    const { limits, firstFrameLength = limits.frameLength } = this.#options;
+    if (text.length > (this.#isWelcome ? limits.frameLength : firstFrameLength))
+      throw new FrameFault(CLOSE_CODES.tooBig, 'The frame is too large');
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new FrameFault(CLOSE_CODES.policy, 'A frame must be JSON');
+    }
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return;
+    const { limits, clock } = this.#options;
+    if (this.#socket.pause === undefined) {
+      if (this.#check.unconsumed > WITHOUT_PAUSE * limits.unconsumedBytes) this.#failUnread();
+      return;
+    }
+    this.#isPaused = true;
+    this.#socket.pause();
+    this.#stopPause = clock.after(PAUSE_MS, () => this.#failUnread());
+  }
+
+  #failUnread(): void {
+    this.close(CLOSE_CODES.policy, 'Too many bytes of streams wait for their readers');
+  }
+
+  #resumeIfTaken(): void {
+    if (this.#check.unconsumed > this.#options.limits.unconsumedBytes / 2) return;
+    this.#isPaused = false;
+    this.#stopPause?.();
+    if (this.#holds === 0) this.#socket.resume?.();
+  }
+
+  #ping(): void {
+    const { clock, limits, tick } = this.#options;
+    this.#stopPing = clock.after(limits.pingMs, () => {
+      // A peer that is not read cannot answer.
+      if (this.#socket.ping !== undefined && !this.#isPaused && this.#holds === 0) {
+        if (this.#unanswered >= 2) {
+          this.close(CLOSE_CODES.abnormal, 'The peer does not answer');
+          return this.#socket.terminate();
+        }
+        this.#unanswered += 1;
+        this.#socket.ping();
+      }
+      this.#ping();
+      tick?.();
+    });
+  }
+
+  #fail(thrown: unknown): void {
+    const fault = thrown instanceof FrameFault ? thrown : new FrameFault(CLOSE_CODES.policy, 'The session broke');
+    if (this.#fault !== undefined) return;
+    if (fault.code === CLOSE_CODES.abnormal) this.#socket.terminate();
+    else this.#socket.close(fault.code, fault.message);
+    this.#ended(fault);
+  }
+
+  #ended(fault: FrameFault): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = fault;
+    this.#queue = [];
+    this.#stopPing?.();
+    this.#stopPause?.();
+    this.#waiting?.reject(fault);
+    this.#waiting = undefined;
+    this.#options.closed(fault.code, fault.message);
+  }
+}

@@ -1,0 +1,134 @@
+import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
+import { VersionNotSupportedError } from '../../errors/spec-errors.js';
+import { isStreaming } from '../../operations/operations.js';
+import {
+  failureHeaders,
+  failureOf,
+  openItems,
+  type PreparedCall,
+  prepareCall,
+  type RefusedRequest,
+  refusalHeaders,
+  type UnaryMethod,
+} from '../http/answer-call.js';
+import type { BindingContext } from '../http/binding-context.js';
+import { withExtensions } from '../http/call-context.js';
+import { CallRecord } from '../http/call-record.js';
+import { untilCredentialEnds } from '../http/ended-credential.js';
+import { httpStatus } from '../http/error-numbers.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../http/exchange.js';
+import { readBytes } from '../http/json-body.js';
+import { offerOf } from '../http/offer.js';
+import type { DirectAnswer } from './direct-call.js';
+import { ItemStream } from './item-stream.js';
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+/** The answer to a request without a call: its caller is admitted. */
+const ADMITTED: ExchangeResponse = Object.freeze({
+  status: 200,
+  headers: NO_HEADERS,
+  direct: Object.freeze({ kind: 'response', response: undefined }),
+});
+
+/**
+ * The exchange of an agent for a binding with messages of its own. `binding` is the name in records, and `inCards` in
+ * cards if that differs. The exchange answers with values (`ExchangeResponse.direct`), which the binding writes in its
+ * own form.
+ */
+export function directBinding(endpoint: BindingContext, binding: string, inCards = binding): Exchange {
+  const offer = offerOf(endpoint, inCards, []);
+  return async (request) => {
+    if (request.call === undefined) return ADMITTED;
+    const { operation, decoder } = request.call;
+    const record = new CallRecord(binding);
+    try {
+      const { declared, capabilities, extensions } = offer();
+      if (declared.size > 0 && !declared.has(decoder.version))
+        throw new VersionNotSupportedError(decoder.version, [...declared]);
+      const value = request.call.value ?? (await readBytes(request, endpoint));
+      const call = prepareCall({
+        endpoint,
+        offer: { capabilities, extensions },
+        codec: decoder,
+        operation,
+        value,
+        form: 'json',
+        request,
+        record,
+      });
+      return {
+        status: 200,
+        headers: withExtensions(NO_HEADERS, call.context),
+        direct: await answered(call),
+        call: record,
+      };
+    } catch (thrown) {
+      const error = failureOf(thrown, { endpoint, request, record, operation });
+      return directError(error, { headers: failureHeaders(error, endpoint), call: record });
+    }
+  };
+}
+
+async function answered(call: PreparedCall): Promise<DirectAnswer> {
+  const { endpoint, operation, record, request } = call.received;
+  if (isStreaming(operation)) {
+    const items = await openedItems(call);
+    endpoint.bodies?.release(request);
+    return { kind: 'stream', items };
+  }
+  const { handler } = endpoint;
+  const work = (handler[operation] as UnaryMethod).call(handler, call.request, call.context);
+  const { onCredentialEnd } = request;
+  const response = await (onCredentialEnd === undefined ? work : untilCredentialEnds(work, onCredentialEnd));
+  record.answered(response);
+  endpoint.bodies?.release(request);
+  return { kind: 'response', response };
+}
+
+function openedItems(call: PreparedCall): Promise<ItemStream> {
+  const { endpoint, record, request } = call.received;
+  const { clock, heartbeatMs } = endpoint;
+  return ItemStream.open({
+    ...openItems(call),
+    clock,
+    firstItemMs: heartbeatMs,
+    onCredentialEnd: request.onCredentialEnd,
+    record,
+  });
+}
+
+/** The answer to a request that a middleware refuses. */
+export function refusedDirectly(binding: string): (refused: RefusedRequest) => ExchangeResponse {
+  return ({ error, challenges }) => {
+    const call = new CallRecord(binding);
+    call.code = error.code;
+    return directError(error, { headers: refusalHeaders(error, challenges), call });
+  };
+}
+
+function directError(error: A2AError, rest: Pick<ExchangeResponse, 'headers' | 'call'>): ExchangeResponse {
+  return { status: httpStatus(error.code), direct: { kind: 'error', error }, ...rest };
+}
+
+/** Errors by the status of a middleware that knows no binding. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  413: 'PAYLOAD_TOO_LARGE',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+};
+
+/** Makes a direct call through the exchange of an agent. */
+export async function callDirectly(exchange: Exchange, request: ExchangeRequest): Promise<DirectReply> {
+  const { direct, headers, status } = await exchange(request);
+  if (direct !== undefined) return { answer: direct, headers };
+  const code = BY_STATUS[status] ?? 'INTERNAL_ERROR';
+  return { answer: { kind: 'error', error: new A2AError(code, 'The agent cannot be reached now') }, headers };
+}
+
+/** An answer with its headers: activated extensions, challenges, the time until a retry. */
+export interface DirectReply {
+  readonly answer: DirectAnswer;
+  readonly headers: Readonly<Record<string, string>>;
+}

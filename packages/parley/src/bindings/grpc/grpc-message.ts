@@ -1,0 +1,91 @@
+/** Bytes before each message: a flag for compression, and the length. */
+export const PREFIX_BYTES = 5;
+
+/** A message as it is sent: its prefix, then its bytes. */
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, PREFIX_BYTES);
+  return frame;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 0.001, n: 0.000_001 };
+const TIMEOUT = /^(\d{1,8})([HMSmun])$/;
+
+/** The milliseconds of a `grpc-timeout`; `undefined` if it has another form. */
+export function timeoutMs(text: string): number | undefined {
+  const found = TIMEOUT.exec(text);
+  return found === null ? undefined : Number(found[1]) * (UNIT_MS[found[2] ?? ''] ?? 0);
+}
+
+const PLAIN = /^[\x20-\x24\x26-\x7e]*$/;
+/** A longer text may not fit into the headers that a client takes. */
+const LONGEST = 2_000;
+
+/** A text as the value of `grpc-message`: UTF-8, percent-encoded, cut if it is very long. */
+export function statusMessage(text: string): string {
+  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  if (PLAIN.test(cut)) return cut;
+  return encodeURIComponent(cut.toWellFormed()).replace(/%(?:2[0-46-9A-F]|3[A-F]|40|5[B-E]|60|7[B-E])/g, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
+}
+
+/** One message that arrives in chunks. */
+export class MessageReader {
+  readonly #chunks: Buffer[] = [];
+  #received = 0;
+  #length: number | undefined;
+  #isCompressed = false;
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#received += chunk.length;
+    if (this.#length !== undefined || this.#received < PREFIX_BYTES) return;
+    const head = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    this.#isCompressed = head[0] !== 0;
+    this.#length = head.readUInt32BE(1);
+  }
+
+  /** The bytes of the message that its prefix announces; `undefined` before the prefix is whole. */
+  get length(): number | undefined {
+    return this.#length;
+  }
+
+  get isCompressed(): boolean {
+    return this.#isCompressed;
+  }
+
+  /** Bytes that have arrived, with the prefix. */
+  get received(): number {
+    return this.#received;
+  }
+
+  get isWhole(): boolean {
+    return this.#length !== undefined && this.#received >= PREFIX_BYTES + this.#length;
+  }
+
+  /** True if bytes follow the message. */
+  get hasMore(): boolean {
+    return this.#length !== undefined && this.#received > PREFIX_BYTES + this.#length;
+  }
+
+  /** The bytes of a whole message. */
+  take(): Buffer {
+    const [only] = this.#chunks;
+    const all = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#received);
+    return all.subarray(PREFIX_BYTES, PREFIX_BYTES + (this.#length ?? 0));
+  }
+
+  /** Takes a whole message, and begins the next one with the bytes after it. */
+  next(): Buffer {
+    const all = Buffer.concat(this.#chunks, this.#received);
+    const end = PREFIX_BYTES + (this.#length ?? 0);
+    this.#chunks.length = 0;
+    this.#received = 0;
+    this.#length = undefined;
+    if (all.length > end) this.push(all.subarray(end));
+    return all.subarray(PREFIX_BYTES, end);
+  }
+}

@@ -1,0 +1,35 @@
+import type { ProtobufCodec } from '../../codec/protobuf/protobuf-codec.js';
+import { VersionNotSupportedError } from '../../errors/spec-errors.js';
+import type { OperationName } from '../../operations/operations.js';
+import { majorMinor } from '../../operations/versions.js';
+import type { RequestDecoder } from '../direct/direct-call.js';
+
+/** The method that a path names. */
+export interface GrpcRoute {
+  readonly codec: ProtobufCodec;
+  readonly operation: OperationName;
+}
+
+/** The methods of all versions, by path such as `/lf.a2a.v1.A2AService/GetTask`. */
+export function grpcRoutes(codecs: readonly ProtobufCodec[]): ReadonlyMap<string, GrpcRoute> {
+  return new Map(
+    codecs.flatMap((codec) =>
+      [...codec.methods].map(([name, operation]) => [`/${codec.service}/${name}`, { codec, operation }] as const),
+    ),
+  );
+}
+
+/**
+ * The decoder for a call. The service decides its version (Spec §10.2). A decoder that refuses the call stands for a
+ * version in the metadata that contradicts the service.
+ */
+export function decoderOf({ codec }: GrpcRoute, asked: string | undefined): RequestDecoder {
+  const named = asked?.trim();
+  if (named === undefined || named === '' || majorMinor(named) === codec.version) return codec;
+  return {
+    version: codec.version,
+    decode() {
+      throw new VersionNotSupportedError(named.slice(0, 32), [codec.version]);
+    },
+  };
+}

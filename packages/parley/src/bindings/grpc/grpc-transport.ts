@@ -1,0 +1,222 @@
+import type {
+  ClientReadableStream,
+  ClientUnaryCall,
+  Client as GrpcClient,
+  Metadata,
+  ServiceError,
+} from '@grpc/grpc-js';
+import type { ClientTransport, OpenedStream, TransportCall, TransportLimits } from '../../client/client-transport.js';
+import type { ProtobufClientCodec } from '../../codec/protobuf/protobuf-codec.js';
+import { A2AError } from '../../errors/a2a-error.js';
+import { ConnectionError } from '../../errors/connection-error.js';
+import { UnsupportedOperationError } from '../../errors/spec-errors.js';
+import type { AgentInterface } from '../../model/agent-card.js';
+import { type GrpcAddress, hostAndPort } from '../../net/grpc-address.js';
+import type {
+  OperationName,
+  OperationTypes,
+  StreamingOperationName,
+  UnaryOperationName,
+} from '../../operations/operations.js';
+import { reasonOf } from '../http/connection-reasons.js';
+import { answerLimit } from '../http/http-caller.js';
+import { serviceHeaders } from '../http/service-parameters.js';
+import { EventBatchReader } from './event-batches.js';
+import type { GrpcChannel, GrpcChannels } from './grpc-channels.js';
+import { statusError } from './received-status.js';
+
+/** The options of `GrpcTransport`. */
+export interface GrpcTransportParts {
+  readonly agentInterface: AgentInterface;
+  readonly place: GrpcAddress;
+  readonly codec: ProtobufClientCodec;
+  readonly channels: GrpcChannels;
+  readonly limits: TransportLimits;
+}
+
+/** Calls an agent over gRPC (Spec §10). Its channel is opened by the first call. */
+export class GrpcTransport implements ClientTransport {
+  readonly agentInterface: AgentInterface;
+  readonly address: string;
+  readonly declaresResumption = true;
+  readonly #parts: GrpcTransportParts;
+  readonly #calls = new Set<GrpcCall>();
+  #opening: Promise<GrpcChannel> | undefined;
+  #isClosed = false;
+
+  /** @throws ConnectionError if the address may not be called without TLS. */
+  constructor(parts: GrpcTransportParts) {
+    this.agentInterface = parts.agentInterface;
+    this.#parts = parts;
+    const { place, channels } = parts;
+    this.address = `${channels.isSecure(place) ? 'https' : 'http'}://${hostAndPort(place)}`;
+  }
+
+  async call<Name extends UnaryOperationName>(call: TransportCall<Name>): Promise<OperationTypes[Name]['response']> {
+    const { codec, limits } = this.#parts;
+    const channel = await this.#channel(call.signal);
+    const { client } = channel;
+    const { path, message, metadata } = this.#request(call, channel);
+    const { signal } = call;
+    const reply = await new Promise<Buffer>((resolve, reject) => {
+      const rpc = client.makeUnaryRequest(path, asIs, asIs, message, metadata, {}, (error, value) => {
+        this.#calls.delete(rpc);
+        signal?.removeEventListener('abort', abort);
+        if (signal?.aborted) reject(signal.reason);
+        else if (error !== null) reject(this.#failure(error, { rpc, client, operation: call.operation }));
+        else resolve(value ?? Buffer.alloc(0));
+      });
+      const abort = () => rpc.cancel();
+      this.#calls.add(rpc);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+    const limit = answerLimit(limits, call.operation);
+    if (reply.length > limit) throw tooLong('answer', limit);
+    return codec.decodeResponse(call.operation, reply);
+  }
+
+  async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
+    const { codec, limits } = this.#parts;
+    const channel = await this.#channel(call.signal);
+    const { client } = channel;
+    const { path, message, metadata } = this.#request(call, channel);
+    const rpc: ClientReadableStream<Buffer> = client.makeServerStreamRequest(path, asIs, asIs, message, metadata, {});
+    this.#calls.add(rpc);
+    rpc.once('metadata', () => call.opened?.());
+    const events = new EventBatchReader({
+      rpc,
+      signal: call.signal,
+      decode: (bytes) => {
+        if (bytes.length > limits.eventBytes) throw tooLong('event', limits.eventBytes);
+        // An empty message is a sign of life.
+        return bytes.length === 0 ? undefined : codec.decodeEvent(bytes);
+      },
+      failure: (error) => this.#failure(error as ServiceError, { rpc, client, operation: call.operation }),
+      closed: () => this.#calls.delete(rpc),
+    });
+    return { first: await events.next(), events };
+  }
+
+  /** Ends its calls, and the channel if no other client uses it. */
+  close(): void {
+    this.#isClosed = true;
+    for (const rpc of this.#calls) rpc.cancel();
+    this.#drop(this.#opening);
+  }
+
+  #request(call: TransportCall, channel: GrpcChannel): GrpcRequest {
+    const { operation, request, query } = call;
+    const { codec } = this.#parts;
+    const method = codec.methodOf(operation);
+    const { protocolVersion } = this.agentInterface;
+    if (method === undefined)
+      throw new UnsupportedOperationError(`Version ${protocolVersion} has no ${operation} over gRPC`);
+    if (query !== undefined && Object.keys(query).length > 0) {
+      throw new A2AError(
+        'UNAUTHENTICATED',
+        `${this.#name} wants a credential in the query of the url, which gRPC does not have. Choose another binding`,
+      );
+    }
+    const metadata = channel.newMetadata();
+    for (const [name, value] of Object.entries(serviceHeaders(protocolVersion, call))) {
+      if (OF_CONNECTION.test(name)) continue;
+      try {
+        metadata.set(name, value);
+      } catch {
+        // The message of the library shows the value, which may be a credential.
+        throw new ConnectionError(`${this.#name} is not called: the header ${name} cannot be sent`, { sent: false });
+      }
+    }
+    const bytes = codec.encodeRequest(operation, request);
+    const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return { path: `/${codec.service}/${method}`, message, metadata };
+  }
+
+  async #channel(signal: AbortSignal | undefined): Promise<GrpcChannel> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new ConnectionError(`The connection to ${this.#name} is closed`, { sent: false });
+    const { channels, place, limits } = this.#parts;
+    const opening = this.#opening ?? channels.open(place, limits);
+    this.#opening = opening;
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined;
+      throw error;
+    } finally {
+      signal?.throwIfAborted();
+    }
+  }
+
+  /** The error for the caller. After a failed connection, the next call looks the name up again and connects anew. */
+  #failure(error: ServiceError, { rpc, client, operation }: FailedCall): unknown {
+    const { code, details, metadata } = error;
+    const isUnsent = rpc.getPeer() === client.getChannel().getTarget();
+    if (this.#isClosed) return new ConnectionError(`The connection to ${this.#name} was closed`, { sent: !isUnsent });
+    if (code === UNAVAILABLE && isUnsent) {
+      this.#drop(this.#opening);
+      this.#opening = undefined;
+      const message = `${this.#name} cannot be reached: ${reasonIn(details)}`;
+      return new ConnectionError(message, { sent: false, cause: error });
+    }
+    if (BROKEN.test(details))
+      return new ConnectionError(`The connection to ${this.#name} broke off: ${details}`, { sent: true, cause: error });
+    if (TOO_LONG.test(details)) return new A2AError('INVALID_AGENT_RESPONSE', `The answer is too long: ${details}`);
+    const { protocolVersion: version } = this.agentInterface;
+    return statusError({ code, details, trailers: (key) => metadata.get(key) }, { version, operation });
+  }
+
+  #drop(opening: Promise<GrpcChannel> | undefined): void {
+    opening?.then(
+      (channel) => channel.release(),
+      () => {},
+    );
+  }
+
+  get #name(): string {
+    return hostAndPort(this.#parts.place);
+  }
+}
+
+type GrpcCall = ClientUnaryCall | ClientReadableStream<Buffer>;
+
+interface GrpcRequest {
+  readonly path: string;
+  readonly message: Buffer;
+  readonly metadata: Metadata;
+}
+
+interface FailedCall {
+  readonly rpc: GrpcCall;
+  readonly client: GrpcClient;
+  readonly operation: OperationName;
+}
+
+const UNAVAILABLE = 14;
+/** Headers of the connection and of gRPC itself. */
+const OF_CONNECTION =
+  /^(?::.*|grpc-.*|connection|content-length|content-type|host|keep-alive|te|transfer-encoding|upgrade)$/;
+/** Texts of grpc-js for a connection that ended before the status of the call. */
+const BROKEN =
+  /^(?:Connection dropped|Stream refused by server|Received RST_STREAM with code|Call ended without gRPC status|(?:read|write) E[A-Z]+)/;
+/** Texts of grpc-js for a message over the limit. */
+const TOO_LONG = /^Received message (?:larger than max|that decompresses to a size larger than)/;
+/** A code of Node.js as a word of such a text. */
+const CODE = /^(?:E[A-Z_]{4,}|ERR_[A-Z_]+|(?:CERT|DEPTH|SELF|UNABLE)_[A-Z_]+)$/;
+
+function asIs(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+function tooLong(what: string, limit: number): A2AError {
+  return new A2AError('INVALID_AGENT_RESPONSE', `The ${what} is longer than ${limit} bytes`);
+}
+
+/** The reason in a text of grpc-js, for people. */
+function reasonIn(details: string): string {
+  if (details.startsWith('Name resolution failed')) return 'there is no such host';
+  const code = details.split(/[^A-Z_]/).find((word) => CODE.test(word));
+  if (code !== undefined) return reasonOf(Object.assign(new Error(code), { code }));
+  const [, last = details] = details.split('Last error: ');
+  return last.split('. Resolution note')[0]?.replace('Error: ', '') ?? details;
+}

@@ -1,0 +1,28 @@
+/** A WebSocket, as each host gives it. Only text messages arrive: a host closes a socket with binary ones (1003). */
+export interface SocketPort {
+  /** Sends a text message. Does nothing on a closed socket. */
+  send(text: string): void;
+  /** Sends a close frame, and ends the connection soon after. */
+  close(code: number, reason: string): void;
+  /** Cuts the connection at once. */
+  terminate(): void;
+  /** Bytes that are sent and have not left this process. */
+  readonly bufferedAmount: number;
+  /** Sends a ping. Absent: the host cannot. */
+  ping?(): void;
+  /** Stops reading until `resume`. Absent: the host cannot. */
+  pause?(): void;
+  resume?(): void;
+  /** The longest message from now on, in bytes. A longer one ends the connection (1009). Absent: the host cannot. */
+  limitMessages?(bytes: number): void;
+  /** Registers the receiver of all that happens. Called once, before anything arrives. */
+  receive(receiver: SocketReceiver): void;
+}
+
+/** The receiver of a socket. `closed` is called once, and nothing follows it. */
+export interface SocketReceiver {
+  message(text: string): void;
+  pong(): void;
+  /** `code` is 1006 if the connection ended without a close frame. */
+  closed(code: number, reason: string): void;
+}

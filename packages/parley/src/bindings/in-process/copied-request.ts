@@ -1,0 +1,78 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import type { RequestLimits } from '../http/binding-context.js';
+
+/** The limits of a request that is not a text. */
+export type CopyLimits = Pick<RequestLimits, 'bodyBytes' | 'jsonDepth'>;
+
+/** About the characters that JSON adds to a member or an item. */
+const PUNCTUATION = 2;
+const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
+
+/**
+ * A copy of a request with the values that its JSON would have. The caller may change its own objects afterwards.
+ * @throws A2AError PAYLOAD_TOO_LARGE or INVALID_REQUEST, for a request beyond the limits; TypeError for a value without
+ * a JSON form.
+ */
+export function copiedRequest(request: unknown, limits: CopyLimits): unknown {
+  return new Copier(limits).copy(request, 0);
+}
+
+class Copier {
+  readonly #limits: CopyLimits;
+  /** The bytes left; a character counts as one byte. */
+  #left: number;
+
+  constructor(limits: CopyLimits) {
+    this.#limits = limits;
+    this.#left = limits.bodyBytes;
+  }
+
+  copy(value: unknown, depth: number): unknown {
+    switch (typeof value) {
+      case 'string':
+        this.#take(value.length + PUNCTUATION);
+        return value;
+      case 'number':
+        this.#take(PUNCTUATION);
+        return Number.isFinite(value) ? value : null;
+      case 'object':
+        this.#take(PUNCTUATION);
+        return value === null ? null : this.#within(value, depth + 1);
+      case 'bigint':
+        throw new TypeError('A bigint has no JSON form');
+      case 'boolean':
+        this.#take(PUNCTUATION);
+        return value;
+      default:
+        return undefined;
+    }
+  }
+
+  #within(value: object, depth: number): unknown {
+    const { jsonDepth } = this.#limits;
+    if (depth > jsonDepth) {
+      throw new A2AError('INVALID_REQUEST', `The JSON is nested deeper than ${jsonDepth} levels`);
+    }
+    const { toJSON } = value as { readonly toJSON?: unknown };
+    if (typeof toJSON === 'function') return this.copy(Reflect.apply(toJSON, value, ['']), depth);
+    // As in JSON, an item without a JSON form is null.
+    if (Array.isArray(value)) return Array.from(value, (item: unknown) => this.copy(item, depth) ?? null);
+    const copy: Record<string, unknown> = {};
+    for (const name of Object.keys(value)) {
+      const own = this.copy((value as Readonly<Record<string, unknown>>)[name], depth);
+      if (own === undefined) continue;
+      this.#take(name.length + PUNCTUATION);
+      // An assignment to this name would change the prototype.
+      if (name === '__proto__') Object.defineProperty(copy, name, { ...PLAIN, value: own });
+      else copy[name] = own;
+    }
+    return copy;
+  }
+
+  #take(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    const { bodyBytes } = this.#limits;
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The request body is larger than ${bodyBytes} bytes`);
+  }
+}

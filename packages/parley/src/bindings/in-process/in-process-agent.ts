@@ -1,0 +1,36 @@
+import type { User } from '../../auth/user.js';
+import type { ClientBinding } from '../../client/client-transport.js';
+import type { AgentCard } from '../../model/agent-card.js';
+
+/** The name of the binding in cards and records. */
+export const IN_PROCESS_BINDING = 'IN_PROCESS';
+
+/**
+ * The key of the method by which a server object takes calls of its own process. Registered, so that two copies of the
+ * package in a process fit together.
+ */
+export const IN_PROCESS: unique symbol = Symbol.for('parley-a2a.in-process');
+
+/** An agent of a server, and the user who calls it. */
+export interface InProcessPlace {
+  /** The path of the agent. Default: the only agent. */
+  readonly path?: string | undefined;
+  /** The user of every call. Absent: the authenticator of the agent finds the user from the credentials. */
+  readonly user?: User | undefined;
+}
+
+/** A server object whose agents take calls of clients in the same process. */
+export interface InProcessAgent {
+  /**
+   * The card of an agent, and the binding that calls it.
+   * @throws OptionsError if no agent is under the path.
+   */
+  readonly [IN_PROCESS]: (place: InProcessPlace) => Promise<InProcessWay>;
+}
+
+/** The way of a client to an agent in its process. */
+export interface InProcessWay {
+  /** A copy of the card. Its only interface is the one of this process. */
+  readonly card: AgentCard;
+  readonly binding: ClientBinding;
+}

@@ -1,0 +1,176 @@
+import type { ReceivedEvent } from '../../client/client-transport.js';
+import { cloneJson } from '../../model/clone-json.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { StreamItem } from '../../task/stream-item.js';
+
+type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
+
+const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
+const KEEP_ALIVE: Batch = Object.freeze({ value: Object.freeze([]), done: false });
+
+/** The streams of clients in the process, so that their server can end them. */
+export class InProcessStreams {
+  readonly #open = new Set<InProcessEvents>();
+  #isClosed = false;
+
+  /** True once the server is closed. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Refuses further calls. Readers get the events that are there already, for at most the grace. */
+  async close(graceMs: number, clock: Clock): Promise<void> {
+    this.#isClosed = true;
+    if (this.#open.size === 0) return;
+    // The last events of the turns are on their way to readers that wait for them.
+    await new Promise<void>((resolve) => clock.soon(resolve));
+    await Promise.all([...this.#open].map((events) => events.finish(graceMs)));
+  }
+
+  /** Knows a stream until it ends. */
+  add(events: InProcessEvents): () => void {
+    this.#open.add(events);
+    return () => this.#open.delete(events);
+  }
+}
+
+/** The options of `InProcessEvents`. */
+export interface InProcessEventsOptions {
+  readonly items: AsyncIterableIterator<StreamItem, undefined>;
+  readonly streams: InProcessStreams;
+  readonly clock: Clock;
+  /** The wait for an event after which an empty batch shows that the stream lives. */
+  readonly heartbeatMs: number;
+  /** The signal of the caller. */
+  readonly signal: AbortSignal | undefined;
+  /** Called once, if the stream ends before its source does. */
+  readonly left: () => void;
+  /** The error for the caller. */
+  readonly failure: (error: unknown) => unknown;
+}
+
+/**
+ * The events of a stream as copies of the caller. It reads an event only on demand, and takes one `next` at a time.
+ */
+export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], undefined> {
+  readonly #options: InProcessEventsOptions;
+  readonly #forget: () => void;
+  #waiting: PromiseWithResolvers<Batch> | undefined;
+  /** The answer to a read whose reader a keep-alive has sent away. */
+  #late: (() => Promise<Batch>) | undefined;
+  #isReading = false;
+  #isOver = false;
+  #stopTimer: (() => void) | undefined;
+  #finished: (() => void) | undefined;
+
+  constructor(options: InProcessEventsOptions) {
+    const { signal, streams } = options;
+    this.#options = options;
+    this.#forget = streams.add(this);
+    signal?.addEventListener('abort', this.#aborted, { once: true });
+    this.#beat();
+  }
+
+  next(): Promise<Batch> {
+    const late = this.#late;
+    this.#late = undefined;
+    if (late !== undefined) return late();
+    if (this.#isOver) return Promise.resolve(END);
+    const waiting = Promise.withResolvers<Batch>();
+    this.#waiting = waiting;
+    if (!this.#isReading) this.#read();
+    return waiting.promise;
+  }
+
+  return(): Promise<Batch> {
+    this.#late = undefined;
+    this.#leave();
+    return Promise.resolve(END);
+  }
+
+  /** Ends the stream when its reader waits for an event, or after the grace. */
+  finish(graceMs: number): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    if (this.#waiting !== undefined) {
+      this.#leave();
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const stop = this.#options.clock.after(graceMs, () => this.#leave());
+      this.#finished = () => {
+        stop();
+        resolve();
+      };
+    });
+  }
+
+  #read(): void {
+    this.#isReading = true;
+    this.#options.items.next().then(this.#arrived, this.#failed);
+  }
+
+  readonly #arrived = (result: IteratorResult<StreamItem, undefined>): void => {
+    this.#isReading = false;
+    if (this.#isOver) return;
+    if (result.done === true) {
+      this.#close();
+      this.#answer(() => Promise.resolve(END));
+      return;
+    }
+    const { event, seq } = result.value;
+    const own = cloneJson(event);
+    const received = seq === undefined ? { event: own } : { event: own, id: String(seq) };
+    this.#answer(() => Promise.resolve({ value: [received], done: false }));
+  };
+
+  readonly #failed = (error: unknown): void => {
+    this.#isReading = false;
+    if (this.#isOver) return;
+    this.#close();
+    this.#answer(() => Promise.reject(this.#options.failure(error)));
+  };
+
+  #answer(answer: () => Promise<Batch>): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#late = answer;
+    else waiting.resolve(answer());
+  }
+
+  /** Ends the stream before its source does. */
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#close();
+    this.#options.left();
+    void this.#options.items.return?.();
+    this.#waiting?.resolve(END);
+    this.#waiting = undefined;
+  }
+
+  readonly #aborted = (): void => {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    const { signal } = this.#options;
+    this.#leave();
+    if (waiting === undefined) this.#late = () => Promise.reject(signal?.reason);
+    else waiting.reject(signal?.reason);
+  };
+
+  #beat(): void {
+    const { clock, heartbeatMs } = this.#options;
+    this.#stopTimer = clock.after(heartbeatMs, () => {
+      this.#waiting?.resolve(KEEP_ALIVE);
+      this.#waiting = undefined;
+      this.#beat();
+    });
+  }
+
+  #close(): void {
+    const { signal } = this.#options;
+    this.#isOver = true;
+    this.#stopTimer?.();
+    signal?.removeEventListener('abort', this.#aborted);
+    this.#forget();
+    this.#finished?.();
+  }
+}

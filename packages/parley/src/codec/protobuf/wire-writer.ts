@@ -1,0 +1,119 @@
+const FIRST_BYTES = 4096;
+/** The largest buffer that stays for the next message. */
+const KEPT_BYTES = 262_144;
+/** Longer texts are written by native code. */
+const SHORT_TEXT = 40;
+
+let kept: Buffer | undefined = Buffer.allocUnsafeSlow(FIRST_BYTES);
+
+/**
+ * Writes the protobuf wire format from its last byte to its first. The length of a message is then known when its
+ * length is written, so that nothing is moved. The calls come in the reverse order of the bytes.
+ */
+export class WireWriter {
+  #bytes: Buffer;
+  #at: number;
+
+  constructor() {
+    // A message can be written while another one is: each has a buffer of its own.
+    this.#bytes = kept ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
+    kept = undefined;
+    this.#at = this.#bytes.length;
+  }
+
+  /** The number of bytes so far. A later position minus an earlier one is the length between. */
+  get length(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  /** A copy of the written bytes. The writer is of no use after it. */
+  finish(): Buffer {
+    const bytes = Buffer.from(this.#bytes.subarray(this.#at));
+    if (this.#bytes.length <= KEPT_BYTES) kept = this.#bytes;
+    return bytes;
+  }
+
+  /** An unsigned integer of at most 53 bits. */
+  varint(value: number): void {
+    if (value < 0x80) {
+      this.#room(1);
+      this.#bytes[--this.#at] = value;
+      return;
+    }
+    this.#room(10);
+    let size = 1;
+    for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++;
+    let at = this.#at - size;
+    this.#at = at;
+    let rest = value;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.#bytes[at++] = (rest % 0x80) | 0x80;
+    this.#bytes[at] = rest;
+  }
+
+  /** A signed integer of at most 53 bits. A negative one has ten bytes. */
+  integer(value: number): void {
+    if (value >= 0) {
+      this.varint(value);
+      return;
+    }
+    this.#room(10);
+    let at = this.#at - 10;
+    this.#at = at;
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest >= 0x80n; rest >>= 7n) this.#bytes[at++] = Number(rest & 0x7fn) | 0x80;
+    this.#bytes[at] = Number(rest);
+  }
+
+  double(value: number): void {
+    this.#room(8);
+    this.#at -= 8;
+    this.#bytes.writeDoubleLE(value, this.#at);
+  }
+
+  /** A text with its length. */
+  string(text: string): void {
+    const { length } = text;
+    if (length > SHORT_TEXT || !this.#ascii(text)) {
+      const size = length === 0 ? 0 : Buffer.byteLength(text);
+      this.#room(size);
+      this.#at -= size;
+      this.#bytes.write(text, this.#at, size, 'utf8');
+      this.varint(size);
+      return;
+    }
+    this.varint(length);
+  }
+
+  /** The bytes of a base64 text with their length. */
+  base64(text: string): void {
+    const bytes = Buffer.from(text, 'base64');
+    this.#room(bytes.length);
+    this.#at -= bytes.length;
+    this.#bytes.set(bytes, this.#at);
+    this.varint(bytes.length);
+  }
+
+  /** Writes a short text of ASCII without its length. Writes nothing of any other text. */
+  #ascii(text: string): boolean {
+    this.#room(SHORT_TEXT);
+    const start = this.#at - text.length;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      this.#bytes[start + i] = code;
+    }
+    this.#at = start;
+    return true;
+  }
+
+  #room(size: number): void {
+    if (size <= this.#at) return;
+    const { length } = this;
+    let capacity = this.#bytes.length * 2;
+    while (capacity < length + size) capacity *= 2;
+    const larger = Buffer.allocUnsafeSlow(capacity);
+    this.#bytes.copy(larger, capacity - length, this.#at);
+    this.#bytes = larger;
+    this.#at = capacity - length;
+  }
+}

@@ -1,0 +1,42 @@
+import { systemLookup } from '../adapters/node/checked-connections.js';
+import type { ClientBinding, ClientTransport, TransportLimits } from '../client/client-transport.js';
+import { hostOf, originOf } from '../client/credential-guard.js';
+import type { VerifiedCards } from '../client/verified-cards.js';
+import type { AgentCard, AgentInterface } from '../model/agent-card.js';
+import { insideOf } from './found-urls.js';
+
+/** The parts of the transport of a further binding. */
+export interface BoundTransportOptions {
+  readonly binding: ClientBinding;
+  readonly agentInterface: AgentInterface;
+  readonly card: Pick<AgentCard, 'securitySchemes'>;
+  readonly caller: Pick<TransportLimits, 'answerBytes' | 'eventBytes'>;
+  readonly verified: VerifiedCards | undefined;
+  /** The url of the public card. */
+  readonly url: string | undefined;
+  /** The urls of the caller. */
+  readonly given: readonly string[];
+  /** The origins that may get credentials. */
+  readonly trusted: Set<string>;
+}
+
+/**
+ * Makes the transport of an interface of a further binding. Such a binding often needs a port of its own, so that it
+ * cannot share the origin of the card. It is therefore trusted on every port of a host that the caller gave.
+ */
+export async function boundTransport(options: BoundTransportOptions): Promise<ClientTransport> {
+  const { binding, agentInterface, card, caller, verified, url, given, trusted } = options;
+  const hosts = new Set(given.map(hostOf));
+  const isTrusted = (place: string): boolean => {
+    const host = hostOf(place);
+    return host !== undefined && hosts.has(host);
+  };
+  const { answerBytes, eventBytes } = caller;
+  const { securitySchemes } = card;
+  const isInside = insideOf(given, systemLookup());
+  const limits = { answerBytes, eventBytes, isTrusted, isInside, securitySchemes };
+  const transport = await binding.transport(agentInterface, limits);
+  const { address } = transport;
+  if (address !== undefined && isTrusted(address)) trusted.add(originOf(address));
+  return verified === undefined ? transport : verified.decoded(transport, url);
+}

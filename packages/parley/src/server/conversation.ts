@@ -1,0 +1,149 @@
+import type { Artifact } from '../model/artifact.js';
+import { cloneJson } from '../model/clone-json.js';
+import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
+import type { Task } from '../model/task.js';
+import { isInterrupted, isTerminal } from '../model/task-state.js';
+import type { Scope, TaskStorage } from '../store/task-storage.js';
+import { artifactBytes, messageBytes } from '../task/event-bytes.js';
+
+/** The bounds of a conversation. The oldest entries are left out. */
+export interface ConversationOptions {
+  /** The most entries, 1 to 1,000. Default: 100. */
+  readonly limit?: number;
+  /** The most bytes of all entries as JSON, about, up to the limit `referenceBytes`. Default: 256 KiB. */
+  readonly maxBytes?: number;
+}
+
+/** One message or one artifact of a conversation. */
+export interface ConversationEntry {
+  readonly role: 'user' | 'agent';
+  /** The text parts, joined by a newline; "" if there are none. */
+  readonly text: string;
+  readonly parts: readonly Part[];
+  readonly taskId: string;
+  /** The message, unless the entry is an artifact. */
+  readonly message?: Message;
+  readonly artifact?: Artifact;
+}
+
+const DEFAULT_LIMIT = 100;
+const MOST_ENTRIES = 1_000;
+const DEFAULT_BYTES = 262_144;
+
+/** The place of a conversation: what its reader knows already, and where the rest is. */
+export interface ConversationPlace {
+  readonly storage: TaskStorage;
+  readonly scope: Scope;
+  readonly contextId: string;
+  /** The entries of the task of the reader, the oldest first. */
+  readonly own: readonly ConversationEntry[];
+  readonly ownTaskId: string;
+  /** The largest `maxBytes`. */
+  readonly mostBytes: number;
+}
+
+/**
+ * The messages and artifacts of a context, the oldest first: those of its tasks in the order of their last status. The
+ * artifacts of a task stand before its last message of the agent. Reads no more tasks than it has entries.
+ * @throws RangeError for a bound that is no positive integer.
+ */
+export async function conversationIn(
+  { storage, scope, contextId, own, ownTaskId, mostBytes }: ConversationPlace,
+  { limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: ConversationOptions,
+): Promise<readonly ConversationEntry[]> {
+  const room = new Room(bound('limit', limit, MOST_ENTRIES), Math.min(bound('maxBytes', maxBytes), mostBytes));
+  const found: ConversationEntry[] = [];
+  const take = (entries: readonly ConversationEntry[]): boolean =>
+    entries.toReversed().every((entry) => {
+      const fits = room.take(entry);
+      if (fits) found.push(entry);
+      return fits;
+    });
+  if (!take(own)) return found.reverse();
+  const query = { scope, contextId, orderBy: 'status', artifacts: true, history: true } as const;
+  for (let cursor: Awaited<ReturnType<TaskStorage['tasks']>>['next']; room.entries > 0; ) {
+    // One more than the entries that fit: the task of the reader may be among them.
+    const page = await storage.tasks({
+      ...query,
+      limit: room.entries + 1,
+      maxBytes: room.bytes,
+      ...(cursor && { cursor }),
+    });
+    for (const { task } of page.tasks) {
+      if (task.id !== ownTaskId && !take(entriesOf(task))) return found.reverse();
+    }
+    if (page.next === undefined) break;
+    cursor = page.next;
+  }
+  return found.reverse();
+}
+
+/** The entries of a task, the oldest first. A message about progress is none. */
+export function entriesOf({ id, history = [], artifacts = [], status }: Task): readonly ConversationEntry[] {
+  const { message, state } = status;
+  const isSaid = message !== undefined && (isTerminal(state) || isInterrupted(state));
+  const isLast = isSaid && history.every(({ messageId }) => messageId !== message.messageId);
+  return entriesFrom(id, isLast ? [...history, message] : history, artifacts);
+}
+
+/** The entries of messages and artifacts. The artifacts stand before the last message, if the agent has sent it. */
+export function entriesFrom(
+  taskId: string,
+  messages: readonly Message[],
+  artifacts: readonly Artifact[],
+): readonly ConversationEntry[] {
+  const said = messages.map((message) => entryOfMessage(taskId, message));
+  const made = artifacts.map((artifact): ConversationEntry => {
+    const copy = cloneJson(artifact);
+    return { role: 'agent', text: textOf(copy.parts), parts: copy.parts, taskId, artifact: copy };
+  });
+  const last = said.at(-1)?.role === 'agent' ? said.length - 1 : said.length;
+  return [...said.slice(0, last), ...made, ...said.slice(last)];
+}
+
+/** A message as an entry. */
+export function entryOfMessage(taskId: string, message: Message): ConversationEntry {
+  const copy = cloneJson(message);
+  const role = copy.role === 'ROLE_USER' ? 'user' : 'agent';
+  return { role, text: textOf(copy.parts), parts: copy.parts, taskId, message: copy };
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+}
+
+function bound(name: string, value: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value > 0) return Math.min(value, most);
+  throw new RangeError(`${name} must be a positive integer`);
+}
+
+/** The entries and bytes that still fit. The newest entry comes at any size. */
+class Room {
+  #entries: number;
+  #bytes: number;
+  #isEmpty = true;
+
+  constructor(entries: number, bytes: number) {
+    this.#entries = entries;
+    this.#bytes = bytes;
+  }
+
+  get entries(): number {
+    return this.#entries;
+  }
+
+  get bytes(): number {
+    return Math.max(1, this.#bytes);
+  }
+
+  /** False if the entry does not fit. */
+  take({ message, artifact }: ConversationEntry): boolean {
+    const bytes = artifact === undefined ? messageBytes(message) : artifactBytes(artifact);
+    if (this.#entries < 1 || (bytes > this.#bytes && !this.#isEmpty)) return false;
+    this.#isEmpty = false;
+    this.#entries -= 1;
+    this.#bytes -= bytes;
+    return true;
+  }
+}

@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { CapnwebBindingOptions } from 'parley-a2a/capnweb';
+import { onTestFinished } from 'vitest';
+import WebSocket from 'ws';
+
+/** A server in a process of its own, which must stay up. */
+export interface HostileProcess {
+  readonly socketUrl: string;
+  /** True while the process runs. */
+  isUp(): boolean;
+  /** The heap after a collection, in bytes. */
+  heap(): Promise<number>;
+  /** An open socket of a peer without manners. */
+  socket(): Promise<WebSocket>;
+}
+
+/** Starts a server from what was built last. */
+export async function hostileProcess(options: CapnwebBindingOptions = {}): Promise<HostileProcess> {
+  const path = fileURLToPath(new URL('hostile-server.mjs', import.meta.url));
+  const child = fork(path, [JSON.stringify(options)], {
+    execArgv: ['--expose-gc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  const socketUrl = `${url.replace('http', 'ws')}/a2a/capnweb`;
+  return {
+    socketUrl,
+    isUp: () => child.exitCode === null && child.signalCode === null,
+    heap: async () => {
+      child.send('memory');
+      const [{ heapUsed }] = (await once(child, 'message')) as [{ heapUsed: number }];
+      return heapUsed;
+    },
+    socket: async () => {
+      const socket = new WebSocket(socketUrl);
+      onTestFinished(() => socket.terminate());
+      socket.on('error', () => {});
+      await once(socket, 'open');
+      return socket;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BearerTokens, optional } from '../../packages/parley/src/exports/auth.js';
+import { grpcBinding } from '../../packages/parley/src/exports/grpc.js';
+import { type A2AServer, createA2AServer } from '../../packages/parley/src/exports/node.js';
+import { OPERATION_NAMES, type OperationName } from '../../packages/parley/src/operations/operations.js';
+import type { AgentExecutor } from '../../packages/parley/src/server/agent-executor.js';
+import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { apartFrom, withoutDefaults } from '../matrix/every-binding/outcome.js';
+import { parley } from './parley.js';
+
+const TOKEN = 'pl4nted-s3cret-of-every-transport';
+const HOOK = 'https://hook.example/hook';
+
+const executor: AgentExecutor = {
+  async execute({ text }, events) {
+    await events.working();
+    if (text === 'ask') return events.inputRequired('more?');
+    await events.artifact(`You said: ${text}`, { artifactId: 'answer' });
+    await events.complete();
+  },
+};
+
+/** The commands of each operation. `TASK` is a task that asks for more. */
+const COMMANDS: Readonly<Record<OperationName, readonly string[]>> = {
+  sendMessage: ['send', 'hello', '--async'],
+  sendStreamingMessage: ['send', 'hello', '--stream'],
+  getTask: ['task', 'get', 'TASK'],
+  listTasks: ['task', 'list', '--status', 'input-required', '--page-size', '1'],
+  createTaskPushNotificationConfig: ['task', 'push-config', 'create', 'TASK', '--url', HOOK, '--id', 'c1'],
+  getTaskPushNotificationConfig: ['task', 'push-config', 'get', 'TASK', 'c1'],
+  listTaskPushNotificationConfigs: ['task', 'push-config', 'list', 'TASK'],
+  deleteTaskPushNotificationConfig: ['task', 'push-config', 'delete', 'TASK', 'c1'],
+  getExtendedAgentCard: ['card', 'get', '--extended', '--bearer', TOKEN],
+  subscribeToTask: ['task', 'subscribe', 'TASK', '--stream'],
+  cancelTask: ['task', 'cancel', 'TASK'],
+};
+
+/** A refusal of each kind: of the agent, and of the parameters. */
+const REFUSED: readonly (readonly string[])[] = [
+  ['task', 'get', 'missing'],
+  ['send', 'hello', '--task-id', 'missing'],
+  ['card', 'get', '--extended', '--bearer', 'pl4nted-s3cret-that-is-wrong'],
+];
+
+describe('the command line against one agent', () => {
+  let server: A2AServer;
+  let url: string;
+  beforeAll(async () => {
+    server = createA2AServer({
+      agent: executor,
+      authenticator: optional(new BearerTokens([{ token: TOKEN, subject: 'ann' }])),
+      extendedAgentCard: (card) => ({ ...card, name: 'Extended' }),
+      push: { allow: ['hook.example'] },
+      bindings: [grpcBinding({ port: 0 })],
+      logger: silentLogger,
+      logRequests: false,
+    });
+    ({ url } = await server.listen(0));
+  });
+  afterAll(() => server.close({ graceMs: 0 }));
+
+  /** The outcome of each operation, with ids and times replaced. */
+  async function outcomesOver(transport: string): Promise<Readonly<Record<string, Outcome>>> {
+    const run = (args: readonly string[], task = '') =>
+      parley([
+        ...args.map((word) => (word === 'TASK' ? task : word)),
+        '-a',
+        url,
+        '--transport',
+        transport,
+        '-o',
+        'json',
+      ]);
+    const asked = await run(['send', 'ask']);
+    const { id } = (JSON.parse(asked.stdout) as { task: { id: string } }).task;
+    const outcomes: [string, Outcome][] = [];
+    for (const operation of OPERATION_NAMES.toSorted((one, other) => orderOf(one) - orderOf(other)))
+      outcomes.push([operation, plain(await run(COMMANDS[operation], id))]);
+    for (const args of REFUSED) outcomes.push([args.join(' '), plain(await run(args))]);
+    return Object.fromEntries(outcomes);
+  }
+
+  const expected = new Map<string, object>();
+
+  it.each([
+    ['TX_001, TX_004', 'HTTP+JSON', 'http+json'],
+    ['TX_001, TX_004, OUT_004', 'JSON-RPC', 'jsonrpc'],
+    ['TX_004, TX_005, OUT_004', 'gRPC', 'grpc'],
+  ])(
+    '%s: calls every operation over %s, with the same results and errors',
+    async (_, name, transport) => {
+      const outcomes = await outcomesOver(transport);
+      expect(Object.keys(outcomes)).toHaveLength(OPERATION_NAMES.length + REFUSED.length);
+      const failed = OPERATION_NAMES.filter((operation) => outcomes[operation]?.code !== 0);
+      expect(failed).toEqual([]);
+      const [reference = outcomes] = expected.values();
+      expected.set(name, outcomes);
+      expect(outcomes).toEqual(reference);
+    },
+    120_000,
+  );
+});
+
+function orderOf(operation: OperationName): number {
+  return Object.keys(COMMANDS).indexOf(operation);
+}
+
+interface Outcome {
+  readonly code: number | null;
+  readonly values: object;
+}
+
+/** The exit code and the lines of JSON, without ids, times, and the number that an error has in a binding. */
+function plain({ code, stdout }: { readonly code: number | null; readonly stdout: string }): Outcome {
+  const text = stdout
+    .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+  const documents = text.startsWith('{\n') ? [text] : text.trim().split('\n');
+  const values = documents.map((document) => (document === '' ? '' : (JSON.parse(document) as unknown)));
+  return { code, values: withoutDefaults(apartFrom(['a2aCode'], values)) as object };
+}

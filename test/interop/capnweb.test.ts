@@ -1,0 +1,94 @@
+import { newHttpBatchRpcSession, newWebSocketRpcSession, type RpcStub } from 'capnweb';
+import type { AgentCard } from 'parley-a2a';
+import { type A2AService, CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a/capnweb';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ExampleServer } from './example-server.js';
+
+let server: ExampleServer;
+beforeAll(async () => {
+  server = await ExampleServer.start();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** The objects of a session, as a client without types of Parley describes them. */
+interface Entrance {
+  authenticate(hello: object): Agent;
+}
+interface Agent {
+  sendMessage(request: object): { readonly task?: object; readonly message?: object };
+  sendStreamingMessage(request: object): {
+    readonly events: ReadableStream<{ readonly seq: number; readonly event: object }>;
+  };
+}
+
+const HELLO = { parameters: { 'A2A-Version': '1.0' } };
+const message = () => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] });
+
+async function interfaceOf(mount: string, binding: string): Promise<string | undefined> {
+  const response = await fetch(`${server.url}${mount}/.well-known/agent-card.json`);
+  const { supportedInterfaces } = (await response.json()) as AgentCard;
+  return supportedInterfaces.find(({ protocolBinding }) => protocolBinding === binding)?.url;
+}
+
+/** A session of the stock client, without any code of ours. */
+async function session<Main extends object>(mount: string): Promise<RpcStub<Main>> {
+  const url = (await interfaceOf(mount, CAPNWEB_BINDING)) ?? '';
+  const socket = new WebSocket(url);
+  onTestFinished(() => socket.close());
+  return newWebSocketRpcSession(socket) as unknown as RpcStub<Main>;
+}
+
+describe.each(['', '/tck', '/echo', '/hello', '/spec'])(
+  "the stock client of Cap'n Web calls the agent at %s/",
+  (mount) => {
+    it('over a WebSocket', async () => {
+      const agent = (await session<Entrance>(mount)).authenticate(HELLO);
+      expect(Object.keys(await agent.sendMessage({ message: message() }))).toEqual([
+        mount === '/echo' || mount === '/spec' ? 'message' : 'task',
+      ]);
+      if (mount === '/echo') return;
+      const { events } = await agent.sendStreamingMessage({ message: message() });
+      const items = [];
+      for await (const item of events as unknown as AsyncIterable<object>) items.push(item);
+      expect(items.length).toBeGreaterThan(0);
+    });
+
+    it('over a batch', async () => {
+      const url = (await interfaceOf(mount, CAPNWEB_BATCH_BINDING)) ?? '';
+      const request = new Request(url, { method: 'POST', headers: { 'content-type': 'application/x-ndjson' } });
+      const entrance = newHttpBatchRpcSession(request) as unknown as RpcStub<Entrance>;
+      const agent = entrance.authenticate(HELLO);
+      expect(Object.keys(await agent.sendMessage({ message: message() }))).toHaveLength(1);
+    });
+
+    it('with plain arguments', async () => {
+      const service = await session<A2AService>(mount);
+      const parts = [{ kind: 'text', text: 'hello' }] as const;
+      const answer = await service.sendMessage({
+        kind: 'message',
+        messageId: crypto.randomUUID(),
+        role: 'user',
+        parts,
+      });
+      expect(['task', 'message']).toContain(answer.kind);
+      expect(await service.listTasks({ limit: 1 })).toMatchObject({ total: expect.any(Number) });
+    });
+  },
+);
+
+describe("the interfaces of Cap'n Web", () => {
+  it('are not in the card of an agent of 0.3 alone', async () => {
+    const card = await (await fetch(`${server.url}/spec03/.well-known/agent-card.json`)).text();
+    expect(card).not.toMatch(/capnweb/i);
+  });
+
+  it('are in the card of 0.3 of an agent that offers both versions', async () => {
+    const card = await (await fetch(`${server.url}/.well-known/agent-card.json`)).json();
+    const url = `${server.url.replace('http', 'ws')}/a2a/capnweb`;
+    expect(card).toMatchObject({
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: expect.arrayContaining([{ url, transport: 'CAPNWEB' }]),
+      capabilities: { bidirectional: true, taskManagement: true, fileTransfer: true },
+    });
+  });
+});

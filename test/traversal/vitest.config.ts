@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+import root from '../../vitest.config.js';
+
+/** The suite needs Python, which `run.mjs` provides; so it is not among the others. */
+const config = defineConfig({
+  ...root,
+  test: {
+    include: ['test/traversal/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    maxWorkers: 1,
+  },
+});
+
+export { config as default };
