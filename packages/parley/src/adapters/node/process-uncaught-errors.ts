@@ -14,21 +14,54 @@ export const processUncaughtErrors: UncaughtErrors = { within: (scope, task) => 
  */
 export function catchUncaughtErrors(): () => void {
   users += 1;
-  if (users === 1) process.on('uncaughtException', deliver);
+  if (users === 1) process.on('uncaughtException', uncaught);
   return () => {
     users -= 1;
-    if (users === 0) process.off('uncaughtException', deliver);
+    if (users === 0) process.off('uncaughtException', uncaught);
   };
 }
 
 /** Unhandled rejections arrive here too, because Node.js raises them as exceptions by default. */
-function deliver(error: unknown): void {
+function uncaught(error: unknown): void {
   const scope = scopes.getStore();
-  if (scope !== undefined) return scope.stray(error);
-  if (process.listenerCount('uncaughtException') > 1) return;
-  // No listener handles it, so it ends the process with its own text and stack.
-  process.off('uncaughtException', deliver);
+  if (scope !== undefined) scope.stray(error);
+  else if (process.listenerCount('uncaughtException') === 1) return endProcess(error);
+  runOtherTicks();
+}
+
+/** No listener handles the error, so it ends the process with its own text and stack. */
+function endProcess(error: unknown): void {
+  process.off('uncaughtException', uncaught);
   process.nextTick(() => {
     throw error;
   });
+}
+
+/** `process._tickCallback` runs all callbacks of `process.nextTick` that wait. */
+interface TickQueue {
+  readonly _tickCallback?: () => void;
+}
+
+let runningTicks = false;
+
+/**
+ * After an error in a callback of `process.nextTick`, Node.js runs those behind it within whatever comes next. If that
+ * is the parser of an HTTP request and one of them throws too, the parser drops the request: it never gets an answer.
+ * So they run here.
+ */
+function runOtherTicks(): void {
+  const run = (process as unknown as TickQueue)._tickCallback;
+  if (runningTicks || run === undefined) return;
+  runningTicks = true;
+  // Each round takes at least the callback that throws. An error that ends the process is left to Node.js.
+  for (let again = true; again; ) {
+    again = false;
+    try {
+      run.call(process);
+    } catch (error) {
+      (process as NodeJS.EventEmitter).emit('uncaughtException', error, 'uncaughtException');
+      again = process.listeners('uncaughtException').includes(uncaught);
+    }
+  }
+  runningTicks = false;
 }
