@@ -56,6 +56,9 @@ function contextOf(message: Message, task: Task | undefined): RequestContext {
     conversation: () => Promise.resolve([]),
     referenceTasks: () => Promise.resolve([]),
     requestAuthorization: () => Promise.reject(new Error('No caller is asked here')),
+    get files(): never {
+      throw new Error('No files are kept here');
+    },
     user: undefined,
     tenant: '',
     extensions: [],

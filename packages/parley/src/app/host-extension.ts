@@ -3,6 +3,7 @@ import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { AgentExtension, AgentInterface } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
 import type { AgentMount } from './agent-mount.js';
@@ -27,6 +28,8 @@ export interface HostExtension {
   interfaces?(mount: AgentMount, base: string): readonly AgentInterface[];
   /** Entries that tell in the card which limits these interfaces have. Absent: none. */
   cardExtensions?(mount: AgentMount): readonly AgentExtension[];
+  /** Services for the agents of the host. They may run once `endpoints` was called. Absent: none. */
+  readonly turnPorts?: TurnPorts;
   /** True if an endpoint takes over connections as WebSockets. */
   readonly takesWebSockets?: boolean;
   /** Takes the HTTP/2 connections of a server of node:http: each as its socket. Absent: they are refused. */
@@ -68,7 +71,7 @@ export interface HostEndpoint {
 export interface HostView {
   readonly mounts: readonly AgentMount[];
   /** The base url to tell a client, or "" while there is none. */
-  readonly baseUrl: (request: ExchangeRequest) => string;
+  readonly baseUrl: (request?: ExchangeRequest) => string;
   readonly readiness: Readiness;
   /** Answers `/metrics`; absent if the host measures nothing or shows no figures. */
   readonly metrics: Exchange | undefined;

@@ -28,6 +28,7 @@ import type { PushRegistration } from '../server/push-registration.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { ServedTasks } from '../server/served-tasks.js';
 import { tenantGuardedHandler } from '../server/tenant-guarded-handler.js';
+import type { TurnPorts } from '../server/turn-ports.js';
 import { validatedHandler } from '../server/validated-handler.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -66,6 +67,8 @@ export interface SharedPorts extends AgentPorts {
   readonly node: EngineNode;
   /** The rules for webhooks. Absent: the host sends no push notifications. */
   readonly registration?: PushRegistration | undefined;
+  /** Services for agents beside the engine. */
+  readonly services: TurnPorts;
   /** Called for each error that ends a stream after its start. */
   readonly streamBroke: (code: ErrorCode) => void;
 }
@@ -251,7 +254,8 @@ export class ServedAgent {
   }
 
   #makeEngine(id: string, executor: AgentExecutor): DefaultRequestHandler {
-    const { storage, clock, ids, uncaughtErrors, logger, node, secrets, turnPlaces, registration } = this.#ports;
+    const { storage, clock, ids, uncaughtErrors, logger, node, secrets, turnPlaces, registration, services } =
+      this.#ports;
     const { authenticator, extendedAgentCard, idempotency, limits } = this.#options;
     const callbackUrl = this.#callbackUrl;
     const card = this.card([]);
@@ -264,6 +268,7 @@ export class ServedAgent {
       logger,
       node,
       turnPlaces,
+      services,
       ...(callbackUrl && { callbackUrl }),
       ...(secrets && { secrets }),
       ...(uncaughtErrors && { uncaughtErrors }),

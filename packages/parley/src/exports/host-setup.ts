@@ -91,6 +91,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
         authorizationExtension,
         inProcess,
         ...(options.bindings ?? []),
+        ...(options.files ? [options.files] : []),
       ],
     },
     rule: {

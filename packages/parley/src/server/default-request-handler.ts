@@ -58,6 +58,7 @@ import { PushConfigurations } from './push-configurations.js';
 import type { PushRegistration } from './push-registration.js';
 import type { ServerCallContext } from './server-call-context.js';
 import { listTasks } from './task-listing.js';
+import type { TurnPorts } from './turn-ports.js';
 
 const UNLIMITED = { perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
 
@@ -86,6 +87,8 @@ export interface DefaultRequestHandlerOptions {
   readonly turnPlaces?: KeyedPlaces;
   /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
   readonly secrets?: SecretSealer;
+  /** Services for agents beside the engine, such as files. Default: none. */
+  readonly services?: TurnPorts;
   /** The public address of the callback endpoint for authorizations, or "" while there is none. */
   readonly callbackUrl?: () => string;
   /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
@@ -141,6 +144,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
       logger,
       limits,
       lease,
+      services: options.services ?? {},
       turnPlaces: options.turnPlaces ?? new KeyedPlaces(UNLIMITED),
       lastAttempts,
     };

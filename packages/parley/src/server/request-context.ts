@@ -5,6 +5,7 @@ import type { Task } from '../model/task.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { Authorization, AuthorizationRequest } from './authorization.js';
 import type { ConversationEntry, ConversationOptions } from './conversation.js';
+import type { TurnFiles } from './turn-files.js';
 
 /** The context of a turn, for its agent. */
 export interface RequestContext {
@@ -35,6 +36,11 @@ export interface RequestContext {
    * @throws AuthorizationError if the caller refuses, or the time is over.
    */
   requestAuthorization(request: AuthorizationRequest): Promise<Authorization>;
+  /**
+   * The files of the caller, as streams.
+   * @throws OptionsError if the server has no option `files`.
+   */
+  readonly files: TurnFiles;
   readonly user: User | undefined;
   readonly tenant: string;
   /** URIs of the activated extensions. */

@@ -110,6 +110,8 @@ export interface HostOptions {
   readonly push?: boolean | PushOptions;
   /** Further bindings of the agents, such as `grpcBinding()` of `parley-a2a/grpc`. Default: no others. */
   readonly bindings?: readonly HostExtension[];
+  /** Files beside the protocol, made by `fileTransfer()` of `parley-a2a/files`. Default: none. */
+  readonly files?: HostExtension;
 }
 
 /** The place of a single agent. */
@@ -152,6 +154,12 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
+  files: Type.Optional(
+    custom(
+      (value) => typeof value === 'object' && value !== null && 'turnPorts' in value,
+      'must be made by fileTransfer()',
+    ),
+  ),
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),

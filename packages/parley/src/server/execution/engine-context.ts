@@ -11,6 +11,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
 import type { SecretSealer } from '../authorization.js';
 import type { EngineLimits } from '../engine-limits.js';
+import type { TurnPorts } from '../turn-ports.js';
 import type { Authorizations } from './authorizations.js';
 import type { OneAtATime } from './one-at-a-time.js';
 import type { TaskFeeds } from './task-feeds.js';
@@ -42,6 +43,8 @@ export interface EngineContext {
   readonly logger: Logger;
   readonly limits: EngineLimits;
   readonly lease: Lease;
+  /** Additions of the server to the context of a turn. */
+  readonly services: TurnPorts;
   /** The places of turns, by caller, for all agents of the process. */
   readonly turnPlaces: KeyedPlaces;
   /** The queue of turns in their last attempt, for the whole process. */

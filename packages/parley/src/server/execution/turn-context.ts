@@ -1,4 +1,5 @@
 import type { User } from '../../auth/user.js';
+import { OptionsError } from '../../errors/options-error.js';
 import { cloneJson } from '../../model/clone-json.js';
 import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
@@ -14,6 +15,8 @@ import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import type { ConversationEntry, ConversationOptions } from '../conversation.js';
 import type { EngineLimits } from '../engine-limits.js';
 import type { RequestContext } from '../request-context.js';
+import type { TurnFiles } from '../turn-files.js';
+import type { ServedTurn, TurnPorts } from '../turn-ports.js';
 import { callerOf } from './engine-context.js';
 
 const NONE: readonly never[] = [];
@@ -30,6 +33,7 @@ export interface TurnContextOptions {
   readonly saveCheckpoint: (value: JsonValue) => Promise<void>;
   readonly requestAuthorization: RequestContext['requestAuthorization'];
   readonly limits: Pick<EngineLimits, 'referenceBytes'>;
+  readonly services: TurnPorts;
   readonly logger: Logger;
 }
 
@@ -47,6 +51,7 @@ export class TurnContext implements RequestContext {
   #copies: { -readonly [Name in keyof Copied]?: Copied[Name] } | undefined;
   #controller: AbortController | undefined;
   #aborted: { reason: Error } | undefined;
+  #files: TurnFiles | undefined;
 
   constructor(options: TurnContextOptions) {
     this.#options = options;
@@ -111,6 +116,11 @@ export class TurnContext implements RequestContext {
       found.push(new HandedTask(stored.task));
     }
     return found;
+  }
+
+  get files(): TurnFiles {
+    this.#files ??= this.#service('files')(this.#served());
+    return this.#files;
   }
 
   get user(): User | undefined {
@@ -192,6 +202,18 @@ export class TurnContext implements RequestContext {
     );
     if (own >= 0) return history.slice(0, own);
     return status.message && isInterrupted(status.state) ? [...history, status.message] : history;
+  }
+
+  /** The facts that services get. They may read the message, and do not change it. */
+  #served(): ServedTurn {
+    const { scope, message, caller } = this.#options;
+    return { scope, message, caller, signal: this.signal };
+  }
+
+  #service<Name extends keyof TurnPorts>(name: Name): NonNullable<TurnPorts[Name]> {
+    const service = this.#options.services[name];
+    if (service === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${name}`]);
+    return service;
   }
 
   #copy<Name extends keyof Copied>(name: Name, make: () => Copied[Name]): Copied[Name] {

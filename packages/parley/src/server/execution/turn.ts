@@ -286,7 +286,7 @@ export class Turn implements EventSink, LoggedTurn {
   }
 
   #callAgent(): void {
-    const { executor, storage, ids, uncaughtErrors, logger, limits } = this.#context;
+    const { executor, storage, ids, uncaughtErrors, logger, limits, services } = this.#context;
     const context: TurnContext = new TurnContext({
       scope: this.scope,
       storage,
@@ -296,6 +296,7 @@ export class Turn implements EventSink, LoggedTurn {
       saveCheckpoint: (value) => this.#saveCheckpoint(value),
       requestAuthorization: (request) => this.#requestAuthorization(context.signal, request),
       limits,
+      services,
       logger,
     });
     this.#agent = new AgentRun({
