@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { GRPC_STATUS, type GrpcStatusName, grpcStatusOf } from '../packages/parley/src/bindings/grpc/grpc-status.js';
 import { ERROR_NUMBERS, ERROR_STATUS } from '../packages/parley/src/bindings/http/error-numbers.js';
-import { ERROR_CODES } from '../packages/parley/src/errors/a2a-error.js';
+import { ERROR_CODES, type ErrorCode } from '../packages/parley/src/errors/a2a-error.js';
 import {
   lengthViolations,
   nameViolations,
@@ -475,6 +476,8 @@ describe('error reference', () => {
     expect(Object.fromEntries(rows.map(({ code, http }) => [code, Number(http)]))).toEqual(
       Object.fromEntries(Object.entries(ERROR_STATUS).map(([code, status]) => [code, status.http])),
     );
+    for (const { code, grpc } of rows)
+      expect([code, GRPC_STATUS[grpc as GrpcStatusName]]).toEqual([code, grpcStatusOf(code as ErrorCode, '1.0')]);
   });
 
   it('is compared both ways', () => {

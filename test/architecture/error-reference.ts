@@ -3,6 +3,8 @@ export interface ErrorRow {
   readonly code: string;
   readonly jsonRpc: string;
   readonly http: string;
+  /** The name of its status in 1.0. */
+  readonly grpc: string;
 }
 
 /** The rows of the tables in `docs/errors.md` whose first cell is an error code. */
@@ -10,7 +12,9 @@ export function errorRows(markdown: string): ErrorRow[] {
   return markdown.split('\n').flatMap((line) => {
     const cells = line.split('|').map((cell) => cell.trim());
     const code = /^`([A-Z_]+)`$/.exec(cells[1] ?? '')?.[1];
-    return code === undefined ? [] : [{ code, jsonRpc: cells[3] ?? '', http: cells[4] ?? '' }];
+    return code === undefined
+      ? []
+      : [{ code, jsonRpc: cells[3] ?? '', http: cells[4] ?? '', grpc: (cells[5] ?? '').replaceAll('`', '') }];
   });
 }
 

@@ -10,6 +10,7 @@ interface Row {
   readonly class: string;
   readonly jsonRpc: number;
   readonly http: number;
+  readonly grpc: string;
   readonly exit: number;
   readonly when: string;
   readonly whatToDo: string;
@@ -32,6 +33,7 @@ describe('the error reference', () => {
         `\`${row.class}\``,
         `${row.jsonRpc}`,
         `${row.http}`,
+        `\`${row.grpc}\``,
         row.when,
         row.whatToDo,
       ]),
@@ -54,7 +56,7 @@ describe('parley error', () => {
   it.each([
     [
       'TASK_NOT_FOUND',
-      /^Code: TASK_NOT_FOUND\nName: TaskNotFoundError\nJSON-RPC: -32001\nHTTP: 404\nWhen: the task.*\nWhat to do: /,
+      /^Code: TASK_NOT_FOUND\nName: TaskNotFoundError\nJSON-RPC: -32001\nHTTP: 404\ngRPC: NOT_FOUND\nWhen: the task.*\nWhat to do: /,
     ],
     ['tasknotfounderror', /^Code: TASK_NOT_FOUND$/m],
     ['-32001', /^Code: TASK_NOT_FOUND$/m],

@@ -38,6 +38,8 @@ export const COMMANDS: readonly Command[] = [
       'rate-limit',
       'audit-file',
       'secret-keys-file',
+      'grpc',
+      'capnweb',
       'database',
       'workers',
       'metrics-port',

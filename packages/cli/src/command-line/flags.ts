@@ -166,6 +166,8 @@ export const FLAGS = {
     commonVariable: 'A2A_AUDIT_FILE',
   }),
   'secret-keys-file': text('path', 'file of keys that encrypt credentials of webhooks in the storage'),
+  grpc: text('port', 'serve gRPC too: on this port, or shared for that of HTTP'),
+  capnweb: onOff("serve Cap'n Web too, at /capnweb below the agent"),
   database: text(
     'url',
     'storage of tasks: sqlite:./data/parley.db, postgres://host/database (default: DATABASE_URL, or memory:)',

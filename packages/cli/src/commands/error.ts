@@ -15,6 +15,7 @@ interface ProtocolRow extends Explanation {
   readonly class: string;
   readonly jsonRpc: number;
   readonly http: number;
+  readonly grpc: string;
 }
 
 interface LocalRow extends Explanation {
@@ -59,6 +60,7 @@ function explain(output: Output, row: ProtocolRow | LocalRow): void {
     output.field('Name', nameOf(row));
     output.field('JSON-RPC', String(row.jsonRpc));
     output.field('HTTP', String(row.http));
+    output.field('gRPC', row.grpc);
   }
   output.field('When', plain(row.when));
   output.field('What to do', plain(row.whatToDo));

@@ -15,6 +15,8 @@ const PROTECTIONS: readonly FlagName[] = [
   'rate-limit',
   'audit-file',
   'secret-keys-file',
+  'grpc',
+  'capnweb',
   'workers',
 ];
 

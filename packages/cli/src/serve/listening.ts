@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { FlagName } from '../command-line/flags.js';
 import { CliError, usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
 
@@ -44,10 +45,10 @@ export function untilStopped(server: Closable): Promise<void> {
 }
 
 /** Parses the port of a flag. */
-export function portOf(text: string | undefined): number {
+export function portOf(text: string | undefined, flag: FlagName = 'port'): number {
   const port = Number(text);
   if (text === undefined || !/^\d{1,5}$/.test(text) || port > 65_535)
-    throw usageError(`--port is 0 to 65535, not "${text}"`);
+    throw usageError(`--${flag} is 0 to 65535, not "${text}"`);
   return port;
 }
 

@@ -1,8 +1,9 @@
 import { type Logger, textLogger } from 'parley-a2a';
-import { createA2AHost, parseRate } from 'parley-a2a/node';
+import { type A2AHostOptions, createA2AHost, parseRate } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import type { Settings } from '../settings/settings.js';
 import { credentialOptionsOf } from './credential-flags.js';
 import { listening, portOf, tellListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
@@ -42,6 +43,7 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
       logger,
       ...credentials,
       ...files,
+      bindings: [...(('host' in source && source.host.bindings) || []), ...(await bindingsOf(settings))],
       allowAnonymous: settings.isOn('allow-anonymous'),
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
@@ -60,13 +62,34 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     } else {
       const { workUntilStopped } = await import('./worker.js');
       const metricsPort = settings.text('metrics-port');
-      await workUntilStopped(host, { agentsAt, drainMs, ...(metricsPort && { metricsPort: portOf(metricsPort) }) });
+      await workUntilStopped(host, {
+        agentsAt,
+        drainMs,
+        ...(metricsPort && { metricsPort: portOf(metricsPort, 'metrics-port') }),
+      });
     }
   } finally {
     await storage.close();
     await files.audit?.close();
   }
   return 0;
+}
+
+type Bindings = NonNullable<A2AHostOptions['bindings']>;
+
+/** The bindings that flags ask for, beside those of HTTP. */
+async function bindingsOf(settings: Settings): Promise<Bindings> {
+  const bindings: Bindings[number][] = [];
+  const port = settings.text('grpc');
+  if (port !== undefined) {
+    const { grpcBinding } = await import('parley-a2a/grpc');
+    bindings.push(grpcBinding({ port: port === 'shared' ? port : portOf(port, 'grpc') }));
+  }
+  if (settings.isOn('capnweb')) {
+    const { capnwebBinding } = await import('parley-a2a/capnweb');
+    bindings.push(capnwebBinding());
+  }
+  return bindings;
 }
 
 function loggerFor(level: 'error' | 'info' | 'debug'): Logger {

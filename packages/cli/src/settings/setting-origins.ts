@@ -104,6 +104,8 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'rate-limit': 'trusted',
   'audit-file': 'trusted',
   'secret-keys-file': 'trusted',
+  grpc: 'trusted',
+  capnweb: 'trusted',
   database: 'trusted',
   workers: 'anywhere',
   'metrics-port': 'trusted',
