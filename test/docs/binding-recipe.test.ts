@@ -72,7 +72,7 @@ it('a binding is added by the recipe: its files are those of the list, and break
   expect(wordViolations(tree)).toEqual([]);
   expect(importCycles(tree)).toEqual([]);
   expect(undocumentedExports(tree)).toEqual([]);
-});
+}, 120_000);
 
 it('a binding by the recipe leads to the same outcomes as the others, in every scenario and refusal', async () => {
   const [reference] = BINDINGS;
