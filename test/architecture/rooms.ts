@@ -56,6 +56,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'auth/authenticator',
     ],
   },
+  tools: { rooms: [...VALUES, 'auth/user', 'server/request-context', 'server/event-queue'], modules: ['typebox'] },
   client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
   push: {
     rooms: [
@@ -200,6 +201,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'auth',
       'agent-card',
       'server',
+      'tools',
       'client',
       'push',
       'bindings',

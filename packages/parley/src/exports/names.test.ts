@@ -19,6 +19,7 @@ import * as schema from './schema.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
+import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
 import * as web from './web.js';
 
@@ -179,6 +180,7 @@ const NAMES = {
     'openStorage',
     'scopedTasks',
   ],
+  tools: ['DEFAULT_TOOL_LIMITS', 'OptionsError', 'ToolError', 'ToolRegistry', 'defineTool', 'jsonSchema'],
 };
 
 it.each([
@@ -203,6 +205,7 @@ it.each([
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],
+  ['tools', tools],
   ['v0_3', v0_3],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);

@@ -1,0 +1,48 @@
+import Schema from 'typebox/schema';
+import type { JsonObject } from '../model/json.js';
+import type { StandardIssue, StandardSchema } from '../model/standard-schema.js';
+
+const MOST_FAULTS = 10;
+
+/** Options of `jsonSchema`. */
+export interface JsonSchemaOptions<Value> {
+  /** Replaces the check by the schema. It returns the value, or throws an error with the fault as its message. */
+  readonly check?: (value: unknown) => Value;
+}
+
+/**
+ * A schema for `defineTool` from a plain JSON Schema (draft 2020-12). `Value` is the type of the described values; the
+ * compiler takes it without a proof. The schema must come from the author: patterns of strangers can block the process.
+ */
+export function jsonSchema<Value = unknown>(
+  schema: JsonObject,
+  { check }: JsonSchemaOptions<Value> = {},
+): StandardSchema<Value, Value> {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'parley',
+      validate: check === undefined ? (value) => checked(schema, value) : (value) => checkedBy(check, value),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  };
+}
+
+function checked<Value>(schema: JsonObject, value: unknown) {
+  const [isValid, errors] = Schema.Errors(schema, value);
+  if (isValid) return { value: value as Value };
+  return { issues: errors.slice(0, MOST_FAULTS).map(({ instancePath, message }) => issueAt(instancePath, message)) };
+}
+
+function checkedBy<Value>(check: (value: unknown) => Value, value: unknown) {
+  try {
+    return { value: check(value) };
+  } catch (error) {
+    return { issues: [{ message: error instanceof Error ? error.message : 'is not valid' }] };
+  }
+}
+
+function issueAt(instancePath: string, message: string): StandardIssue {
+  const path = instancePath.split('/').slice(1);
+  return { message, path: path.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')) };
+}

@@ -1,0 +1,182 @@
+import type { User } from '../auth/user.js';
+import { OptionsError } from '../errors/options-error.js';
+import type { JsonObject, JsonValue } from '../model/json.js';
+import { type InputOf, jsonSchemaOf, type OutputOf, type StandardSchema } from '../model/standard-schema.js';
+
+/** The call that a tool runs for. */
+export interface ToolContext {
+  /** Names the call within its task. A repeated run of the same call has the same id. */
+  readonly callId: string;
+  /** Aborts at the timeout of the tool and when the turn of the agent ends. */
+  readonly signal: AbortSignal;
+  /** The task of the call. Absent outside of a turn. */
+  readonly taskId?: string;
+  readonly contextId?: string;
+  /** The caller of the task. */
+  readonly user?: User | undefined;
+  readonly tenant?: string;
+}
+
+/** True, false, or a rule that decides for each validated input. */
+export type ApprovalRule<Input> = boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>);
+
+/** The parts of a tool. */
+export interface ToolOptions<Input extends StandardSchema, Output extends StandardSchema> {
+  /** 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
+  readonly name: string;
+  /** Tells models and people the purpose of the tool. */
+  readonly description?: string;
+  /** Checks the arguments of each call. */
+  readonly input: Input;
+  /** Checks each result. Absent: any JSON. */
+  readonly output?: Output;
+  /**
+   * Runs the tool on validated arguments. A `ToolError` tells the caller its message. Of any other error the caller
+   * learns only that the tool failed.
+   */
+  readonly run: (input: OutputOf<Input>, context: ToolContext) => InputOf<Output> | Promise<InputOf<Output>>;
+  /** The owner of the task must approve a call before it runs. Default false. */
+  readonly needsApproval?: ApprovalRule<OutputOf<Input>>;
+  /** Longest run, in ms. Default 60 000. */
+  readonly timeoutMs?: number;
+  /** True if a second run does no harm. Only then a call runs again whose process died. Default false. */
+  readonly idempotent?: boolean;
+}
+
+/** A tool of an agent. `Input` is the type of its arguments, `Output` that of its results. */
+export interface Tool<Input = unknown, Output = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: StandardSchema;
+  readonly output: StandardSchema | undefined;
+  /** JSON Schemas for models and MCP. Undefined if the library of the schema gives none. */
+  readonly inputSchema: JsonObject | undefined;
+  readonly outputSchema: JsonObject | undefined;
+  readonly timeoutMs: number;
+  readonly idempotent: boolean;
+  /** False if no call needs an approval. Otherwise `asksApproval` decides. */
+  readonly needsApproval: boolean;
+  /** Decides if a call with this validated input needs an approval. */
+  asksApproval(input: unknown, context: ToolContext): boolean | Promise<boolean>;
+  /** Runs the tool on validated input. */
+  run(input: unknown, context: ToolContext): unknown;
+  /** For the compiler only. */
+  readonly types?: { readonly input: Input; readonly output: Output };
+}
+
+/** The states of a call. The last three are final. */
+export const TOOL_CALL_STATES = ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused'] as const;
+
+/** `requested` waits for an approval or for its run. */
+export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
+
+/** Reasons of calls that have no result. */
+export const TOOL_FAILURES = [
+  'unknown_tool',
+  'invalid_input',
+  'invalid_output',
+  'threw',
+  'timeout',
+  'aborted',
+  'interrupted',
+  'refused',
+  'expired',
+  'superseded',
+  'conflict',
+  'limit',
+] as const;
+
+/** `interrupted`: the process died in a run that must not repeat. `superseded`: another message came instead. */
+export type ToolFailureReason = (typeof TOOL_FAILURES)[number];
+
+/** The failure of a call, without internals of the agent. */
+export interface ToolFailure {
+  readonly reason: ToolFailureReason;
+  readonly message: string;
+}
+
+/** One call of a tool. */
+export interface ToolCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly state: ToolCallState;
+  readonly input: JsonValue;
+  /** The result of a call that succeeded. */
+  readonly output?: JsonValue;
+  /** Present if the call failed or was refused. */
+  readonly failure?: ToolFailure;
+  /** Present while the call waits for an approval. An ISO time. */
+  readonly expiresAt?: string;
+}
+
+/** A change of a call. `call` is the call after the change. */
+export interface ToolEvent {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly call: ToolCall;
+}
+
+/** Hears the changes of calls, in order. It must not throw. */
+export type ToolListener = (event: ToolEvent) => void;
+
+/** A call without a result. A tool throws it as well, to tell the caller a reason of its own. */
+export class ToolError extends Error {
+  override readonly name: string = 'ToolError';
+  readonly reason: ToolFailureReason;
+
+  constructor(message: string, reason: ToolFailureReason = 'threw', options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** Options as an author without a compiler gives them. */
+type Checked = { readonly [Name in 'name' | 'input' | 'output' | 'run' | 'timeoutMs']?: unknown };
+
+const NAME = /^[\w./-]{1,128}$/;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/**
+ * Makes a tool. Arguments and results are checked by schemas of any library that follows Standard Schema.
+ * @throws OptionsError naming every wrong option.
+ */
+export function defineTool<Input extends StandardSchema, Output extends StandardSchema = StandardSchema>(
+  options: ToolOptions<Input, Output>,
+): Tool<InputOf<Input>, OutputOf<Output>> {
+  const { name, description = '', input, output, run, needsApproval = false, idempotent = false } = options;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const problems = problemsOf(options);
+  if (problems.length > 0) throw new OptionsError('defineTool', problems);
+  return Object.freeze({
+    name,
+    description,
+    input,
+    output,
+    inputSchema: jsonSchemaOf(input),
+    outputSchema: output && jsonSchemaOf(output),
+    timeoutMs,
+    idempotent,
+    needsApproval: needsApproval !== false,
+    asksApproval: (value: unknown, context: ToolContext) =>
+      typeof needsApproval === 'boolean' ? needsApproval : needsApproval(value as OutputOf<Input>, context),
+    run: (value: unknown, context: ToolContext) => run(value as OutputOf<Input>, context),
+  });
+}
+
+function problemsOf({ name, input, output, run, timeoutMs }: Checked): readonly string[] {
+  const problems: string[] = [];
+  if (typeof name !== 'string' || !NAME.test(name)) problems.push('name: must be 1 to 128 letters, digits, _ - . /');
+  if (!isSchema(input)) problems.push('input: must be a Standard Schema, such as one of Zod, or jsonSchema(…)');
+  if (output !== undefined && !isSchema(output)) problems.push('output: must be a Standard Schema');
+  if (typeof run !== 'function') problems.push('run: must be a function');
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && Number(timeoutMs) > 0)) {
+    problems.push('timeoutMs: must be a positive number of ms');
+  }
+  return problems;
+}
+
+/** Schemas of some libraries are functions. */
+function isSchema(value: unknown): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return '~standard' in value && typeof (value as StandardSchema)['~standard'].validate === 'function';
+}
