@@ -40,7 +40,14 @@ import type { LoadRates } from './middleware/loaded-rates.js';
 import { otherMethod, READING } from './middleware/method-filter.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
 import { onceStarted } from './middleware/once-started.js';
-import { type RequestWayOptions, requestWay, routed, throughWay } from './middleware/request-way.js';
+import {
+  type ItemPaths,
+  type RequestWayOptions,
+  requestWay,
+  routed,
+  routedItems,
+  throughWay,
+} from './middleware/request-way.js';
 import { mountPaths } from './mount-paths.js';
 import { HostMetrics, type MetricsOptions } from './observability/host-metrics.js';
 import { Readiness } from './observability/readiness.js';
@@ -147,7 +154,7 @@ export class AgentHost {
         baseUrl,
         signing,
         furtherInterfaces: (mount, base) => extensions.flatMap((one) => one.interfaces?.(mount, base) ?? []),
-        furtherExtensions: (mount) => extensions.flatMap((one) => one.cardExtensions?.(mount) ?? []),
+        furtherExtensions: (mount, base) => extensions.flatMap((one) => one.cardExtensions?.(mount, base) ?? []),
       });
     });
     this.#agents = [...agents.values()];
@@ -203,11 +210,15 @@ export class AgentHost {
     }
     for (const { path, access } of endpoints) accesses.set(path, access);
     const ownAccess = hostAccess(own);
-    for (const { path, exchange, access = ownAccess, refuse, around, without } of endpoints) {
+    const families: ItemPaths[] = [];
+    for (const { path, items, exchange, access = ownAccess, refuse, around, without } of endpoints) {
       const accessOf = access === 'open' || access === undefined ? undefined : () => access;
       const form = refuse ?? (typeof access === 'object' ? access.refuse : refusedPlain);
       const place = { accessOf, refusalOf: () => form, around, without };
-      if (!this.#endpoints.has(path)) this.#endpoints.set(path, throughWay(way, exchange, place));
+      if (this.#endpoints.has(path)) continue;
+      const whole = throughWay(way, exchange, place);
+      this.#endpoints.set(path, whole);
+      if (items !== undefined) families.push({ folder: `${path}/`, items, exchange: whole });
     }
     // The bindings answer every error themselves.
     const others = throughWay(way, this.#answer, {
@@ -215,7 +226,7 @@ export class AgentHost {
       refusalOf: (request) => this.#mountOf(request)?.refusalOf(request) ?? refusedPlain,
       without: ['answered'],
     });
-    return routed(this.#endpoints, others);
+    return routed(this.#endpoints, families.length === 0 ? others : routedItems(families, others));
   }
 
   /** Opens the sockets of the extensions. */

@@ -36,7 +36,7 @@ export interface AgentMountOptions {
   /** The interfaces of further bindings under a base url, for the card. */
   readonly furtherInterfaces: (mount: AgentMount, base: string) => readonly AgentInterface[];
   /** The extensions in the card that belong to these interfaces. */
-  readonly furtherExtensions: (mount: AgentMount) => readonly AgentExtension[];
+  readonly furtherExtensions: (mount: AgentMount, base: string) => readonly AgentExtension[];
 }
 
 /** The forms of a refusal, by what a request is for. */
@@ -170,7 +170,7 @@ export class AgentMount {
 
   #makeView(base: string): View {
     const { agent, modifiedAt, cardMaxAgeSeconds: maxAgeSeconds, signing, furtherExtensions } = this.#options;
-    const card = agent.card(base === '' ? [] : this.#interfaces(base), furtherExtensions(this));
+    const card = agent.card(base === '' ? [] : this.#interfaces(base), furtherExtensions(this, base));
     const context = agent.bindingContext(card);
     const cards = agentCards({ card, versions: this.#versions, modifiedAt, maxAgeSeconds, signing });
     const exchange = mountExchange(this.#paths, {

@@ -27,11 +27,13 @@ export interface HostExtension {
   /** Its interfaces of a mounted agent under a base url, for the card. Absent: it has no binding of its own. */
   interfaces?(mount: AgentMount, base: string): readonly AgentInterface[];
   /** Entries that tell in the card which limits these interfaces have. Absent: none. */
-  cardExtensions?(mount: AgentMount): readonly AgentExtension[];
+  cardExtensions?(mount: AgentMount, base: string): readonly AgentExtension[];
   /** Services for the agents of the host. They may run once `endpoints` was called. Absent: none. */
   readonly turnPorts?: TurnPorts;
   /** True if an endpoint takes over connections as WebSockets. */
   readonly takesWebSockets?: boolean;
+  /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */
+  readonly takesLongBodies?: boolean;
   /** Takes the HTTP/2 connections of a server of node:http: each as its socket. Absent: they are refused. */
   readonly takeHttp2?: ((socket: object) => void) | undefined;
   /** Opens a socket of its own, before the server of the host accepts connections. */
@@ -56,6 +58,8 @@ export interface ListenAddress {
 /** One path of an extension. */
 export interface HostEndpoint {
   readonly path: string;
+  /** The endpoint also has the paths one segment below it, if this matches the segment. Absent: its path alone. */
+  readonly items?: RegExp;
   readonly exchange: Exchange;
   /** The rule for its callers; `open` if all may use it. Default: the rule of the host for its own endpoints. */
   readonly access?: Access | 'open' | undefined;

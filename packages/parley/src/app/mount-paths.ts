@@ -7,6 +7,8 @@ export interface MountPaths {
   readonly httpJson: string;
   /** The session of Cap'n Web, if the host serves it. */
   readonly capnweb: string;
+  /** The files of the agent, if the host takes files. */
+  readonly files: string;
   /** The callback for authorizations. */
   readonly authorizations: string;
 }
@@ -21,6 +23,7 @@ export function mountPaths(path: string): MountPaths {
     jsonRpc: path === '/' ? `${own}/jsonrpc` : own,
     httpJson: path === '/' ? `${own}/rest` : own,
     capnweb: `${own}/capnweb`,
+    files: `${own}/files`,
     authorizations: `${own}/authorizations`,
   };
 }

@@ -2,6 +2,7 @@ import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-age
 import { declaredModes } from '../agent-card/declared-modes.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { requirementsOf, requiring } from '../auth/requirements.js';
+import type { User } from '../auth/user.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../bindings/http/exchange.js';
@@ -126,6 +127,13 @@ export class ServedAgent {
   /** Finds the users of the agent. Absent: every caller is anonymous. */
   get authenticator(): Authenticator | undefined {
     return this.#options.authenticator;
+  }
+
+  /** True if a caller may name a tenant. */
+  async grantsTenant(user: User | undefined, tenant: string): Promise<boolean> {
+    const { authenticator, tenants } = this.#options;
+    if (tenant === '' || authenticator === undefined) return true;
+    return (user?.tenants?.includes(tenant) ?? (await tenants?.(user, tenant))) === true;
   }
 
   /** True if the host sends the push notifications of the agent. */

@@ -5,6 +5,7 @@ import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
+import * as files from './files.js';
 import * as grpc from './grpc.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
@@ -36,6 +37,7 @@ const NAMES = {
     'capnwebTransport',
     'connectCapnweb',
   ],
+  files: ['FILES_EXTENSION', 'countedBytes', 'fileTransfer', 'isFileId', 'memoryFileStore'],
   client: [
     'A2AError',
     'AgentCardError',
@@ -190,6 +192,7 @@ it.each([
   ['client', client],
   ['express', express],
   ['fastify', fastify],
+  ['files', files],
   ['grpc', grpc],
   ['hono', hono],
   ['index', index],

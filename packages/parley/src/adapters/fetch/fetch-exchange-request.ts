@@ -39,6 +39,10 @@ export class FetchExchangeRequest implements ExchangeRequest {
     return this.#body;
   }
 
+  chunks(): AsyncIterable<Uint8Array> {
+    return (this.#request.body ?? []) as AsyncIterable<Uint8Array>;
+  }
+
   /** Reads a small unread body. Some hosts break the connection of an unread body under its next request. */
   async discard(): Promise<void> {
     const { body, bodyUsed } = this.#request;

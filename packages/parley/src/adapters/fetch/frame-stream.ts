@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 
 /** Options of a stream of frames. */
 export interface FrameStreamOptions {
-  readonly frames: AsyncIterable<string>;
+  readonly frames: AsyncIterable<string> | AsyncIterable<Uint8Array>;
   /** Aborted when the peer goes; not every host cancels the stream then. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export function frameStream(parts: FrameStreamOptions): ReadableStream<Uint8Arra
 }
 
 class FrameSource {
-  readonly #frames: AsyncIterator<string>;
+  readonly #frames: AsyncIterator<string | Uint8Array>;
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
   /** When the reader was given its last string; `undefined` while it waits for one. */
@@ -59,7 +59,7 @@ class FrameSource {
         this.#forget();
         controller.close();
       } else {
-        controller.enqueue(encoder.encode(next.value));
+        controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value);
         this.#givenAt = this.#clock.monotonic();
       }
     } catch (error) {

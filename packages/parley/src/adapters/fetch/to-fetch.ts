@@ -21,8 +21,12 @@ export interface FetchedExchange {
 export async function fetchAnswer({ exchange, clock, request, raw }: FetchedExchange): Promise<Response> {
   const answer = await exchange(request);
   await request.discard();
-  const { status, headers, upgrade } = answer;
+  const { status, headers, upgrade, bytes } = answer;
   if (upgrade !== undefined) return upgradedResponse(upgrade);
+  if (bytes !== undefined) {
+    const body = raw.method === 'HEAD' ? null : frameStream({ frames: bytes.chunks, signal: raw.signal, clock });
+    return new Response(body, { status, headers: { ...headers, 'content-length': String(bytes.length) } });
+  }
   return new Response(raw.method === 'HEAD' ? null : bodyOf(answer, raw, clock), { status, headers });
 }
 

@@ -56,7 +56,8 @@ export class AgentServer {
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
     const { exchange } = this.#host;
     const takeHttp2 = options.extensions.find((extension) => extension.takeHttp2)?.takeHttp2;
-    this.#http = new HttpServer({ ...options.times, exchange, clock, logger, tls, takeHttp2 });
+    const takesLongBodies = options.extensions.some((extension) => extension.takesLongBodies);
+    this.#http = new HttpServer({ ...options.times, exchange, clock, logger, tls, takeHttp2, takesLongBodies });
   }
 
   /** The cards by path. Until the server listens they show interfaces only under a configured url. */

@@ -20,6 +20,8 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** True if endpoints bound the time of bodies that they read as they arrive. `requestMs` holds for all others. */
+  readonly takesLongBodies?: boolean;
   /** Absent: plain HTTP. */
   readonly tls?: ServerTls | undefined;
   /** Takes connections of HTTP/2. Absent: the server answers them with an error. */
@@ -28,6 +30,8 @@ export interface HttpServerOptions extends HttpServerTimes {
 
 /** Default of `headersMs`. */
 const HEADERS_MS = 15_000;
+/** Default of `requestMs`. */
+const REQUEST_MS = 120_000;
 const NO_PROXY = errorAnswer({ status: 501, message: 'This server is no proxy' });
 /** Connections that may wait to be accepted, if the system allows it. A short pause refuses no client. */
 const BACKLOG = 4_096;
@@ -83,7 +87,8 @@ export class HttpServer {
     const settings = {
       keepAliveTimeout: options.keepAliveMs ?? 65_000,
       headersTimeout: options.headersMs ?? HEADERS_MS,
-      requestTimeout: options.requestMs ?? 120_000,
+      // Node.js has one time for all requests: without it, each request has a timer of its own.
+      requestTimeout: options.takesLongBodies === true ? 0 : (options.requestMs ?? REQUEST_MS),
       connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? HEADERS_MS),
       joinDuplicateHeaders: true,
       // Checked here, with an answer that says so.
@@ -181,8 +186,20 @@ export class HttpServer {
       const call = { incoming, response, request, place: this.#calls.add(response) };
       const refusal = admission === 'refused' ? TOO_MANY : refusalOf(incoming);
       if (refusal !== undefined) return this.#responder.send(call, refusal);
+      if (this.#options.takesLongBodies === true) this.#boundBody(incoming, request);
       this.#responder.deliver(call, this.#options.exchange(request));
     };
+  }
+
+  /** Ends a request whose body does not arrive in time, unless its reader bounds the time. */
+  #boundBody(incoming: IncomingMessage, request: NodeExchangeRequest): void {
+    if (incoming.complete) return;
+    const { clock, requestMs = REQUEST_MS } = this.#options;
+    const cancel = clock.after(requestMs, () => {
+      if (incoming.complete || request.isStreamed) return;
+      this.#onMalformed(Object.assign(new Error('The request took too long'), { code: TIMED_OUT }), incoming.socket);
+    });
+    incoming.once('end', cancel).once('close', cancel);
   }
 
   #streamBegins(stream: ResponseStream): () => void {

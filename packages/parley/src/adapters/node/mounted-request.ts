@@ -62,6 +62,11 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.headerLines(name);
   }
 
+  get chunks(): ExchangeRequest['chunks'] {
+    // Another reader of the connection has the body.
+    return this.#body === undefined ? () => this.#arrived.chunks() : undefined;
+  }
+
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
     if (this.#body === undefined) return this.#arrived.body(limit, meter);
     this.#read ??= this.#body(limit, meter);

@@ -5,6 +5,7 @@ import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { hasBody, readBody } from './request-body.js';
+import { requestChunks } from './request-chunks.js';
 import { connectionCertificate } from './server-tls.js';
 
 /** Largest unread body that is read and dropped to keep the connection. */
@@ -27,6 +28,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
   readonly #response: ServerResponse;
   readonly #expectsContinue: boolean;
   #body: Promise<Uint8Array> | undefined;
+  #isStreamed = false;
   #signal: AbortSignal | undefined;
 
   constructor({ incoming, response, expectsContinue }: Arrival) {
@@ -78,6 +80,17 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return this.#body;
   }
 
+  chunks(): AsyncIterable<Uint8Array> {
+    this.#isStreamed = true;
+    if (this.#expectsContinue) this.#response.writeContinue();
+    return requestChunks(this.#incoming);
+  }
+
+  /** True if the body is read as it arrives: its reader bounds its time. */
+  get isStreamed(): boolean {
+    return this.#isStreamed;
+  }
+
   get signal(): AbortSignal {
     this.#signal ??= this.#makeSignal();
     return this.#signal;
@@ -87,7 +100,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
   get leavesBody(): boolean {
     const incoming = this.#incoming;
     if (incoming.complete || !hasBody(incoming)) return false;
-    if (this.#expectsContinue && this.#body === undefined) return true;
+    if (this.#expectsContinue && this.#body === undefined && !this.#isStreamed) return true;
     return !(Number(incoming.headers['content-length']) <= UNREAD_KEPT);
   }
 

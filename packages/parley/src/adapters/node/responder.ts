@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { dropStalled, headOf, sendEarly, sendWhole } from './answer.js';
 import { ResponseStream } from './response-stream.js';
+import { sendBytes } from './send-bytes.js';
 
 /** A request of node:http, and the response for its answer. */
 export interface RespondingCall {
@@ -80,7 +81,13 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   }
 
   #write({ incoming, response, request }: Call, answer: ExchangeResponse): void {
-    const { clock, isLast } = this.#options;
+    const { clock, logger, isLast } = this.#options;
+    const { bytes } = answer;
+    if (bytes !== undefined) {
+      const closing = request.leavesBody || (isLast?.(answer) ?? false);
+      void sendBytes({ response, answer: { ...answer, bytes }, closing, clock, logger, stallMs: this.#stallMs });
+      return;
+    }
     if (request.leavesBody) sendEarly({ incoming, response, answer, clock });
     else sendWhole({ response, answer, closing: isLast?.(answer) ?? false });
   }
@@ -100,8 +107,8 @@ function framesOf({ body }: ExchangeResponse): AsyncIterable<string> | undefined
 
 /** Ends a stream that has no reader any more. */
 function release(answer: ExchangeResponse): void {
-  framesOf(answer)
-    ?.[Symbol.asyncIterator]()
+  const source: AsyncIterable<unknown> | undefined = framesOf(answer) ?? answer.bytes?.chunks;
+  source?.[Symbol.asyncIterator]()
     .return?.()
     .catch(() => {});
 }

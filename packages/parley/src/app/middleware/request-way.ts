@@ -161,6 +161,26 @@ export function throughWay(way: readonly Middleware[], exchange: Exchange, optio
   return used.reduceRight((next, { around }) => around?.(next, { ...options, headers }) ?? next, exchange);
 }
 
+/** The paths one segment below a folder. */
+export interface ItemPaths {
+  /** With a slash at its end. */
+  readonly folder: string;
+  /** Matches the segment. */
+  readonly items: RegExp;
+  readonly exchange: Exchange;
+}
+
+/** The exchanges of items, and one exchange for all other paths. */
+export function routedItems(families: readonly ItemPaths[], others: Exchange): Exchange {
+  return (request) => {
+    const { path } = request;
+    const found = families.find(
+      ({ folder, items }) => path.startsWith(folder) && items.test(path.slice(folder.length)),
+    );
+    return (found?.exchange ?? others)(request);
+  };
+}
+
 /** The endpoints by their exact path, and one exchange for all other paths. */
 export function routed(endpoints: ReadonlyMap<string, Exchange>, others: Exchange): Exchange {
   return (request) => (endpoints.get(request.path) ?? others)(request);

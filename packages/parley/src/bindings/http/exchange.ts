@@ -22,6 +22,11 @@ export interface ExchangeRequest {
    * @throws A2AError PAYLOAD_TOO_LARGE beyond `limit` bytes, without reading further.
    */
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>;
+  /**
+   * The body as it arrives, for bodies that are too large to be held. Only one of `body` and `chunks` is read, and only
+   * once. Absent: the host has read the body already.
+   */
+  readonly chunks?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborted when the peer disconnects before the answer is complete. Made at its first use. */
   readonly signal: AbortSignal;
   /** The address of the peer, if the host knows it. */
@@ -47,6 +52,14 @@ export interface ExchangeRequest {
   readonly call?: DirectCall | undefined;
 }
 
+/** A body of bytes that are not all in memory. */
+export interface ByteBody {
+  /** The sum of all chunks, in bytes. */
+  readonly length: number;
+  /** Pulled as the peer reads. If the peer disconnects, the iterator's `return` is called. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 /** An answer in the form that all hosts send. Header names are lower case. */
 export interface ExchangeResponse {
   readonly status: number;
@@ -56,6 +69,8 @@ export interface ExchangeResponse {
    * `return` is called. Each string holds whole frames.
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
+  /** The body, in the place of `body`, if it is too large to be held. */
+  readonly bytes?: ByteBody;
   /** Sent as it is and never compressed, because gateways rewrite agent cards. */
   readonly verbatim?: true;
   /** The call that it answers, if any. */

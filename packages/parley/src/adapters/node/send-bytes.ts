@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http';
+import type { ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { headOf } from './answer.js';
+
+/** An answer whose body comes as chunks of bytes. */
+export interface BytesAnswer {
+  readonly response: ServerResponse;
+  readonly answer: ExchangeResponse & { readonly bytes: NonNullable<ExchangeResponse['bytes']> };
+  readonly closing: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A peer that takes nothing for this long is dropped. */
+  readonly stallMs: number;
+}
+
+/** Writes the chunks as fast as the peer takes them. Releases their source if the peer leaves. */
+export async function sendBytes({ response, answer, closing, clock, logger, stallMs }: BytesAnswer): Promise<void> {
+  const { length, chunks } = answer.bytes;
+  response.writeHead(answer.status, headOf({ answer, length, closing }));
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
+  let sent = 0;
+  try {
+    if (response.req.method !== 'HEAD') {
+      for await (const chunk of chunks) {
+        if (response.destroyed) return;
+        sent += chunk.length;
+        if (!response.write(chunk)) await drained(response, closed, { clock, logger, stallMs });
+      }
+      if (sent !== length) throw new TypeError(`The body has ${sent} bytes, and its head says ${length}`);
+    }
+    response.end();
+  } catch (error) {
+    // A clean end would look like the whole answer.
+    logger.error('An answer of bytes failed', { error });
+    response.destroy();
+  }
+}
+
+function drained(
+  response: ServerResponse,
+  closed: Promise<void>,
+  { clock, logger, stallMs }: Pick<BytesAnswer, 'clock' | 'logger' | 'stallMs'>,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(stallMs, () => {
+      logger.warn('A peer that reads nothing was dropped', { stallMs });
+      response.destroy();
+    });
+    const done = () => {
+      cancel();
+      response.off('drain', done);
+      resolve();
+    };
+    response.once('drain', done);
+    void closed.then(done);
+  });
+}

@@ -1,0 +1,141 @@
+import { OptionsError } from '../../errors/options-error.js';
+import type { FileStore } from '../../files/file-store.js';
+import type { MediaTypeRules } from '../../files/media-type-rules.js';
+import type { TurnPorts } from '../../server/turn-ports.js';
+import type { AgentMount } from '../agent-mount.js';
+import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
+import { refusedPlain } from '../json-answer.js';
+import type { MiddlewareName } from '../middleware/request-way.js';
+import { refusalsNaming } from '../protected-resource.js';
+import { FileEndpoint, type UploadTimes } from './file-endpoint.js';
+import { FileKeeper, type FileRules } from './file-keeper.js';
+import { fileUrl, namedFile } from './file-places.js';
+import { TurnFileAccess } from './turn-file-access.js';
+
+/** An agent that takes and gives files over HTTP beside the protocol. Parameters: `url` and `maxBytes`. */
+export const FILES_EXTENSION = 'urn:parley-a2a:extension:files:v1';
+
+/** The options of files. Sizes are in bytes, times in ms. */
+export interface FileTransferOptions {
+  readonly store: FileStore;
+  /** Of one file. Default: 1 GiB. */
+  readonly maxBytes?: number;
+  /** Of all files that one user of one agent has. Small files count 4 KiB. Default: 4 GiB. */
+  readonly ownerBytes?: number;
+  /** The time until a file is deleted. Default: 24 hours. */
+  readonly expiryMs?: number;
+  /** The types that are taken. Default: all whose bytes fit their declaration. */
+  readonly mediaTypes?: MediaTypeRules;
+  /** The longest pause of an upload. Default: 30 s. */
+  readonly idleMs?: number;
+  /** The longest time of an upload. Default: 1 hour. */
+  readonly uploadMs?: number;
+  /** The pause between two sweeps of expired files. Default: 10 minutes. */
+  readonly sweepEveryMs?: number;
+}
+
+const MIB = 1_048_576;
+const MINUTE_MS = 60_000;
+/** The middlewares that read or write a body. */
+const WITHOUT: readonly MiddlewareName[] = ['streams', 'nosniff', 'compression'];
+
+/** Files beside the protocol for all agents of a host, at a path of each mount. */
+export function filesExtension(options: FileTransferOptions): HostExtension {
+  const rules: FileRules = {
+    maxBytes: options.maxBytes ?? 1024 * MIB,
+    ownerBytes: options.ownerBytes ?? 4096 * MIB,
+    expiryMs: options.expiryMs ?? 24 * 60 * MINUTE_MS,
+    mediaTypes: options.mediaTypes ?? {},
+  };
+  const times = { idleMs: options.idleMs ?? 30_000, totalMs: options.uploadMs ?? 60 * MINUTE_MS };
+  let served: ServedFiles | undefined;
+  return {
+    takesLongBodies: true,
+    turnPorts: {
+      files: (turn) => {
+        if (served === undefined) throw new OptionsError('context.files', ['the server has not started']);
+        return served.access(turn);
+      },
+    },
+    endpoints: (host) => {
+      const keeper = new FileKeeper({ store: options.store, rules, clock: host.clock, ids: host.ids });
+      served = new ServedFiles(host, keeper, options.sweepEveryMs ?? 10 * MINUTE_MS);
+      return host.mounts.map((mount) => endpointOf(mount, host, { keeper, times }));
+    },
+    cardExtensions: (mount, base) => [
+      {
+        uri: FILES_EXTENSION,
+        description: 'Files are sent to the url with POST. Parts name them by their urls.',
+        required: false,
+        params: { url: `${base}${mount.paths.files}`, maxBytes: rules.maxBytes },
+      },
+    ],
+    close: async () => served?.close(),
+  };
+}
+
+function endpointOf(
+  mount: AgentMount,
+  host: HostView,
+  { keeper, times }: { readonly keeper: FileKeeper; readonly times: UploadTimes },
+): HostEndpoint {
+  const { authenticator } = mount.agent;
+  const isResource = authenticator?.protectedResource !== undefined;
+  const naming = { mountPath: mount.path, baseUrl: host.baseUrl };
+  const refuse = isResource ? refusalsNaming(refusedPlain, naming) : refusedPlain;
+  return {
+    path: mount.paths.files,
+    items: /^[0-9a-f]{32}$/,
+    exchange: new FileEndpoint({ host, mount, keeper, times }).exchange,
+    access: authenticator === undefined ? 'open' : { authenticator, refuse },
+    refuse,
+    without: WITHOUT,
+  };
+}
+
+/** The files of a host that runs. */
+class ServedFiles {
+  readonly #host: HostView;
+  readonly #keeper: FileKeeper;
+  #stopSweeps: () => void = () => {};
+  #isClosed = false;
+
+  constructor(host: HostView, keeper: FileKeeper, sweepEveryMs: number) {
+    this.#host = host;
+    this.#keeper = keeper;
+    const sweep = async () => {
+      try {
+        await keeper.store.sweep();
+      } catch (error) {
+        host.logger.error('expired files could not be removed', { error });
+      }
+      if (!this.#isClosed) this.#stopSweeps = host.clock.after(sweepEveryMs, () => void sweep());
+    };
+    this.#stopSweeps = host.clock.after(0, () => void sweep());
+  }
+
+  /** The files of a turn. */
+  access({ scope, signal }: Parameters<NonNullable<TurnPorts['files']>>[0]): TurnFileAccess {
+    const { mounts, baseUrl, forwarding } = this.#host;
+    const own = mounts.filter(({ agent }) => agent.id === scope.agent);
+    const [mount] = own;
+    if (mount === undefined) throw new OptionsError('context.files', ['the agent is not served by this host']);
+    return new TurnFileAccess({
+      keeper: this.#keeper,
+      scope,
+      signal,
+      urlOf: (id) => {
+        const base = baseUrl();
+        if (base === '') throw new OptionsError('context.files', ['the server needs the option url']);
+        return fileUrl(base, mount, { id, tenant: scope.tenant });
+      },
+      // Behind proxies the server has several addresses, and knows them only while a request is there.
+      named: (url) => namedFile(url, own, forwarding === undefined ? baseUrl() || undefined : undefined),
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopSweeps();
+  }
+}

@@ -1,0 +1,108 @@
+import { InvalidParamsError } from '../../errors/standard-errors.js';
+import type { DeclaredFile } from '../../files/arriving-file.js';
+import type { FileScope, StoredFile } from '../../files/file-store.js';
+import { safeFilename } from '../../files/filename.js';
+import { readMediaType } from '../../files/media-type-rules.js';
+import type { Part, UrlPart } from '../../model/part.js';
+import type { ReadFile, TurnFiles, WrittenContent, WrittenFile } from '../../server/turn-files.js';
+import type { FileKeeper } from './file-keeper.js';
+import type { NamedFile } from './file-places.js';
+
+/** The owner of the files of a turn, and their urls. */
+export interface TurnFileAccessOptions {
+  readonly keeper: FileKeeper;
+  readonly scope: FileScope;
+  readonly signal: AbortSignal;
+  /** The url of a file of the scope. */
+  readonly urlOf: (id: string) => string;
+  /** The file of this server that a url names. */
+  readonly named: (url: string) => NamedFile | undefined;
+}
+
+/** The files that an agent reads and writes for its caller. */
+export class TurnFileAccess implements TurnFiles {
+  readonly #options: TurnFileAccessOptions;
+
+  constructor(options: TurnFileAccessOptions) {
+    this.#options = options;
+  }
+
+  async open(part: Part): Promise<ReadFile> {
+    const { filename, mediaType } = part;
+    if ('raw' in part) {
+      const bytes = fromBase64(part.raw);
+      return readable({ filename, mediaType, size: bytes.length }, once(bytes));
+    }
+    if (!('url' in part)) throw noFile('must be a part with raw or url');
+    const { keeper, scope, named, signal } = this.#options;
+    const name = named(part.url);
+    if (name === undefined) throw noFile('is no file of this server. Other urls are not fetched');
+    const opened = name.tenant === scope.tenant ? await keeper.store.read(scope, name.id) : undefined;
+    if (opened === undefined) throw noFile('names a file that the caller does not have');
+    const { file, chunks } = opened;
+    return readable(
+      { filename: file.filename, mediaType: file.mediaType, size: file.size },
+      untilAborted(chunks, signal),
+    );
+  }
+
+  async write(content: WrittenContent, about: WrittenFile = {}): Promise<UrlPart> {
+    const { keeper, scope, signal, urlOf } = this.#options;
+    const declared: DeclaredFile = {
+      filename: safeFilename(about.filename),
+      mediaType: readMediaType(about.mediaType),
+    };
+    const source = untilAborted(chunksOf(content), signal);
+    return partOf(await keeper.keep(scope, { declared, source, expiryMs: about.expiryMs }), urlOf);
+  }
+}
+
+/** The part that points to a file. */
+export function partOf({ id, filename, mediaType }: StoredFile, urlOf: (id: string) => string): UrlPart {
+  return { url: urlOf(id), ...(filename !== undefined && { filename }), mediaType };
+}
+
+function noFile(description: string): InvalidParamsError {
+  return new InvalidParamsError([{ field: 'part', description }]);
+}
+
+function readable(
+  about: Pick<ReadFile, 'filename' | 'mediaType' | 'size'>,
+  chunks: AsyncIterable<Uint8Array>,
+): ReadFile {
+  return {
+    ...about,
+    chunks,
+    async bytes(maxBytes) {
+      if (about.size > maxBytes) throw new RangeError(`The file has ${about.size} bytes, more than ${maxBytes}`);
+      const whole = new Uint8Array(about.size);
+      let at = 0;
+      for await (const chunk of chunks) {
+        whole.set(chunk, at);
+        at += chunk.length;
+      }
+      return whole;
+    },
+  };
+}
+
+function chunksOf(content: WrittenContent): AsyncIterable<Uint8Array> {
+  if (typeof content === 'string') return once(new TextEncoder().encode(content));
+  return content instanceof Uint8Array ? once(content) : content;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The chunks until the turn has to end. */
+async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,116 @@
+/** The owner of files. Every read and write is confined to one scope. */
+export interface FileScope {
+  /** Id of the agent's task space. */
+  readonly agent: string;
+  /** "" is no tenant. */
+  readonly tenant: string;
+  /** Id of the user; `null` is the anonymous caller, who equals no user. */
+  readonly owner: string | null;
+}
+
+/** A text for a scope. No two scopes have the same. */
+export function fileScopeText({ agent, tenant, owner }: FileScope): string {
+  return JSON.stringify([agent, tenant, owner]);
+}
+
+/** The facts about a file that are known once all of its bytes have arrived. */
+export interface FileFacts {
+  /** Absent: it has no name. */
+  readonly filename?: string;
+  /** Without parameters, in lower case. */
+  readonly mediaType: string;
+  /** The SHA-256 of the bytes, in base64. */
+  readonly digest: string;
+}
+
+/** A file of a scope. Its bytes never change. */
+export interface StoredFile extends FileFacts {
+  /** Of 32 hex digits. The server makes it; no name from outside enters it. */
+  readonly id: string;
+  /** In bytes. */
+  readonly size: number;
+  /** ms since the epoch. */
+  readonly createdAt: number;
+  /** ms since the epoch. From then on no caller finds the file. */
+  readonly expiresAt: number;
+}
+
+/** A file on its way into a store. */
+export interface NewFile {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** In bytes, if the sender has told it. The store reserves so much of the quota at once. */
+  readonly size?: number | undefined;
+  /** Throws if the bytes are not to be kept. The store reads it at most once, and never faster than it stores. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Called once after the last chunk. Throws if the file is not to be kept. */
+  readonly finish: () => FileFacts;
+}
+
+/** The most that a store takes. */
+export interface FileLimits {
+  /** Of one file, in bytes. */
+  readonly maxBytes: number;
+  /** Of all files of the scope, in bytes, with those that arrive at the same time. */
+  readonly ownerBytes: number;
+}
+
+/** A part of a file: from byte `start` to before byte `end`. */
+export interface FileRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A file, and its bytes or a part of them. */
+export interface OpenedFile {
+  readonly file: StoredFile;
+  /** To be read once. If the reader leaves early, `return` of its iterator releases the file. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** The files of a scope. */
+export interface FileUsage {
+  readonly files: number;
+  /** As they count for the quota: see `countedBytes`. */
+  readonly bytes: number;
+}
+
+/** The least that a file counts for a quota, in bytes, so that many small files have a bound too. */
+export const LEAST_COUNTED_BYTES = 4096;
+
+/** The bytes of a file as they count for the quota of its owner. */
+export function countedBytes(size: number): number {
+  return Math.max(size, LEAST_COUNTED_BYTES);
+}
+
+/** True for the form of our ids. A store looks at nothing else. */
+export function isFileId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
+}
+
+/**
+ * Stores files as streams. A file is found only when all of it is stored. The bytes that a crash or an error leaves are
+ * never read, and a sweep removes them. Expired files are not found any more.
+ */
+export interface FileStore {
+  /**
+   * Stores a file. If the scope has a file of this id, that one is the answer, and the chunks are not read. If anything
+   * throws, nothing is left and nothing counts.
+   * @throws A2AError PAYLOAD_TOO_LARGE beyond `maxBytes`, RESOURCE_EXHAUSTED beyond `ownerBytes`.
+   */
+  put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile>;
+  /** A file without its bytes; `undefined` if the scope has none of this id. */
+  head(scope: FileScope, id: string): Promise<StoredFile | undefined>;
+  /**
+   * A file with its bytes, or a part of them. A file that is deleted meanwhile is read to its end, or the read fails.
+   * @throws RangeError if the range is not within the file.
+   */
+  read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined>;
+  /** Deletes a file. False if the scope has none of this id. */
+  delete(scope: FileScope, id: string): Promise<boolean>;
+  /** The stored files of a scope, without those that arrive now. */
+  usage(scope: FileScope): Promise<FileUsage>;
+  /** Removes expired files of all scopes, and what crashes have left. Resolves to the number of removed files. */
+  sweep(): Promise<number>;
+}

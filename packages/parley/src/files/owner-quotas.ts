@@ -1,0 +1,134 @@
+import { fileTooLarge, quotaReached } from './file-errors.js';
+import { countedBytes, type FileLimits, type FileScope, fileScopeText, type NewFile } from './file-store.js';
+
+/** The bytes of one scope. */
+interface OwnerAccount {
+  /** Of stored files and of files that arrive. */
+  bytes: number;
+  /** Loads `bytes` once. */
+  readonly loaded: Promise<void>;
+  /** Files that arrive or are deleted now. */
+  uses: number;
+}
+
+/** The owners whose sums are kept, beside those with files that arrive now. */
+const KEPT_OWNERS = 10_000;
+
+/**
+ * The quotas of owners in one process. Bytes are reserved before they are stored, in one step with the check. So files
+ * that arrive at the same time cannot pass the limit together.
+ */
+export class OwnerQuotas {
+  readonly #stored: (scope: FileScope) => Promise<number>;
+  readonly #accounts = new Map<string, OwnerAccount>();
+
+  /** `stored` sums the counted bytes of a scope. It is asked once, and again if an owner was forgotten. */
+  constructor(stored: (scope: FileScope) => Promise<number>) {
+    this.#stored = stored;
+  }
+
+  /**
+   * Reserves room for a file.
+   * @throws A2AError PAYLOAD_TOO_LARGE or RESOURCE_EXHAUSTED if its declared size has no room.
+   */
+  async reserve(scope: FileScope, { size }: Pick<NewFile, 'size'>, limits: FileLimits): Promise<Reservation> {
+    if (size !== undefined && size > limits.maxBytes) throw fileTooLarge(limits.maxBytes);
+    const account = this.#account(scope);
+    account.uses += 1;
+    try {
+      await account.loaded;
+    } catch (error) {
+      account.uses -= 1;
+      throw error;
+    }
+    const reservation = new Reservation(account, limits);
+    reservation.cover(size ?? 0);
+    return reservation;
+  }
+
+  /** Deletes a stored file, and counts it no more. `remove` resolves to false if the file was gone before. */
+  async remove(scope: FileScope, size: number, remove: () => Promise<boolean>): Promise<boolean> {
+    const account = this.#account(scope);
+    account.uses += 1;
+    try {
+      await account.loaded;
+      const isRemoved = await remove();
+      if (isRemoved) account.bytes -= countedBytes(size);
+      return isRemoved;
+    } finally {
+      account.uses -= 1;
+    }
+  }
+
+  #account(scope: FileScope): OwnerAccount {
+    const key = fileScopeText(scope);
+    const known = this.#accounts.get(key);
+    if (known !== undefined) return known;
+    if (this.#accounts.size >= KEPT_OWNERS) this.#forgetIdle();
+    const account: OwnerAccount = {
+      bytes: 0,
+      uses: 0,
+      loaded: this.#stored(scope).then(
+        (bytes) => {
+          account.bytes += bytes;
+        },
+        (error: unknown) => {
+          this.#accounts.delete(key);
+          throw error;
+        },
+      ),
+    };
+    this.#accounts.set(key, account);
+    return account;
+  }
+
+  #forgetIdle(): void {
+    for (const [key, { uses }] of this.#accounts) if (uses === 0) this.#accounts.delete(key);
+  }
+}
+
+/** The room of one file that arrives. It ends with `stored` or with `release`. */
+export class Reservation {
+  readonly #account: OwnerAccount;
+  readonly #limits: FileLimits;
+  #reserved = 0;
+  #isOver = false;
+
+  constructor(account: OwnerAccount, limits: FileLimits) {
+    this.#account = account;
+    this.#limits = limits;
+  }
+
+  /**
+   * Makes room for so many bytes in all. An error releases the reservation.
+   * @throws A2AError PAYLOAD_TOO_LARGE or RESOURCE_EXHAUSTED.
+   */
+  cover(size: number): void {
+    const { maxBytes, ownerBytes } = this.#limits;
+    const more = Math.max(countedBytes(size) - this.#reserved, 0);
+    if (size <= maxBytes && this.#account.bytes + more <= ownerBytes) {
+      this.#account.bytes += more;
+      this.#reserved += more;
+      return;
+    }
+    this.release();
+    throw size > maxBytes ? fileTooLarge(maxBytes) : quotaReached(ownerBytes);
+  }
+
+  /** The file is stored, and counts from now on. */
+  stored(size: number): void {
+    this.#end(countedBytes(size) - this.#reserved);
+  }
+
+  /** The file is not stored. */
+  release(): void {
+    this.#end(-this.#reserved);
+  }
+
+  #end(change: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#account.bytes += change;
+    this.#account.uses -= 1;
+  }
+}

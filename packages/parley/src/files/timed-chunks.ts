@@ -1,0 +1,67 @@
+import { A2AError } from '../errors/a2a-error.js';
+import type { Clock } from '../runtime/clock.js';
+
+/** The times of bytes that arrive. */
+export interface ArrivalTimes {
+  readonly clock: Clock;
+  /** The longest pause between two chunks, in ms. */
+  readonly idleMs: number;
+  /** The longest time until the last chunk, in ms. */
+  readonly totalMs: number;
+  /** Calls `ended` once if the bytes are not wanted any more. Returns the function that stops that. */
+  readonly onEnd?: ((ended: () => void) => () => void) | undefined;
+}
+
+/** Bytes that came too slowly. */
+export class SlowUploadError extends A2AError {
+  override readonly name = 'SlowUploadError';
+  constructor(message: string) {
+    super('INVALID_REQUEST', message);
+  }
+}
+
+/**
+ * The same chunks, as long as they come in time. The reader that leaves, and the error that ends the wait, release the
+ * source.
+ * @throws SlowUploadError after a pause that is too long, or when the whole time is over.
+ */
+export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: ArrivalTimes): AsyncGenerator<Uint8Array> {
+  const { clock, idleMs, totalMs, onEnd } = times;
+  const iterator = source[Symbol.asyncIterator]();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  over.catch(() => {});
+  let arrivedAt = clock.monotonic();
+  let isWaiting = true;
+  let stopIdle: (() => void) | undefined;
+  // One timer for many chunks: it looks when the last one came.
+  const watch = (ms: number) => {
+    stopIdle = clock.after(ms, () => {
+      const pause = isWaiting ? clock.monotonic() - arrivedAt : 0;
+      if (pause >= idleMs) reject(new SlowUploadError(`No bytes came for ${idleMs} ms`));
+      else watch(idleMs - pause);
+    });
+  };
+  watch(idleMs);
+  const stopTotal = clock.after(totalMs, () => reject(new SlowUploadError(`The file took longer than ${totalMs} ms`)));
+  const stopEnd = onEnd?.(() => reject(new A2AError('UNAUTHENTICATED', 'The credential has ended')));
+  let isDone = false;
+  try {
+    for (;;) {
+      isWaiting = true;
+      arrivedAt = clock.monotonic();
+      const next = await Promise.race([iterator.next(), over]);
+      isWaiting = false;
+      if (next.done === true) {
+        isDone = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    stopIdle?.();
+    stopTotal();
+    stopEnd?.();
+    // A source that is stuck would never answer.
+    if (!isDone) iterator.return?.().catch(() => {});
+  }
+}
