@@ -185,6 +185,10 @@ const NAMES = {
   tools: ['DEFAULT_TOOL_LIMITS', 'OptionsError', 'ToolError', 'ToolRegistry', 'defineTool', 'jsonSchema'],
 };
 
+/** Calls of tools in a task, and answers to their questions. */
+const TASK_TOOLS = ['ApprovalNeededError', 'TOOLS_EXTENSION', 'answerApprovals', 'runTools'];
+NAMES.tools = [...NAMES.tools, ...TASK_TOOLS, 'toolApprovals', 'toolCalls', 'toolEventsOf'].sort();
+
 it.each([
   ['capnweb', capnweb],
   ['credentials', credentials],

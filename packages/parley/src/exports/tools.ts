@@ -20,8 +20,23 @@ export {
   type ToolListener,
   type ToolOptions,
 } from '../tools/tool.js';
+export {
+  type ApprovalMessage,
+  answerApprovals,
+  type ToolApproval,
+  type ToolDecision,
+  toolApprovals,
+} from '../tools/tool-approvals.js';
 export { DEFAULT_TOOL_LIMITS, type ToolLimits } from '../tools/tool-execution.js';
+export { TOOLS_EXTENSION, toolCalls, toolEventsOf } from '../tools/tool-records.js';
 export type { ExecuteOptions } from '../tools/tool-registry.js';
+export {
+  ApprovalNeededError,
+  type CallOptions,
+  runTools,
+  type ToolRun,
+  type ToolRunOptions,
+} from '../tools/tool-run.js';
 
 /** Tools by name. */
 export class ToolRegistry extends Registry {

@@ -51,6 +51,8 @@ export interface ToolExecution {
   readonly context: ToolContext;
   readonly mostBytes: number;
   readonly clock: Clock;
+  /** Called once if the run takes longer than `ms`. */
+  readonly whenSlow?: { readonly ms: number; readonly tell: () => void };
 }
 
 /**
@@ -58,33 +60,88 @@ export interface ToolExecution {
  * goes on, and its result is dropped.
  * @throws ToolError. An error of the tool is its cause, and its text is not in the message.
  */
-export async function runTool({ tool, input, context, mostBytes, clock }: ToolExecution): Promise<JsonValue> {
-  const ended = Promise.withResolvers<never>();
-  const controller = new AbortController();
-  const end = (error: ToolError) => {
-    ended.reject(error);
-    controller.abort(error);
-  };
-  const abort = () => end(new ToolError(`The call of ${tool.name} was aborted.`, 'aborted'));
-  if (context.signal.aborted) throw new ToolError(`The call of ${tool.name} was aborted.`, 'aborted');
-  context.signal.addEventListener('abort', abort, { once: true });
-  const stopTimer = clock.after(tool.timeoutMs, () => {
-    end(new ToolError(`${tool.name} took longer than ${tool.timeoutMs} ms.`, 'timeout'));
-  });
+export async function runTool(execution: ToolExecution): Promise<JsonValue> {
+  const { tool, input, context, mostBytes } = execution;
+  if (context.signal.aborted) throw aborted(tool);
+  const run = new RunContext(context);
   try {
-    const run = ignoreRejection(started(tool, input, { ...context, signal: controller.signal }));
-    return await checkedOutput(tool, await Promise.race([run, ended.promise]), mostBytes);
+    const result = tool.run(input, run);
+    return await checkedOutput(
+      tool,
+      isPromise(result) ? await awaited(execution, run, Promise.resolve(result)) : result,
+      mostBytes,
+    );
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw new ToolError(`${tool.name} failed.`, 'threw', { cause: error });
+  }
+}
+
+/** The result of a run that is not there at once. */
+async function awaited(
+  { tool, context, clock, whenSlow }: ToolExecution,
+  run: RunContext,
+  result: Promise<unknown>,
+): Promise<unknown> {
+  const ended = Promise.withResolvers<never>();
+  const end = (error: ToolError) => {
+    ended.reject(error);
+    run.abort(error);
+  };
+  const abort = () => end(aborted(tool));
+  context.signal.addEventListener('abort', abort, { once: true });
+  const stopTimeout = clock.after(tool.timeoutMs, () => {
+    end(new ToolError(`${tool.name} took longer than ${tool.timeoutMs} ms.`, 'timeout'));
+  });
+  const stopSlow = whenSlow && clock.after(whenSlow.ms, whenSlow.tell);
+  try {
+    return await Promise.race([ignoreRejection(result), ended.promise]);
   } finally {
-    stopTimer();
+    stopTimeout();
+    stopSlow?.();
     context.signal.removeEventListener('abort', abort);
   }
 }
 
-async function started(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
-  return await tool.run(input, context);
+/** The context of one run. Its signal is made at the first read. */
+class RunContext implements ToolContext {
+  readonly callId: string;
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly user?: ToolContext['user'];
+  readonly tenant?: string;
+  #controller: AbortController | undefined;
+  #reason: ToolError | undefined;
+
+  constructor({ callId, taskId, contextId, user, tenant }: ToolContext) {
+    this.callId = callId;
+    if (taskId !== undefined) this.taskId = taskId;
+    if (contextId !== undefined) this.contextId = contextId;
+    if (user !== undefined) this.user = user;
+    if (tenant !== undefined) this.tenant = tenant;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: ToolError): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+function aborted({ name }: Tool): ToolError {
+  return new ToolError(`The call of ${name} was aborted.`, 'aborted');
+}
+
+/** Promises of other libraries count as well. */
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 async function checkedOutput(tool: Tool, output: unknown, mostBytes: number): Promise<JsonValue> {

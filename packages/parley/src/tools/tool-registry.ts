@@ -20,11 +20,12 @@ export interface ExecuteOptions {
 /** Tools by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
-  readonly #clock: Clock;
+  /** The time for timeouts and expiries. */
+  readonly clock: Clock;
 
   /** @throws OptionsError if two tools have the same name. */
   constructor(tools: Iterable<Tool>, clock: Clock) {
-    this.#clock = clock;
+    this.clock = clock;
     for (const tool of tools) this.register(tool);
   }
 
@@ -55,7 +56,7 @@ export class ToolRegistry {
     const { callId = name, signal = new AbortController().signal, onEvent, approve } = options;
     const { inputBytes, outputBytes } = { ...DEFAULT_TOOL_LIMITS, ...options.limits };
     const context: ToolContext = { callId, signal };
-    let call: ToolCall = { id: callId, tool: name, state: 'requested', input: null };
+    let call: ToolCall = { id: callId, tool: name, state: 'requested' };
     const change = (change: Partial<ToolCall>) => {
       call = { ...call, ...change };
       onEvent?.({ call });
@@ -70,7 +71,7 @@ export class ToolRegistry {
         change({ state: 'approved' });
       }
       change({ state: 'running' });
-      const output = await runTool({ tool, input: value, context, mostBytes: outputBytes, clock: this.#clock });
+      const output = await runTool({ tool, input: value, context, mostBytes: outputBytes, clock: this.clock });
       change({ state: 'succeeded', output });
       return output;
     } catch (error) {

@@ -100,7 +100,8 @@ export interface ToolCall {
   readonly id: string;
   readonly tool: string;
   readonly state: ToolCallState;
-  readonly input: JsonValue;
+  /** The arguments. In a stream, only the first event of a call has them. */
+  readonly input?: JsonValue;
   /** The result of a call that succeeded. */
   readonly output?: JsonValue;
   /** Present if the call failed or was refused. */

@@ -1,0 +1,126 @@
+import { isObject, type JsonValue } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { Part } from '../model/part.js';
+import type { Task } from '../model/task.js';
+import { TOOLS_EXTENSION } from './tool-records.js';
+
+/** A call that waits for the owner of its task. */
+export interface ToolApproval {
+  readonly callId: string;
+  readonly tool: string;
+  /** The arguments that the tool runs with. */
+  readonly input: JsonValue;
+  /** An ISO time. A later approval refuses the call. */
+  readonly expiresAt: string;
+}
+
+/** The answer to one waiting call. */
+export interface ToolDecision {
+  readonly callId: string;
+  readonly decision: 'approve' | 'refuse';
+  /** Told to the agent. */
+  readonly reason?: string;
+}
+
+/** A message that answers waiting calls, for `sendMessage` of a client. */
+export interface ApprovalMessage {
+  readonly taskId: string;
+  readonly contextId?: string;
+  readonly parts: readonly Part[];
+}
+
+const MOST_REASON = 500;
+const MOST_SHOWN = 2_000;
+const YES = /^(?:y|yes|approve|approved)[.!]?$/i;
+const NO = /^(?:n|no|refuse|refused)[.!]?$/i;
+
+/** The message with which an agent asks for approvals: a text for people, and data for programs. */
+export function approvalQuestion(approvals: readonly ToolApproval[]): Pick<Message, 'parts' | 'extensions'> {
+  const calls = approvals.map(({ callId, tool, input }) => `${callId}: ${tool} ${shown(input)}`);
+  const [title, answer] =
+    approvals.length === 1
+      ? ['This call needs your approval:', 'Answer yes or no.']
+      : ['These calls need your approval:', 'Answer yes or no for all of them.'];
+  const data = { toolApprovals: approvals.map((approval) => ({ ...approval })) };
+  return { parts: [{ text: `${title}\n\n${calls.join('\n')}\n\n${answer}` }, { data }], extensions: [TOOLS_EXTENSION] };
+}
+
+/** The calls of a task that wait for an answer. Empty if the task does not wait for one. */
+export function toolApprovals(task: Pick<Task, 'status'>): readonly ToolApproval[] {
+  const { state, message } = task.status;
+  if (state !== 'TASK_STATE_INPUT_REQUIRED') return [];
+  return (message?.parts ?? []).flatMap((part) => {
+    if (!('data' in part) || !isObject(part.data) || !Array.isArray(part.data.toolApprovals)) return [];
+    return part.data.toolApprovals.filter(isApproval);
+  });
+}
+
+/**
+ * The message that approves or refuses the waiting calls of a task, for `client.sendMessage`. `decision`: for all of
+ * them, or one answer for each. Calls without an answer go on waiting.
+ * @throws RangeError if no call waits, or if an answer names another call.
+ */
+export function answerApprovals(
+  task: Pick<Task, 'id' | 'contextId' | 'status'>,
+  decision: 'approve' | 'refuse' | readonly ToolDecision[],
+): ApprovalMessage {
+  const waiting = toolApprovals(task);
+  if (waiting.length === 0) throw new RangeError(`No call of the task ${task.id} waits for an approval`);
+  const decisions =
+    typeof decision === 'string' ? waiting.map(({ callId }): ToolDecision => ({ callId, decision })) : decision;
+  for (const { callId } of decisions) {
+    if (!waiting.some((one) => one.callId === callId)) throw new RangeError(`The call ${callId} does not wait`);
+  }
+  const { id, contextId } = task;
+  const parts = decisions.map((toolApproval) => ({ data: { toolApproval: { ...toolApproval } } }));
+  return { taskId: id, ...(contextId !== undefined && { contextId }), parts };
+}
+
+/**
+ * The answers of a message to the waiting calls. Data parts count before the text, and a refusal before an approval of
+ * the same call. A text answers all calls, and only if it is nothing but a yes or a no.
+ */
+export function decisionsIn(parts: readonly Part[], waiting: readonly string[]): ReadonlyMap<string, ToolDecision> {
+  const found = new Map<string, ToolDecision>();
+  for (const part of parts) {
+    const decision = decisionOf(part);
+    if (decision === undefined || !waiting.includes(decision.callId)) continue;
+    if (found.get(decision.callId)?.decision !== 'refuse') found.set(decision.callId, decision);
+  }
+  if (found.size > 0) return found;
+  const text = parts
+    .map((part) => ('text' in part ? part.text : '?'))
+    .join('\n')
+    .trim();
+  const decision = YES.test(text) ? 'approve' : NO.test(text) ? 'refuse' : undefined;
+  if (decision !== undefined) for (const callId of waiting) found.set(callId, { callId, decision });
+  return found;
+}
+
+function decisionOf(part: Part): ToolDecision | undefined {
+  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolApproval)) return undefined;
+  const { callId, decision, reason } = part.data.toolApproval;
+  if (typeof callId !== 'string' || (decision !== 'approve' && decision !== 'refuse')) return undefined;
+  return { callId, decision, ...(typeof reason === 'string' && { reason: reason.slice(0, MOST_REASON) }) };
+}
+
+function isApproval(value: unknown): value is ToolApproval {
+  return (
+    isObject(value) &&
+    typeof value.callId === 'string' &&
+    typeof value.tool === 'string' &&
+    value.input !== undefined &&
+    typeof value.expiresAt === 'string'
+  );
+}
+
+/** Arguments on one line. Characters that change the order or the place of others are escaped. */
+function shown(input: JsonValue): string {
+  const text = JSON.stringify(input).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
+  const more = text.length - MOST_SHOWN;
+  return more <= 0 ? text : `${text.slice(0, MOST_SHOWN)} … (${more} more characters in the data of this message)`;
+}
+
+function escaped(char: string): string {
+  return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+}

@@ -1,0 +1,143 @@
+import { isObject, type JsonValue } from '../model/json.js';
+import type { Part } from '../model/part.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import {
+  TOOL_CALL_STATES,
+  TOOL_FAILURES,
+  type ToolCall,
+  type ToolCallState,
+  type ToolEvent,
+  type ToolFailure,
+  type ToolFailureReason,
+} from './tool.js';
+
+/** Marks the artifact of the calls of a task, and the questions for approvals. A card may declare it. */
+export const TOOLS_EXTENSION = 'urn:parley-a2a:extension:tools:v1';
+
+/** The artifact whose data parts record the calls of a task. */
+export const TOOLS_ARTIFACT = { artifactId: 'tool-calls', name: 'Tool calls', extensions: [TOOLS_EXTENSION] } as const;
+
+/** A call as its task records it. */
+export interface RecordedCall extends ToolCall {
+  /** Number of the run that made the call. A run begins with a message that answers no question for approval. */
+  readonly run: number;
+  /** The messages of the run: the one that began it, then the one that decided this call. */
+  readonly messageIds: readonly string[];
+}
+
+/**
+ * A change of a call: the members that change. The first change of a call has its arguments and its run. The first call
+ * of a run has the id of the message that began it.
+ */
+export type CallChange = Partial<RecordedCall> & Pick<RecordedCall, 'id' | 'tool' | 'state'>;
+
+/** The states that may follow a state. A finished call never changes. */
+const NEXT: Readonly<Record<ToolCallState | 'none', readonly ToolCallState[]>> = {
+  // A short run of an idempotent tool is recorded at its end only.
+  none: ['requested', 'running', 'succeeded', 'failed'],
+  requested: ['approved', 'running', 'failed', 'refused'],
+  approved: ['running', 'succeeded', 'failed', 'refused'],
+  running: ['running', 'succeeded', 'failed'],
+  succeeded: [],
+  failed: [],
+  refused: [],
+};
+
+/** The call after a change; undefined if the change is not possible. */
+export function nextCall(call: RecordedCall | undefined, change: CallChange): RecordedCall | undefined {
+  if (!NEXT[call?.state ?? 'none'].includes(change.state)) return undefined;
+  if (call === undefined) {
+    const { run, messageIds } = change;
+    return run === undefined || messageIds === undefined ? undefined : { ...change, run, messageIds };
+  }
+  return call.tool === change.tool ? { ...call, ...change } : undefined;
+}
+
+/** True if the call changes no more. */
+export function isFinished({ state }: ToolCall): boolean {
+  return NEXT[state].length === 0;
+}
+
+/** The data part of a change. */
+export function recordPart(change: CallChange): Part {
+  return { data: { toolCall: change as unknown as JsonValue } };
+}
+
+/** The calls that the artifact of a task records, in order. Parts of another form are left out. */
+export function recordedCalls(task: Pick<Task, 'artifacts'> | undefined): Map<string, RecordedCall> {
+  const calls = new Map<string, RecordedCall>();
+  const begunBy = new Map<number, readonly string[]>();
+  const artifact = task?.artifacts?.find(({ artifactId }) => artifactId === TOOLS_ARTIFACT.artifactId);
+  for (const part of artifact?.parts ?? []) {
+    const change = changeIn(part);
+    if (change === undefined) continue;
+    const messageIds = change.messageIds ?? begunBy.get(change.run ?? 0);
+    const known = calls.get(change.id);
+    const call = nextCall(known, known === undefined && messageIds ? { ...change, messageIds } : change);
+    if (call === undefined) continue;
+    if (!begunBy.has(call.run)) begunBy.set(call.run, call.messageIds);
+    calls.set(call.id, call);
+  }
+  return calls;
+}
+
+/** The calls of tools that a task records, in order, each in its last state. */
+export function toolCalls(task: Pick<Task, 'artifacts'>): readonly ToolCall[] {
+  return [...recordedCalls(task).values()].map(publicCall);
+}
+
+/**
+ * The changes of calls that an event of a stream tells. A task tells the last state of each call. `input` is in the
+ * first change of a call only.
+ */
+export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
+  if ('task' in event) {
+    const { id, contextId } = event.task;
+    const address = { taskId: id, ...(contextId !== undefined && { contextId }) };
+    return toolCalls(event.task).map((call) => ({ ...address, call }));
+  }
+  if (!('artifactUpdate' in event)) return [];
+  const { taskId, contextId, artifact } = event.artifactUpdate;
+  if (artifact.artifactId !== TOOLS_ARTIFACT.artifactId) return [];
+  return artifact.parts.flatMap((part) => {
+    const change = changeIn(part);
+    return change ? [{ taskId, contextId, call: publicCall(change) }] : [];
+  });
+}
+
+/** A call without the members that only the agent needs. */
+export function publicCall({ run: _, messageIds: __, ...call }: CallChange): ToolCall {
+  return call;
+}
+
+function changeIn(part: Part): CallChange | undefined {
+  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolCall)) return undefined;
+  const { id, tool, state, input, output, failure, expiresAt, run, messageIds } = part.data.toolCall;
+  if (typeof id !== 'string' || typeof tool !== 'string' || !isState(state)) return undefined;
+  return {
+    id,
+    tool,
+    state,
+    ...(input !== undefined && { input: input as JsonValue }),
+    ...(output !== undefined && { output: output as JsonValue }),
+    ...(isFailure(failure) && { failure }),
+    ...(typeof expiresAt === 'string' && { expiresAt }),
+    ...(typeof run === 'number' && { run }),
+    ...(isTexts(messageIds) && { messageIds }),
+  };
+}
+
+function isState(value: unknown): value is ToolCallState {
+  return TOOL_CALL_STATES.includes(value as ToolCallState);
+}
+
+function isFailure(value: unknown): value is ToolFailure {
+  return (
+    isObject(value) && TOOL_FAILURES.includes(value.reason as ToolFailureReason) && typeof value.message === 'string'
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

@@ -1,0 +1,48 @@
+// An agent whose tools write a journal. Usage: killed-server.mjs DATABASE_URL JOURNAL PORT
+import { appendFileSync } from 'node:fs';
+import { createA2AServer } from 'parley-a2a/node';
+import { openStorage } from 'parley-a2a/storage';
+import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
+
+const [, , database, journal, port = '0'] = process.argv;
+const text = jsonSchema({ type: 'string' });
+
+/** Writes that it runs, and ends only in a process that did not begin with an empty journal. */
+const stuck = (name, idempotent) =>
+  defineTool({
+    name,
+    input: text,
+    idempotent,
+    run: (input, { callId }) => {
+      appendFileSync(journal, `${name} ${callId} ${process.pid}\n`);
+      return port === '0' ? new Promise(() => {}) : `${name} of ${input}`;
+    },
+  });
+const quick = defineTool({
+  name: 'quick',
+  input: text,
+  run: (input, { callId }) => {
+    appendFileSync(journal, `quick ${callId} ${process.pid}\n`);
+    return `quick of ${input}`;
+  },
+});
+const paid = defineTool({ ...quick, name: 'paid', needsApproval: true });
+
+const tools = new ToolRegistry([quick, paid, stuck('repeatable', true), stuck('charge', false)]);
+const agent = {
+  resumable: true,
+  execute: (context, events) =>
+    runTools(context, events, tools, async (run) => {
+      const found = [await run.call('quick', 'one')];
+      const calls = run.text.split(' ').map((name) => run.call(name, 'two'));
+      const settled = await Promise.allSettled(calls);
+      for (const one of settled) {
+        if (one.status === 'rejected' && one.reason.name === 'ApprovalNeededError') throw one.reason;
+        found.push(one.status === 'fulfilled' ? one.value : one.reason.reason);
+      }
+      await events.complete(found.join(', '));
+    }),
+};
+const server = createA2AServer({ agent, storage: await openStorage(database) });
+const { url } = await server.listen(Number(port));
+process.stdout.write(`${url}\n`);
