@@ -149,6 +149,9 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     // Options use `options/option-types.ts`, with the same functions as TypeBox.
     modules: [],
   },
+  testing: {
+    rooms: [...VALUES, 'store/task-storage', 'store/wakeups', 'server/agent-executor', 'client/text-of'],
+  },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
     rooms: [
@@ -210,6 +213,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'push',
       'bindings',
       'app',
+      'testing',
       'adapters',
     ],
     modules: [

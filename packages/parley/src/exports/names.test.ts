@@ -20,6 +20,7 @@ import * as schema from './schema.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
+import * as testing from './testing.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
 import * as web from './web.js';
@@ -183,6 +184,33 @@ const NAMES = {
     'scopedTasks',
   ],
   tools: ['DEFAULT_TOOL_LIMITS', 'OptionsError', 'ToolError', 'ToolRegistry', 'defineTool', 'jsonSchema'],
+  testing: [
+    'CountingIds',
+    'EventCollector',
+    'ProtocolAssertionError',
+    'TestClock',
+    'WaitTimeoutError',
+    'assertAllProtocolInvariants',
+    'assertChronologicalOrdering',
+    'assertConsistentIdPropagation',
+    'assertTaskCreationAndWorkingStatus',
+    'assertTaskFinalState',
+    'assertUniqueFinalEventIsLast',
+    'assertValidArtifactUpdates',
+    'crashAndResume',
+    'createFilePart',
+    'createTestArtifact',
+    'createTestAuthCredentials',
+    'createTestMessage',
+    'createTestMessageWithParts',
+    'createTestMessages',
+    'createTestTask',
+    'createTextPart',
+    'runAgent',
+    'testAgent',
+    'wait',
+    'waitFor',
+  ],
 };
 
 /** Calls of tools in a task, and answers to their questions. */
@@ -213,6 +241,7 @@ it.each([
   ['sqlite', sqlite],
   ['storage', storage],
   ['tools', tools],
+  ['testing', testing],
   ['v0_3', v0_3],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);

@@ -1,0 +1,28 @@
+import type { StreamResponse } from '../model/stream-response.js';
+import type { Clock } from '../runtime/clock.js';
+import { StreamCollector } from '../testing/event-collector.js';
+import { ManualClock, type TestClockOptions } from '../testing/manual-clock.js';
+import { callerClock, systemClock } from './runtime.js';
+
+/**
+ * A clock that stands still until a test advances it. Timers run only then, in their order. Work that waits for no time
+ * goes on by itself.
+ */
+export class TestClock extends ManualClock {
+  constructor(options?: TestClockOptions) {
+    super(systemClock.soon, options);
+  }
+}
+
+/** The options of `EventCollector`. */
+export interface EventCollectorOptions {
+  /** The clock of the waits. Default: real time. */
+  readonly clock?: Pick<Clock, 'after'>;
+}
+
+/** Reads a stream from its start to its end, and keeps the events. */
+export class EventCollector extends StreamCollector {
+  constructor(source: AsyncIterable<StreamResponse>, { clock = callerClock }: EventCollectorOptions = {}) {
+    super(source, clock);
+  }
+}

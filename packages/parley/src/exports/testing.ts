@@ -1,0 +1,115 @@
+import type { Artifact } from '../model/artifact.js';
+import type { Message } from '../model/message.js';
+import type { Part, RawPart, TextPart, UrlPart } from '../model/part.js';
+import type { AuthenticationInfo } from '../model/push-notification-config.js';
+import type { Task } from '../model/task.js';
+import {
+  artifactOf,
+  authCredentials,
+  filePart,
+  messageOf,
+  messagesOf,
+  messageWithParts,
+  type TestFile,
+  type TestIdOptions,
+  taskOf,
+  textPart,
+} from '../testing/test-shapes.js';
+import { type WaitForOptions, waitForOn, waitOn } from '../testing/waits.js';
+import { callerClock, systemIds } from './runtime.js';
+
+export { CountingIds } from '../testing/counting-ids.js';
+export type { CrashPoint } from '../testing/crash-rules.js';
+export {
+  type AssertedEvents,
+  assertAllProtocolInvariants,
+  assertChronologicalOrdering,
+  assertConsistentIdPropagation,
+  assertTaskCreationAndWorkingStatus,
+  assertTaskFinalState,
+  assertUniqueFinalEventIsLast,
+  assertValidArtifactUpdates,
+  type ExpectedIds,
+  type InvariantOptions,
+} from '../testing/event-assertions.js';
+export type { CollectorWaitOptions } from '../testing/event-collector.js';
+export type { StreamEventOf, StreamEventType } from '../testing/event-view.js';
+export type { TestClockOptions } from '../testing/manual-clock.js';
+export { type AssertionFinding, ProtocolAssertionError } from '../testing/protocol-assertion-error.js';
+export type { TestFile, TestIdOptions } from '../testing/test-shapes.js';
+export { type WaitForOptions, WaitTimeoutError } from '../testing/waits.js';
+export {
+  type AgentRun,
+  type RunAgentOptions,
+  runAgent,
+  type TestAgent,
+  type TestAgentOptions,
+  testAgent,
+} from './testing-agent.js';
+export { type CrashedRun, type CrashOptions, crashAndResume } from './testing-crash.js';
+export { EventCollector, type EventCollectorOptions, TestClock } from './testing-ports.js';
+export type { TestedAgent, TestServerOptions } from './testing-process.js';
+
+const RANDOM: TestIdOptions = { ids: systemIds };
+
+/** A message of the user with a text. */
+export function createTestMessage(overrides: Partial<Message> = {}, options: TestIdOptions = RANDOM): Message {
+  return messageOf(overrides, options);
+}
+
+/** Messages of one context: so many, or one for each text. */
+export function createTestMessages(
+  texts: number | readonly string[],
+  overrides: Partial<Message> = {},
+  options: TestIdOptions = RANDOM,
+): readonly Message[] {
+  return messagesOf(texts, overrides, options);
+}
+
+/** A message of the user with the given parts. */
+export function createTestMessageWithParts(
+  parts: readonly Part[],
+  overrides: Partial<Message> = {},
+  options: TestIdOptions = RANDOM,
+): Message {
+  return messageWithParts(parts, overrides, options);
+}
+
+/** A part with a text. */
+export function createTextPart(text?: string, overrides?: Partial<Omit<TextPart, 'text'>>): TextPart {
+  return textPart(text, overrides);
+}
+
+/** A file part with base64, bytes or a url. */
+export function createFilePart(file?: TestFile): RawPart | UrlPart {
+  return filePart(file);
+}
+
+/** A task in SUBMITTED with one message. */
+export function createTestTask(overrides: Partial<Task> = {}, options: TestIdOptions = RANDOM): Task {
+  return taskOf(overrides, options);
+}
+
+/** An artifact with a text. */
+export function createTestArtifact(overrides: Partial<Artifact> = {}, options: TestIdOptions = RANDOM): Artifact {
+  return artifactOf(overrides, options);
+}
+
+/** Credentials for the webhook of a push configuration. */
+export function createTestAuthCredentials(overrides?: Partial<AuthenticationInfo>): AuthenticationInfo {
+  return authCredentials(overrides);
+}
+
+/** Waits for `ms` of real time. */
+export function wait(ms: number): Promise<void> {
+  return waitOn(callerClock, ms);
+}
+
+/**
+ * Waits in real time until a predicate returns something true, and resolves to that. A predicate that throws counts as
+ * not true.
+ * @throws WaitTimeoutError naming what it waited for. Its `cause` is the last error of the predicate.
+ */
+export function waitFor<T>(predicate: () => T | Promise<T>, options?: WaitForOptions): Promise<T> {
+  return waitForOn(callerClock, predicate, options);
+}

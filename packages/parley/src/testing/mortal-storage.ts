@@ -1,0 +1,113 @@
+import type { JsonValue } from '../model/json.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type { Acceptance, Append, AppendOutcome, HeldTurn, TaskKey, TaskStorage } from '../store/task-storage.js';
+import type { WakeupListener, Wakeups } from '../store/wakeups.js';
+
+/** A commit of the process. */
+export interface Commit {
+  readonly key: TaskKey;
+  readonly events: readonly StreamResponse[];
+  readonly checkpoint: JsonValue | undefined;
+}
+
+/** The view of one process on a storage that outlives it. */
+export interface MortalStorage {
+  readonly storage: TaskStorage;
+  /** No call reaches the storage any more, and no call is answered. */
+  die(): void;
+  readonly isDead: boolean;
+}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/**
+ * Gives a process a view on a storage. `committed` is called after each commit and before its answer. If the process
+ * dies there, it never learns of the commit.
+ */
+export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) => void): MortalStorage {
+  let isDead = false;
+  const wakeups = new MortalWakeups(shared.wakeups, () => isDead);
+  const storage = new Proxy(shared, {
+    get(target, name) {
+      if (name === 'shared') return true;
+      if (name === 'wakeups') return wakeups;
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return async (...args: unknown[]) => {
+        if (isDead) return never();
+        const answer: unknown = await Reflect.apply(member, target, args);
+        if (isDead) return never();
+        if (name === 'append') appended(target, args[0] as Append, answer as AppendOutcome);
+        if (name === 'accept') accepted(args[0] as Acceptance);
+        if (name === 'saveCheckpoint' && answer === true) saved(args[0] as HeldTurn, args[1] as JsonValue);
+        return isDead ? never() : answer;
+      };
+    },
+  });
+
+  /** A storage of one process publishes no appends of turns. A shared one does. */
+  function appended(target: TaskStorage, append: Append, outcome: AppendOutcome): void {
+    if (outcome.kind !== 'appended') return;
+    const { key, records, checkpoint, authority } = append;
+    committed({ key, events: records.map(({ event }) => event), checkpoint });
+    if (typeof authority === 'number') target.wakeups.taskChanged(key);
+  }
+
+  function saved({ key }: HeldTurn, checkpoint: JsonValue): void {
+    committed({ key, events: [], checkpoint });
+  }
+
+  function accepted({ scope, task }: Acceptance): void {
+    if (!('create' in task)) return;
+    committed({ key: { scope, id: task.create.id }, events: [{ task: task.create }], checkpoint: undefined });
+  }
+
+  return {
+    storage,
+    die: () => {
+      isDead = true;
+    },
+    get isDead() {
+      return isDead;
+    },
+  };
+}
+
+/** Wake-ups that reach and leave a process only while it lives. */
+class MortalWakeups implements Wakeups {
+  readonly #shared: Wakeups;
+  readonly #isDead: () => boolean;
+
+  constructor(shared: Wakeups, isDead: () => boolean) {
+    this.#shared = shared;
+    this.#isDead = isDead;
+  }
+
+  subscribe(listener: Partial<WakeupListener>): () => void {
+    const alive = (tell: () => void): void => {
+      if (!this.#isDead()) tell();
+    };
+    return this.#shared.subscribe({
+      taskChanged: (key) => alive(() => listener.taskChanged?.(key)),
+      workReady: (agent) => alive(() => listener.workReady?.(agent)),
+      cancelAsked: (key) => alive(() => listener.cancelAsked?.(key)),
+      deliveryReady: (agent) => alive(() => listener.deliveryReady?.(agent)),
+    });
+  }
+
+  taskChanged(key: TaskKey): void {
+    if (!this.#isDead()) this.#shared.taskChanged(key);
+  }
+
+  workReady(agent: string): void {
+    if (!this.#isDead()) this.#shared.workReady(agent);
+  }
+
+  cancelAsked(key: TaskKey): void {
+    if (!this.#isDead()) this.#shared.cancelAsked(key);
+  }
+
+  deliveryReady(agent: string): void {
+    if (!this.#isDead()) this.#shared.deliveryReady(agent);
+  }
+}
