@@ -150,7 +150,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: [],
   },
   testing: {
-    rooms: [...VALUES, 'store/task-storage', 'store/wakeups', 'server/agent-executor', 'client/text-of'],
+    rooms: [...VALUES, 'store/task-storage', 'store/wakeups', 'server/agent-executor', 'client/text-of', 'tools/tool'],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {

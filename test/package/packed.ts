@@ -109,11 +109,16 @@ export interface Ran {
 }
 
 /** Runs a command in the project, with a clean environment. */
-export function inProject(command: string, args: readonly string[], project = suite.project): Promise<Ran> {
+export function inProject(
+  command: string,
+  args: readonly string[],
+  project = suite.project,
+  timeout = 60_000,
+): Promise<Ran> {
   const { PATH, HOME, TMPDIR } = process.env;
   const env = { PATH, HOME, TMPDIR, NODE_NO_WARNINGS: '1' };
   return new Promise((resolve) => {
-    execFile(command, args, { cwd: project, env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd: project, env, timeout }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
       resolve({ code, output: `${stdout}${stderr}` });
     });

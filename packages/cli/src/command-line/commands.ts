@@ -92,8 +92,8 @@ export const COMMANDS: readonly Command[] = [
     path: 'init',
     summary: 'Write a project with an agent that runs',
     args: '[folder]',
-    flags: ['name', 'force'],
-    example: 'parley init my-agent',
+    flags: ['template', 'name', 'force'],
+    example: 'parley init my-agent --template express',
   },
   {
     path: 'cluster status',

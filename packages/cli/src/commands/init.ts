@@ -4,6 +4,8 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { packageSources } from '../init/package-sources.js';
 import { projectFiles } from '../init/project-files.js';
+import type { ProjectTemplate } from '../init/project-template.js';
+import { TEMPLATE_NAMES, TEMPLATES } from '../init/templates.js';
 import { shellWord } from '../task/shell-word.js';
 
 /** Writes a project with an agent that runs. */
@@ -11,7 +13,7 @@ export async function run({ args: [folder = '.'], settings, output }: Invocation
   const place = resolve(folder);
   const name = settings.text('name') ?? packageName(basename(place));
   const sources = packageSources();
-  const files = projectFiles(name, sources);
+  const files = projectFiles({ name, template: templateOf(settings.text('template') ?? 'minimal'), sources });
   if (!settings.isOn('force')) {
     const taken = existsSync(place) ? readdirSync(place).filter((file) => file in files) : [];
     if (taken.length > 0) throw usageError(`${folder} already has ${taken.join(', ')}`, '--force overwrites');
@@ -28,6 +30,13 @@ export async function run({ args: [folder = '.'], settings, output }: Invocation
   const pack = sources.unpacked === undefined ? '' : `npm --prefix ${shellWord(sources.unpacked)} run pack && `;
   output.field('Next', `${pack}${enter}npm install && npm start`);
   return 0;
+}
+
+function templateOf(wanted: string): ProjectTemplate {
+  const name = TEMPLATE_NAMES.find((one) => one === wanted);
+  if (name === undefined)
+    throw usageError(`there is no template "${wanted}"`, `it is one of ${TEMPLATE_NAMES.join(', ')}`);
+  return TEMPLATES[name];
 }
 
 function packageName(folder: string): string {

@@ -65,6 +65,7 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   dir: 'trusted',
   'artifact-id': 'anywhere',
   force: 'trusted',
+  template: 'trusted',
   url: 'trusted',
   id: 'anywhere',
   token: 'anywhere',

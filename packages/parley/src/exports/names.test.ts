@@ -195,6 +195,7 @@ const NAMES = {
     'assertConsistentIdPropagation',
     'assertTaskCreationAndWorkingStatus',
     'assertTaskFinalState',
+    'assertToolLifecycle',
     'assertUniqueFinalEventIsLast',
     'assertValidArtifactUpdates',
     'crashAndResume',

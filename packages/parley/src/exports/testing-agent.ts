@@ -48,7 +48,6 @@ export interface TestAgent {
   settle(): Promise<void>;
   /** Ends running turns at once, and the streams. */
   close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -66,7 +65,6 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
   const ports = { storage, clock, ids };
   const { client, close } = await startProcess({ subject: 'testAgent', agent, options: server, user, ...ports });
   const stream = (input: SendInput, call?: CallOptions) => client.sendStreamingMessage(input, call);
-  const closeNow = () => closed(close(0), clock);
   return {
     client,
     clock,
@@ -77,8 +75,7 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
     cancel: (taskId) => client.cancelTask(taskId),
     advance: (ms) => clock.advance(ms),
     settle: () => clock.settle(),
-    close: closeNow,
-    [Symbol.asyncDispose]: closeNow,
+    close: () => closed(close(0), clock),
   };
 }
 

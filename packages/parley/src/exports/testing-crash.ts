@@ -5,7 +5,6 @@ import type { JsonValue } from '../model/json.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import { DEFAULT_ENGINE_LIMITS } from '../server/engine-limits.js';
-import type { RequestHandler } from '../server/request-handler.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import type { TaskKey, TaskStorage } from '../store/task-storage.js';
 import { CountingIds } from '../testing/counting-ids.js';
@@ -25,17 +24,14 @@ import { DEFAULT_WAIT_MS, waitForOn } from '../testing/waits.js';
 import { callerClock } from './runtime.js';
 import { runAgent, type TestAgentOptions, whileTimePasses } from './testing-agent.js';
 import { TestClock } from './testing-ports.js';
-import { executorOf, startProcess, type TestedAgent, type TestProcess } from './testing-process.js';
-
-/** An agent that the engine runs. */
-type RunAgent = Exclude<TestedAgent, RequestHandler>;
+import { type EngineAgent, startProcess, type TestProcess, wrapped } from './testing-process.js';
 
 /** The options of `crashAndResume`. */
 export type CrashOptions = Omit<TestAgentOptions, 'storage' | 'ids'> & {
   /** The point at which the first process dies. Default: after the first checkpoint. */
   readonly at?: CrashPoint;
   /** Makes the agent of the second process, so that it shares no memory with the first. Default: the same agent. */
-  readonly restart?: () => RunAgent;
+  readonly restart?: () => EngineAgent;
   /**
    * True: the agent first runs without a crash, and must come to the same state and artifacts. Use false if its answers
    * differ from run to run. Default: true.
@@ -67,7 +63,7 @@ export interface CrashedRun {
  * doubled.
  */
 export async function crashAndResume(
-  agent: RunAgent,
+  agent: EngineAgent,
   input: SendInput,
   options: CrashOptions = {},
 ): Promise<CrashedRun> {
@@ -119,7 +115,7 @@ interface ProcessParts {
 }
 
 interface ProcessOptions {
-  readonly agent: RunAgent;
+  readonly agent: EngineAgent;
   readonly number: number;
   readonly at: CrashPoint;
 }
@@ -145,14 +141,14 @@ class CrashedProcess {
   static async start(parts: ProcessParts, { agent, number, at }: ProcessOptions): Promise<CrashedProcess> {
     const { options, user, clock } = parts;
     const own = new CrashedProcess(parts, at);
-    const mortal = mortalAgent(executorOf(agent), () => own.#view.isDead);
-    const counted = {
-      ...mortal,
-      execute: (...turn: Parameters<typeof mortal.execute>) => {
+    const counted = wrapped(agent, (executor) => {
+      const mortal = mortalAgent(executor, () => own.#view.isDead);
+      const execute: typeof mortal.execute = (...turn) => {
         own.attempts += 1;
         return mortal.execute(...turn);
-      },
-    };
+      };
+      return { ...mortal, execute };
+    });
     const ids = new CountingIds(`process-${number}`);
     const { storage } = own.#view;
     own.#process = await startProcess({

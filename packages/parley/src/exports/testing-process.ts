@@ -2,10 +2,12 @@ import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
 import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
 import { OpenStreams } from '../app/middleware/open-streams.js';
+import type { AgentOptions } from '../app/options/agent-options.js';
 import { checkPlacedAgent, hostSchemas } from '../app/options/host-options.js';
 import type { User } from '../auth/user.js';
 import { IN_PROCESS } from '../bindings/in-process/in-process-agent.js';
 import type { Client } from '../client/client.js';
+import { OptionsError } from '../errors/options-error.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { type PromptFunction, type PromptRunner, agent as promptAgent } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
@@ -17,8 +19,14 @@ import { connect } from './client.js';
 import { hostSetup } from './host-setup.js';
 import type { AgentHandlerOptions } from './server.js';
 
-/** An agent to test: all that servers take, or a request handler. */
-export type TestedAgent = AgentExecutor | PromptFunction | PromptRunner | RequestHandler;
+/** An agent as servers take it. */
+type PlainAgent = AgentExecutor | PromptFunction | PromptRunner;
+
+/** An agent to test: all that servers take, a request handler, or the options of an agent. */
+export type TestedAgent = PlainAgent | RequestHandler | AgentOptions;
+
+/** An agent that the engine runs. */
+export type EngineAgent = PlainAgent | (AgentOptions & { readonly handler?: never });
 
 /** The options of the server of a tested agent. */
 export type TestServerOptions = Omit<AgentHandlerOptions, 'agent' | 'handler' | 'taskStore'>;
@@ -49,9 +57,13 @@ export async function startProcess({
   user,
   ...ports
 }: TestProcessParts): Promise<TestProcess> {
-  const source = 'sendMessage' in agent ? { handler: agent } : { agent };
   // Commits that wait for others would wait for the manual clock.
-  const placed = { ...options, ...source, limits: { commitDelayMs: 0, ...options.limits }, storage: ports.storage };
+  const placed = {
+    ...sourceOf(agent),
+    ...options,
+    limits: { commitDelayMs: 0, ...options.limits },
+    storage: ports.storage,
+  };
   checkPlacedAgent({ subject, schemas: hostSchemas, options: placed });
   const { path = '/' } = placed;
   const defaults = { logger: silentLogger, operates: false, compressor: webCompressor };
@@ -83,7 +95,16 @@ export async function startProcess({
   };
 }
 
-/** The executor of an agent that is given in another form. */
-export function executorOf(agent: Exclude<TestedAgent, RequestHandler>): AgentExecutor {
-  return typeof agent === 'object' && 'execute' in agent ? agent : promptAgent(agent);
+/** The options of an agent in any form. */
+function sourceOf(agent: TestedAgent): AgentOptions {
+  if ('agent' in agent || 'handler' in agent) return agent;
+  return 'sendMessage' in agent ? { handler: agent } : { agent };
+}
+
+/** The same agent, with another executor around its own. */
+export function wrapped(agent: EngineAgent, wrap: (executor: AgentExecutor) => AgentExecutor): AgentOptions {
+  const { agent: source, handler: _, ...options } = sourceOf(agent);
+  if (source === undefined) throw new OptionsError('crashAndResume', ['agent: must be one that the engine runs']);
+  const executor = typeof source === 'object' && 'execute' in source ? source : promptAgent(source);
+  return { ...options, agent: wrap(executor) };
 }

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { CrashOptions } from './testing.js';
 import { assertAllProtocolInvariants, CountingIds, crashAndResume, runAgent, TestClock, testAgent } from './testing.js';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** An agent that is closed after its test. */
+async function served(...[agent, options]: Parameters<typeof testAgent>) {
+  const tested = await testAgent(agent, options);
+  closers.push(tested.close);
+  return tested;
+}
 
 const states = (events: readonly unknown[]) => events.map((event) => Object.keys(event as object)[0]);
 
@@ -13,6 +25,14 @@ describe('runAgent', () => {
     expect(run.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(run.text).toBe('HELLO');
     assertAllProtocolInvariants(run.events, { finalState: 'TASK_STATE_COMPLETED' });
+  });
+
+  it('takes the options of an agent', async () => {
+    const options = { name: 'Shouter', agent: (prompt: string) => prompt.toUpperCase() };
+    const run = await runAgent(options, 'hello', { user: { id: 'user|ada' } });
+    expect(run.text).toBe('HELLO');
+    const tested = await served(options);
+    expect(tested.client.card.name).toBe('Shouter');
   });
 
   it('gives a direct message', async () => {
@@ -73,7 +93,7 @@ describe('testAgent', () => {
       await clock.sleep(1_000);
       return 'done';
     };
-    await using tested = await testAgent(waits, { clock });
+    const tested = await served(waits, { clock });
     const events = tested.collect('go');
     await events.waitForState('TASK_STATE_WORKING');
     await tested.advance(999);
@@ -85,7 +105,7 @@ describe('testAgent', () => {
   });
 
   it('ends a turn at its deadline, when the clock says so', async () => {
-    await using tested = await testAgent(() => new Promise<string>(() => {}));
+    const tested = await served(() => new Promise<string>(() => {}));
     const events = tested.collect('go');
     await events.waitForState('TASK_STATE_WORKING');
     await tested.advance(3_600_000);
@@ -99,7 +119,7 @@ describe('testAgent', () => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       },
     };
-    await using tested = await testAgent(patient);
+    const tested = await served(patient);
     const events = tested.collect('go');
     await events.waitForState('TASK_STATE_WORKING');
     const id = events.byType('task')[0]?.task.id ?? '';
@@ -115,7 +135,7 @@ describe('testAgent', () => {
         await events.complete();
       },
     };
-    await using tested = await testAgent(asks);
+    const tested = await served(asks);
     const asked = await tested.send('book');
     assert('task' in asked);
     expect(asked.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -170,6 +190,11 @@ describe('crashAndResume', () => {
   it('dies exactly after the event that a predicate takes', async () => {
     const run = await crashAndResume(counts, 'count', { at: (event) => 'artifactUpdate' in event, compare: false });
     expect(states(run.firstAttempt)).toEqual(['task', 'statusUpdate', 'artifactUpdate']);
+  });
+
+  it('takes the options of an agent', async () => {
+    const run = await crashAndResume({ name: 'Counter', agent: counts }, 'count', { at: 1 });
+    expect(run.text).toBe('1 2 3 ');
   });
 
   it('dies after so many events of the agent', async () => {

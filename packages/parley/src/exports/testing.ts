@@ -37,6 +37,7 @@ export type { StreamEventOf, StreamEventType } from '../testing/event-view.js';
 export type { TestClockOptions } from '../testing/manual-clock.js';
 export { type AssertionFinding, ProtocolAssertionError } from '../testing/protocol-assertion-error.js';
 export type { TestFile, TestIdOptions } from '../testing/test-shapes.js';
+export { assertToolLifecycle, type ToolLifecycleOptions } from '../testing/tool-assertions.js';
 export { type WaitForOptions, WaitTimeoutError } from '../testing/waits.js';
 export {
   type AgentRun,
@@ -48,7 +49,7 @@ export {
 } from './testing-agent.js';
 export { type CrashedRun, type CrashOptions, crashAndResume } from './testing-crash.js';
 export { EventCollector, type EventCollectorOptions, TestClock } from './testing-ports.js';
-export type { TestedAgent, TestServerOptions } from './testing-process.js';
+export type { EngineAgent, TestedAgent, TestServerOptions } from './testing-process.js';
 
 const RANDOM: TestIdOptions = { ids: systemIds };
 

@@ -5,8 +5,8 @@ import { shown } from './event-view.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
 /**
- * The point at which a process dies: a number of committed events of the agent, the first checkpoint, or the first
- * event that a predicate takes. The predicate gets the event and its number, from 1.
+ * The point at which a process dies: after so many committed events of the agent, or after its first checkpoint. A
+ * predicate names the first event that it takes. It gets the event and its number, from 1.
  */
 export type CrashPoint = number | 'checkpoint' | ((event: StreamResponse, number: number) => boolean);
 

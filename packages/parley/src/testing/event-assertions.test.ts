@@ -43,9 +43,10 @@ class BrokenServer extends BaseRequestHandler {
 
 /** The events that a client gets of such a server. */
 async function received(events: readonly StreamResponse[]): Promise<readonly StreamResponse[]> {
-  await using tested = await testing.testAgent(new BrokenServer(events));
+  const tested = await testing.testAgent(new BrokenServer(events));
   const collector = new testing.EventCollector(tested.client.sendStreamingMessage('go'));
   await collector.waitForEnd().catch(() => {});
+  await tested.close();
   return collector.events;
 }
 

@@ -1,0 +1,85 @@
+import type { ToolCall, ToolCallState, ToolEvent } from '../tools/tool.js';
+import { ProtocolAssertionError } from './protocol-assertion-error.js';
+
+/** The states that may follow each state. A run whose process died may begin again. */
+const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
+  requested: ['requested', 'approved', 'running', 'failed', 'refused'],
+  approved: ['running', 'failed', 'refused'],
+  running: ['running', 'succeeded', 'failed'],
+  succeeded: [],
+  failed: [],
+  refused: [],
+};
+
+/** The checks of `assertToolLifecycle`. */
+export interface ToolLifecycleOptions {
+  /** The only tool, or the id of the only call, to look at. Default: all calls. */
+  readonly only?: string;
+  /** The final state of every call. Default: any. */
+  readonly ends?: 'succeeded' | 'failed' | 'refused';
+  /** True: a call may still wait or run at the end. Default: every call ends. */
+  readonly mayBeOpen?: boolean;
+}
+
+/**
+ * Every call of a tool goes from `requested` over its approval and its run to one end. It keeps its tool. A call that
+ * succeeded has a result, and one that did not has a failure.
+ * @throws ProtocolAssertionError otherwise, and if there is no call.
+ */
+export function assertToolLifecycle(events: readonly ToolEvent[], options: ToolLifecycleOptions = {}): void {
+  const { only, ends, mayBeOpen = ends === undefined ? false : undefined } = options;
+  const last = new Map<string, { readonly call: ToolCall; readonly eventIndex: number }>();
+  for (const [eventIndex, { call }] of events.entries()) {
+    if (only !== undefined && call.tool !== only && call.id !== only) continue;
+    checkStep(last.get(call.id)?.call, call, eventIndex);
+    last.set(call.id, { call, eventIndex });
+  }
+  if (last.size === 0)
+    throw failure({ expected: only === undefined ? 'a call of a tool' : `a call of ${only}`, actual: 'none' });
+  for (const { call, eventIndex } of last.values()) {
+    const isOpen = NEXT[call.state].length > 0;
+    if (isOpen && mayBeOpen !== true)
+      throw failure({ eventIndex, expected: `an end of ${shownCall(call)}`, actual: 'no more' });
+    if (ends !== undefined && call.state !== ends) {
+      throw failure({ eventIndex, expected: `${shownCall(call, ends)}`, actual: withFailure(call) });
+    }
+  }
+}
+
+function checkStep(before: ToolCall | undefined, call: ToolCall, eventIndex: number): void {
+  const actual = shownCall(call);
+  if (before === undefined && call.state !== 'requested') {
+    throw failure({ eventIndex, expected: shownCall(call, 'requested'), actual });
+  }
+  if (before !== undefined && before.tool !== call.tool) {
+    throw failure({ eventIndex, expected: `call ${call.id} of ${before.tool}`, actual });
+  }
+  if (before !== undefined && !NEXT[before.state].includes(call.state)) {
+    const next = NEXT[before.state];
+    const expected = next.length === 0 ? 'nothing' : next.join(' or ');
+    throw failure({ eventIndex, expected: `${expected} after ${before.state}`, actual });
+  }
+  if (call.state === 'succeeded' && call.output === undefined) {
+    throw failure({ eventIndex, expected: `a result of ${actual}`, actual: 'none' });
+  }
+  const hasFailed = call.state === 'failed' || call.state === 'refused';
+  if (hasFailed !== (call.failure !== undefined)) {
+    throw failure({
+      eventIndex,
+      expected: `${hasFailed ? 'a' : 'no'} failure of ${actual}`,
+      actual: withFailure(call),
+    });
+  }
+}
+
+function failure(finding: { readonly eventIndex?: number; readonly expected: string; readonly actual: string }) {
+  return new ProtocolAssertionError({ assertion: 'assertToolLifecycle', ...finding });
+}
+
+function shownCall({ id, tool, state }: ToolCall, shown: string = state): string {
+  return `${tool} (call ${id}) ${shown}`;
+}
+
+function withFailure(call: ToolCall): string {
+  return call.failure === undefined ? shownCall(call) : `${shownCall(call)}: ${call.failure.message}`;
+}
