@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GRPC_STATUS, type GrpcStatusName, grpcStatusOf } from '../packages/parley/src/bindings/grpc/grpc-status.js';
 import { ERROR_NUMBERS, ERROR_STATUS } from '../packages/parley/src/bindings/http/error-numbers.js';
 import { ERROR_CODES, type ErrorCode } from '../packages/parley/src/errors/a2a-error.js';
@@ -21,6 +21,9 @@ import { machineTraces, repositoryFiles, resolvedPackages } from './architecture
 import { orderViolations, ROOMS, roomOf, roomViolations } from './architecture/rooms.js';
 import { type SourceFile, SourceTree, type Violation } from './architecture/source-tree.js';
 import { WORDS, wordViolations } from './architecture/words.js';
+
+// Some of these tests read every file of the repository, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { TEMPLATE_NAMES } from '../../packages/cli/src/init/templates.js';
+import { TEMPLATE_NAMES } from '../../packages/cli/src/init/template-names.js';
 import { inProject, repository, suite } from './packed.js';
 
 /** Reads what a server prints until it tells its address. */

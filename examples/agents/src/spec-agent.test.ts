@@ -1,4 +1,5 @@
 import type { Task } from 'parley-a2a';
+import { assertAllProtocolInvariants, runAgent, TestClock } from 'parley-a2a/testing';
 import { describe, expect, it } from 'vitest';
 import { type Published, runTurn, ScriptedClock } from '../test/recorded-turn.js';
 import { CARD_DEFAULTS } from './card-defaults.js';
@@ -57,6 +58,14 @@ describe('spec agent', () => {
     const clock = new ScriptedClock();
     expect(outline(await runTurn(agent(clock), { text: `${keyword} please` }))).toEqual(events);
     expect(clock.pauses).toEqual(pauses);
+  });
+
+  it.each([...KEYWORDS, 'anything else'])('keeps all rules of the protocol with %s', async (keyword) => {
+    const clock = new TestClock();
+    const pause = (ms: number, signal: AbortSignal) => clock.sleep(ms, { signal }).then(() => true);
+    const tools = { clock: { now: () => new Date(clock.now()), pause }, streamingTimeoutMs: 2000 };
+    const { events } = await runAgent(specAgent(tools), `${keyword} please`, { clock });
+    assertAllProtocolInvariants(events);
   });
 
   it.each(['  TASK-Failure now', 'task-failure'])('finds the keyword in %j', async (text) => {

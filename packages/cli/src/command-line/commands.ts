@@ -1,3 +1,4 @@
+import { TEMPLATE_NAMES } from '../init/template-names.js';
 import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
@@ -94,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
     args: '[folder]',
     flags: ['template', 'name', 'force'],
     example: 'parley init my-agent --template express',
+    notes: `The templates are ${TEMPLATE_NAMES.join(', ')}.`,
   },
   {
     path: 'cluster status',

@@ -112,7 +112,7 @@ export const FLAGS = {
   dir: text('path', 'folder for the files', { builtIn: '.' }),
   'artifact-id': text('id', 'only this artifact', { repeats: true }),
   force: onOff('overwrite files that exist'),
-  template: text('name', 'kind of project: minimal or express', { builtIn: 'minimal' }),
+  template: text('name', 'kind of project, such as express', { builtIn: 'minimal' }),
   url: text('url', 'address of the webhook'),
   id: text('id', 'id of the configuration'),
   token: text('token', 'token that notifications carry', secret),

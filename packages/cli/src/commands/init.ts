@@ -5,7 +5,8 @@ import { usageError } from '../failure/cli-error.js';
 import { packageSources } from '../init/package-sources.js';
 import { projectFiles } from '../init/project-files.js';
 import type { ProjectTemplate } from '../init/project-template.js';
-import { TEMPLATE_NAMES, TEMPLATES } from '../init/templates.js';
+import { TEMPLATE_NAMES } from '../init/template-names.js';
+import { TEMPLATES } from '../init/templates.js';
 import { shellWord } from '../task/shell-word.js';
 
 /** Writes a project with an agent that runs. */

@@ -1,12 +1,16 @@
 import type { ProjectTemplate } from './project-template.js';
+import type { TemplateName } from './template-names.js';
+import { aiSdk } from './templates/ai-sdk.js';
 import { express } from './templates/express.js';
+import { langgraph } from './templates/langgraph.js';
 import { minimal } from './templates/minimal.js';
-
-/** The names of the templates. The first is the default. */
-export const TEMPLATE_NAMES = ['minimal', 'express'] as const;
-
-/** The name of a template. */
-export type TemplateName = (typeof TEMPLATE_NAMES)[number];
+import { toolsWithApproval } from './templates/tools-with-approval.js';
 
 /** Every template of a new project. */
-export const TEMPLATES: Readonly<Record<TemplateName, ProjectTemplate>> = { minimal, express };
+export const TEMPLATES: Readonly<Record<TemplateName, ProjectTemplate>> = {
+  minimal,
+  'ai-sdk': aiSdk,
+  langgraph,
+  'tools-with-approval': toolsWithApproval,
+  express,
+};

@@ -3,13 +3,16 @@ import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
 /** The states that may follow each state. A run whose process died may begin again. */
 const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
-  requested: ['requested', 'approved', 'running', 'failed', 'refused'],
-  approved: ['running', 'failed', 'refused'],
+  requested: ['approved', 'running', 'failed', 'refused'],
+  approved: ['running', 'succeeded', 'failed', 'refused'],
   running: ['running', 'succeeded', 'failed'],
   succeeded: [],
   failed: [],
   refused: [],
 };
+
+/** The first states of a call that its task records: it may record a short run at its end only. */
+const FIRST_IN_TASK: readonly ToolCallState[] = ['requested', 'running', 'succeeded', 'failed'];
 
 /** The checks of `assertToolLifecycle`. */
 export interface ToolLifecycleOptions {
@@ -23,15 +26,17 @@ export interface ToolLifecycleOptions {
 
 /**
  * Every call of a tool goes from `requested` over its approval and its run to one end. It keeps its tool. A call that
- * succeeded has a result, and one that did not has a failure.
+ * succeeded has a result, and one that did not has a failure. The events are those of `onEvent`, or of a stream by
+ * `toolEventsOf`.
  * @throws ProtocolAssertionError otherwise, and if there is no call.
  */
 export function assertToolLifecycle(events: readonly ToolEvent[], options: ToolLifecycleOptions = {}): void {
   const { only, ends, mayBeOpen = ends === undefined ? false : undefined } = options;
   const last = new Map<string, { readonly call: ToolCall; readonly eventIndex: number }>();
-  for (const [eventIndex, { call }] of events.entries()) {
+  for (const [eventIndex, event] of events.entries()) {
+    const { call } = event;
     if (only !== undefined && call.tool !== only && call.id !== only) continue;
-    checkStep(last.get(call.id)?.call, call, eventIndex);
+    checkStep(last.get(call.id)?.call, event, eventIndex);
     last.set(call.id, { call, eventIndex });
   }
   if (last.size === 0)
@@ -46,10 +51,11 @@ export function assertToolLifecycle(events: readonly ToolEvent[], options: ToolL
   }
 }
 
-function checkStep(before: ToolCall | undefined, call: ToolCall, eventIndex: number): void {
+function checkStep(before: ToolCall | undefined, { call, taskId }: ToolEvent, eventIndex: number): void {
   const actual = shownCall(call);
-  if (before === undefined && call.state !== 'requested') {
-    throw failure({ eventIndex, expected: shownCall(call, 'requested'), actual });
+  const first: readonly ToolCallState[] = taskId === undefined ? ['requested'] : FIRST_IN_TASK;
+  if (before === undefined && !first.includes(call.state)) {
+    throw failure({ eventIndex, expected: shownCall(call, first.join(' or ')), actual });
   }
   if (before !== undefined && before.tool !== call.tool) {
     throw failure({ eventIndex, expected: `call ${call.id} of ${before.tool}`, actual });

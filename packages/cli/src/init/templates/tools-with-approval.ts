@@ -1,0 +1,76 @@
+import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
+
+const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
+import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
+
+/** The owner of the task must approve more than 10 euros. Schemas of Zod and others work as well. */
+export const refund = defineTool({
+  name: 'refund',
+  description: 'Pays an amount back.',
+  input: jsonSchema<{ euros: number }>({
+    type: 'object',
+    properties: { euros: { type: 'number', minimum: 0 } },
+    required: ['euros'],
+  }),
+  output: jsonSchema<string>({ type: 'string' }),
+  needsApproval: ({ euros }) => euros > 10,
+  run: ({ euros }) => \`\${euros} euros are on their way.\`,
+});
+
+const tools = new ToolRegistry([refund]);
+
+/** The agent that \`parley serve\` serves. Finished calls do not run again, even if the process dies. */
+export const agent: AgentOptions = {
+  name: 'Refunds',
+  description: 'Refunds an amount, such as "Refund 50 euros".',
+  skills: [{ id: 'refund', name: 'Refund', description: 'Pays back.', tags: ['money'], examples: ['Refund 50 euros'] }],
+  agent: {
+    resumable: true,
+    execute: (context, events) =>
+      runTools(context, events, tools, async (run) => {
+        const euros = Number(/\\d+/.exec(run.text)?.[0] ?? 0);
+        const receipt = await run.call(refund, { euros });
+        await events.complete(receipt);
+      }),
+  },
+};
+`;
+
+const TEST = `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertAllProtocolInvariants, assertTaskFinalState, assertToolLifecycle, testAgent } from 'parley-a2a/testing';
+import { answerApprovals, toolApprovals, toolEventsOf } from 'parley-a2a/tools';
+import { agent } from './agent.ts';
+
+test('pays a small refund', async () => {
+  const tested = await testAgent(agent);
+  const events = tested.collect('Refund 5 euros');
+  await events.waitForEnd();
+  assertAllProtocolInvariants(events, { finalState: 'TASK_STATE_COMPLETED' });
+  assertToolLifecycle(events.events.flatMap(toolEventsOf), { only: 'refund', ends: 'succeeded' });
+  await tested.close();
+});
+
+for (const [decision, state] of [
+  ['approve', 'TASK_STATE_COMPLETED'],
+  ['refuse', 'TASK_STATE_FAILED'],
+] as const) {
+  test(\`asks before a large one: \${decision}\`, async () => {
+    const tested = await testAgent(agent);
+    const asked = await tested.send('Refund 50 euros');
+    assert('task' in asked);
+    assert.deepEqual(toolApprovals(asked.task).map(({ input }) => input), [{ euros: 50 }]);
+    const answer = await tested.send({ message: answerApprovals(asked.task, decision) });
+    assert('task' in answer);
+    assertTaskFinalState(answer.task, state);
+    await tested.close();
+  });
+}
+`;
+
+/** A tool that asks its caller before it runs. */
+export const toolsWithApproval: ProjectTemplate = {
+  summary: 'A tool that asks the caller before it runs.',
+  files: { 'agent.ts': AGENT, 'agent.test.ts': TEST },
+  scripts: SERVED_SCRIPTS,
+};
