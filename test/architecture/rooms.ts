@@ -74,6 +74,19 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   'push/receiver': { rooms: [...VALUES, 'net', 'codec', 'auth'] },
   'push/signatures': { rooms: ['errors', 'runtime'], modules: ['jose'] },
+  'model-sdks': { rooms: [] },
+  'model-sdks/ai-sdk': {
+    rooms: [
+      ...VALUES,
+      'client',
+      'server/agent-executor',
+      'server/conversation',
+      'server/event-queue',
+      'server/model-stream',
+      'server/request-context',
+    ],
+    modules: ['@ai-sdk/provider', 'ai'],
+  },
   bindings: {
     rooms: [
       ...VALUES,
@@ -211,6 +224,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'tools',
       'client',
       'push',
+      'model-sdks',
       'bindings',
       'app',
       'testing',
@@ -236,6 +250,7 @@ const SIBLINGS: Readonly<Record<string, readonly string[]>> = {
   // All storages decide by these rules.
   store: ['rules'],
   cache: [],
+  'model-sdks': [],
   // Express and Fastify use node:http, Hono uses the web's Request.
   adapters: ['node', 'fetch'],
 };

@@ -1,6 +1,6 @@
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
-import { languageModelAgent } from './language-model-agent.js';
+import { assistant } from './assistant.js';
 
 // The AI SDK finds a model named by a string at its gateway, and the key for it in AI_GATEWAY_API_KEY.
 const { MODEL: model, PORT = '8080' } = process.env;
@@ -10,7 +10,7 @@ const storage = await openStorage('sqlite:./data/ai-sdk.db');
 const server = createA2AServer({
   name: 'Assistant',
   description: `Answers questions, by ${model}`,
-  agent: languageModelAgent({ model, instructions: 'You are a helpful assistant. Answer briefly.' }),
+  agent: assistant(model),
   storage,
 });
 const { url } = await server.listen(Number(PORT));

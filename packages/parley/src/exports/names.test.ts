@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as aiSdk from './ai-sdk.js';
 import * as auth from './auth.js';
 import * as capnweb from './capnweb.js';
 import * as client from './client.js';
@@ -27,6 +28,7 @@ import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
+  'ai-sdk': ['MODEL_OUTPUT_EXTENSION', 'fromStreamText', 'streamTextAgent', 'toModelMessages'],
   capnweb: [
     'CAPNWEB_BATCH_BINDING',
     'CAPNWEB_BINDING',
@@ -219,6 +221,7 @@ const TASK_TOOLS = ['ApprovalNeededError', 'TOOLS_EXTENSION', 'answerApprovals',
 NAMES.tools = [...NAMES.tools, ...TASK_TOOLS, 'toolApprovals', 'toolCalls', 'toolEventsOf'].sort();
 
 it.each([
+  ['ai-sdk', aiSdk],
   ['capnweb', capnweb],
   ['credentials', credentials],
   ['capnweb', capnweb],

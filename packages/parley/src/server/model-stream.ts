@@ -1,6 +1,11 @@
 /** The result of `streamText` of the AI SDK, version 5 or later, as far as an agent reads it. */
-export interface ModelStream {
-  readonly fullStream: AsyncIterable<{ readonly type: string }>;
+export interface ModelStream<Part extends StreamedPart = StreamedPart> {
+  readonly fullStream: AsyncIterable<Part>;
+}
+
+/** One part of the stream of a model. */
+export interface StreamedPart {
+  readonly type: string;
 }
 
 /** True for the result of `streamText`, false for the other answers of an agent. */
@@ -9,20 +14,32 @@ export function isModelStream(value: unknown): value is ModelStream {
 }
 
 /**
- * The text of a model, delta by delta. It ends early if the agent was told to stop.
+ * The parts of a model's answer. They end early if the agent was told to stop.
  * @throws the error of the model. The `textStream` of the AI SDK drops that error and only ends.
  */
-export async function* modelText({ fullStream }: ModelStream, signal: AbortSignal): AsyncGenerator<string> {
-  for await (const part of fullStream) {
-    if (part.type === 'text-delta') {
-      const text = textOf(part);
-      if (text !== '') yield text;
-    } else if (part.type === 'error') {
+export async function* modelParts<Part extends StreamedPart>(
+  parts: AsyncIterable<Part>,
+  signal: AbortSignal,
+): AsyncGenerator<Part> {
+  for await (const part of parts) {
+    if (part.type === 'error') {
       throw 'error' in part ? part.error : new Error('The model failed');
     } else if (part.type === 'abort') {
       if (signal.aborted) return;
       throw new Error(`The call of the model was aborted${'reason' in part ? `: ${String(part.reason)}` : ''}`);
-    }
+    } else yield part;
+  }
+}
+
+/**
+ * The text of a model, delta by delta. It ends early if the agent was told to stop.
+ * @throws the error of the model.
+ */
+export async function* modelText({ fullStream }: ModelStream, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const part of modelParts(fullStream, signal)) {
+    if (part.type !== 'text-delta') continue;
+    const text = textOf(part);
+    if (text !== '') yield text;
   }
 }
 

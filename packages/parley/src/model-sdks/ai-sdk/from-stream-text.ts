@@ -1,0 +1,271 @@
+import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
+import type { JsonObject } from '../../model/json.js';
+import type { Part } from '../../model/part.js';
+import type { EventQueue } from '../../server/event-queue.js';
+import { type ModelStream, modelParts } from '../../server/model-stream.js';
+import type { RequestContext } from '../../server/request-context.js';
+import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
+import { callRecord, outcomeRecord } from './recorded-tools.js';
+import { untilAborted } from './until-aborted.js';
+
+/** The parts of an answer that the caller sees. */
+export interface ShownOptions {
+  /**
+   * The reasoning of the model, as an artifact of its own. `asked` (default): for callers that declare
+   * `MODEL_OUTPUT_EXTENSION`, if the card offers it.
+   */
+  readonly reasoning?: 'asked' | 'always' | 'never';
+  /** The tool calls with inputs and results, as an artifact of its own. Default true. Later turns need it. */
+  readonly toolCalls?: boolean;
+  /** The end of a task whose answer reached the limit of tokens. Default `failed`. */
+  readonly cutOff?: 'failed' | 'completed';
+}
+
+/** The turn that an answer belongs to. */
+export interface StreamTextTurn extends ShownOptions {
+  readonly context: RequestContext;
+  readonly events: EventQueue;
+}
+
+/** A result of `streamText` with any tools. */
+export type StreamedText = ModelStream<TextStreamPart<ToolSet>>;
+
+/**
+ * Turns the result of `streamText` into the events of a task, and ends the task. Text becomes one artifact that grows.
+ * Each step of the model is a status. Resolves early if the turn is aborted, also if the model goes on.
+ * @throws the error of the model. The engine then fails the task, with no text of the error.
+ */
+export async function fromStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
+  const { signal } = turn.context;
+  const answer = new StreamedAnswer(turn);
+  for await (const part of modelParts(untilAborted(result.fullStream, signal), signal)) {
+    if (signal.aborted) return;
+    await answer.take(part);
+  }
+  // An incomplete answer must not end the task. The engine does, with the reason of the abort.
+  if (!signal.aborted) await answer.end();
+}
+
+/** The end of a task by the reason of the model to stop. */
+export function endOf(
+  reason: FinishReason | undefined,
+  cutOff: 'failed' | 'completed' = 'failed',
+): { readonly state: 'completed' | 'failed'; readonly message?: string } {
+  switch (reason) {
+    case 'stop':
+    case 'tool-calls':
+    case 'other':
+      return { state: 'completed' };
+    case 'length':
+      return { state: cutOff, message: 'The answer is cut off: the model reached its limit of tokens.' };
+    case 'content-filter':
+      return { state: 'failed', message: 'The answer is incomplete: a content filter stopped the model.' };
+    case 'error':
+    case 'interrupted':
+    case undefined:
+      return { state: 'failed', message: 'The answer is incomplete: the model stopped early.' };
+  }
+}
+
+/** Writes the parts of one answer. */
+class StreamedAnswer {
+  readonly #turn: StreamTextTurn;
+  readonly #answer: TextArtifact;
+  readonly #reasoning: TextArtifact | undefined;
+  readonly #tools: PartsArtifact | undefined;
+  readonly #sources: PartsArtifact;
+  readonly #openCalls = new Set<string>();
+  #steps = 0;
+  #files = 0;
+  #finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
+
+  constructor(turn: StreamTextTurn) {
+    const { context, events, reasoning = 'asked', toolCalls = true } = turn;
+    this.#turn = turn;
+    this.#answer = new TextArtifact(events, 'response');
+    this.#sources = new PartsArtifact(events, 'sources');
+    if (toolCalls) this.#tools = new PartsArtifact(events, 'tools');
+    const isAsked = reasoning === 'asked' && context.extensions.includes(MODEL_OUTPUT_EXTENSION);
+    if (isAsked || reasoning === 'always') this.#reasoning = new TextArtifact(events, 'reasoning', 'reasoning');
+  }
+
+  async take(part: TextStreamPart<ToolSet>): Promise<void> {
+    switch (part.type) {
+      case 'start-step':
+        this.#steps += 1;
+        return this.#turn.events.working(undefined, { metadata: modelMetadata({ step: this.#steps }) });
+      case 'text-start':
+        return this.#answer.begin();
+      case 'text-delta':
+        return this.#answer.add(part.text);
+      case 'reasoning-start':
+        return this.#reasoning?.begin();
+      case 'reasoning-delta':
+        return this.#reasoning?.add(part.text);
+      case 'tool-call': {
+        this.#openCalls.add(part.toolCallId);
+        const { toolCallId, toolName } = part;
+        return this.#tools?.add(callRecord({ toolCallId, toolName, input: shownValue(part.input) }));
+      }
+      case 'tool-result':
+        if (part.preliminary === true) return;
+        this.#openCalls.delete(part.toolCallId);
+        return this.#tools?.add(
+          outcomeRecord(part.toolCallId, { state: 'succeeded', output: shownValue(part.output) }),
+        );
+      case 'tool-error':
+        this.#openCalls.delete(part.toolCallId);
+        return this.#tools?.add(outcomeRecord(part.toolCallId, { state: 'failed' }));
+      case 'tool-output-denied':
+        this.#openCalls.delete(part.toolCallId);
+        return this.#tools?.add(outcomeRecord(part.toolCallId, { state: 'refused' }));
+      case 'file':
+        return this.#file(part.file);
+      case 'source':
+        return this.#sources.add(sourcePart(part));
+      case 'finish':
+        this.#finish = { reason: part.finishReason, usage: part.totalUsage };
+        return;
+      // The parts below say nothing that a caller can use.
+      case 'start':
+      case 'finish-step':
+      case 'text-end':
+      case 'reasoning-end':
+      case 'reasoning-file':
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+      case 'tool-approval-request':
+      case 'tool-approval-response':
+      case 'steering-message':
+      case 'custom':
+      case 'ping':
+      case 'raw':
+      case 'abort':
+      case 'error':
+        return;
+    }
+  }
+
+  /** Ends the task. */
+  async end(): Promise<void> {
+    const { events, cutOff } = this.#turn;
+    const finish = this.#finish;
+    const metadata = modelMetadata({
+      steps: this.#steps,
+      ...(finish && { finishReason: finish.reason, usage: usageOf(finish.usage) }),
+    });
+    await this.#reasoning?.close();
+    await this.#answer.close(metadata);
+    if (this.#openCalls.size > 0) {
+      await events.fail('The model called a tool that the agent does not run.', { metadata });
+      return;
+    }
+    const { state, message } = endOf(finish?.reason, cutOff);
+    await (state === 'completed' ? events.complete(message, { metadata }) : events.fail(message, { metadata }));
+  }
+
+  async #file({ base64, mediaType }: { readonly base64: string; readonly mediaType: string }): Promise<void> {
+    this.#files += 1;
+    await this.#turn.events.artifact(
+      { raw: base64, mediaType },
+      { name: `file-${this.#files}`, lastChunk: true, metadata: marked('file') },
+    );
+  }
+}
+
+/** An artifact of one text that grows. */
+class TextArtifact {
+  readonly #events: EventQueue;
+  readonly #name: string;
+  readonly #metadata: { readonly metadata?: JsonObject };
+  #id: string | undefined;
+  /** The first half of a character whose second half has not arrived. */
+  #half = '';
+  #isNewBlock = false;
+
+  constructor(events: EventQueue, name: string, content?: ModelContent) {
+    this.#events = events;
+    this.#name = name;
+    this.#metadata = content === undefined ? {} : { metadata: marked(content) };
+  }
+
+  /** Begins a block of text. A block after another one is a paragraph of its own. */
+  begin(): void {
+    this.#isNewBlock = this.#id !== undefined;
+  }
+
+  async add(delta: string): Promise<void> {
+    if (delta === '') return;
+    const joined = this.#half + delta;
+    this.#half = /[\uD800-\uDBFF]$/.test(joined) ? joined.slice(-1) : '';
+    const text = joined.slice(0, joined.length - this.#half.length).toWellFormed();
+    if (text !== '') await this.#write(text);
+  }
+
+  /** Adds what is left of the text, and the metadata. */
+  async close(metadata?: JsonObject): Promise<void> {
+    if (this.#half !== '') await this.#write(this.#half.toWellFormed());
+    this.#half = '';
+    if (this.#id === undefined) return;
+    await this.#events.append(this.#id, '', { lastChunk: true, ...(metadata && { metadata }) });
+  }
+
+  async #write(text: string): Promise<void> {
+    if (this.#id === undefined) {
+      this.#id = await this.#events.artifact(text, { name: this.#name, ...this.#metadata });
+    } else {
+      await this.#events.append(this.#id, this.#isNewBlock ? `\n\n${text}` : text);
+    }
+    this.#isNewBlock = false;
+  }
+}
+
+/** An artifact of parts. */
+class PartsArtifact {
+  readonly #events: EventQueue;
+  readonly #content: ModelContent;
+  #id: string | undefined;
+
+  constructor(events: EventQueue, content: ModelContent) {
+    this.#events = events;
+    this.#content = content;
+  }
+
+  async add(part: Part): Promise<void> {
+    if (this.#id !== undefined) await this.#events.append(this.#id, part);
+    else this.#id = await this.#events.artifact(part, { name: this.#content, metadata: marked(this.#content) });
+  }
+}
+
+function marked(content: ModelContent): JsonObject {
+  return modelMetadata({ content });
+}
+
+/** A url that no browser may follow becomes data, as do documents without a url. */
+function sourcePart(source: Extract<TextStreamPart<ToolSet>, { readonly type: 'source' }>): Part {
+  const title = source.title?.toWellFormed();
+  const metadata = title === undefined ? {} : { metadata: modelMetadata({ title }) };
+  if (source.sourceType === 'url' && /^https?:\/\//i.test(source.url)) {
+    return { url: source.url.toWellFormed(), ...metadata };
+  }
+  return { data: shownValue(source.sourceType === 'url' ? { url: source.url, title } : documentOf(source)) };
+}
+
+function documentOf({ title, mediaType, filename }: { title: string; mediaType: string; filename?: string }): object {
+  return { title, mediaType, filename };
+}
+
+function usageOf(usage: LanguageModelUsage): JsonObject {
+  const { inputTokens, outputTokens, totalTokens, inputTokenDetails, outputTokenDetails } = usage;
+  const counts = {
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    cachedInputTokens: inputTokenDetails?.cacheReadTokens,
+    reasoningTokens: outputTokenDetails?.reasoningTokens,
+  };
+  return Object.fromEntries(
+    Object.entries(counts).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+}

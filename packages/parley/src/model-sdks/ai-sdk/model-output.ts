@@ -1,0 +1,49 @@
+import type { Artifact } from '../../model/artifact.js';
+import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
+
+/**
+ * The key of metadata that tells what a model has done: steps, tool calls, sources, reasoning and tokens. A client that
+ * declares this extension also gets the reasoning, if the card of the agent offers the extension.
+ */
+export const MODEL_OUTPUT_EXTENSION = 'urn:parley-a2a:extension:model-output:v1';
+
+/** The content of an artifact that a model made beside its answer. */
+export type ModelContent = 'reasoning' | 'tools' | 'sources' | 'file';
+
+/** Tokens of an answer, as far as the model tells them. */
+export interface ModelUsage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly totalTokens?: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+}
+
+/** Metadata under the key of the extension. */
+export function modelMetadata(members: JsonObject): JsonObject {
+  return { [MODEL_OUTPUT_EXTENSION]: members };
+}
+
+/** The content that an artifact is marked with; undefined for the answer and for artifacts of other origin. */
+export function modelContentOf({ metadata }: Artifact): string | undefined {
+  const marks = metadata?.[MODEL_OUTPUT_EXTENSION];
+  return isObject(marks) && typeof marks.content === 'string' ? marks.content : undefined;
+}
+
+/** The most bytes of one input or one result of a tool that an event shows. */
+const SHOWN_BYTES = 65_536;
+
+/**
+ * A value of a tool as JSON. Values that are no JSON, and values of more than 64 KiB, become a text that says so.
+ */
+export function shownValue(value: unknown): JsonValue {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    return '[not JSON]';
+  }
+  if (text === undefined) return null;
+  if (text.length > SHOWN_BYTES) return `${text.slice(0, SHOWN_BYTES).toWellFormed()}… [cut off]`;
+  return JSON.parse(text.isWellFormed() ? text : text.toWellFormed()) as JsonValue;
+}

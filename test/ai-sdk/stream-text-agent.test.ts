@@ -1,0 +1,246 @@
+import { isStepCount, jsonSchema, type ToolSet, tool } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import { connect, type StreamResponse, type Task, textOf } from 'parley-a2a';
+import { MODEL_OUTPUT_EXTENSION, type StreamTextAgentOptions, streamTextAgent } from 'parley-a2a/ai-sdk';
+import { createA2AServer } from 'parley-a2a/node';
+import type { EngineLimits } from 'parley-a2a/server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { finish, type ModelPart, step, text, toolCall } from './model-parts.js';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Steps = readonly Awaited<ReturnType<MockLanguageModelV4['doStream']>>[];
+
+/** A real server with an agent on a mock model, and a client of it. */
+async function served(
+  doStream: Steps | MockLanguageModelV4['doStream'],
+  options: Partial<StreamTextAgentOptions> = {},
+  limits: Partial<EngineLimits> = {},
+) {
+  const model = new MockLanguageModelV4({ doStream: typeof doStream === 'function' ? doStream : [...doStream] });
+  const logged: unknown[] = [];
+  const note = (_: string, fields?: object) => void logged.push(fields);
+  const server = createA2AServer({
+    agent: streamTextAgent({ model, ...options }),
+    extensions: [{ uri: MODEL_OUTPUT_EXTENSION }],
+    logger: { debug() {}, info() {}, warn: note, error: note },
+    limits,
+  });
+  closers.push(() => server.close({ graceMs: 0 }));
+  const { url } = await server.listen(0);
+  const client = await connect(url);
+  const sent = async (message: Parameters<typeof client.sendMessage>[0], extensions: readonly string[] = []) => {
+    const answer = await client.sendMessage(message, { extensions });
+    if (!('task' in answer)) throw new Error('no task');
+    return answer.task;
+  };
+  const streamed = async (extensions: readonly string[] = []) => {
+    const events: StreamResponse[] = [];
+    for await (const event of client.sendStreamingMessage('Say hello', { extensions })) events.push(event);
+    return events;
+  };
+  return { model, client, logged, sent, streamed };
+}
+
+const marksOf = (value: { readonly metadata?: object | undefined } | undefined) =>
+  (value?.metadata as Record<string, Record<string, unknown>> | undefined)?.[MODEL_OUTPUT_EXTENSION];
+const named = (task: Task, name: string) => task.artifacts?.find((artifact) => artifact.name === name);
+
+describe('an agent on streamText', () => {
+  it('streams each delta, tells each step, and ends with the tokens', async () => {
+    const { streamed, model } = await served([step(text(['Hel', 'lo']), finish())], { instructions: 'Be brief.' });
+    const events = await streamed();
+    const chunks = events.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate] : []));
+    expect(chunks.map(({ artifact }) => artifact.parts)).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }], [{ text: '' }]]);
+    expect(chunks.map(({ lastChunk }) => lastChunk)).toEqual([undefined, undefined, true]);
+    const statuses = events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate] : []));
+    expect(statuses.map(marksOf)).toContainEqual({ step: 1 });
+    const usage = { inputTokens: 3, outputTokens: 7, totalTokens: 10 };
+    expect(statuses.at(-1)?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(marksOf(statuses.at(-1))).toEqual({ steps: 1, finishReason: 'stop', usage });
+    expect(marksOf(chunks.at(-1)?.artifact)).toEqual({ steps: 1, finishReason: 'stop', usage });
+    expect(model.doStreamCalls[0]?.prompt).toMatchObject([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'Say hello' }] },
+    ]);
+  });
+
+  it('keeps blocks of text apart, and halves of a character together', async () => {
+    const parts = [text(['One \ud83d', '\ude00'], 'a'), text(['Two'], 'b'), finish()];
+    const { sent } = await served([step(...parts)]);
+    expect(textOf(await sent('hi'))).toBe('One 😀\n\nTwo');
+  });
+
+  it('shows reasoning to callers that ask for it, and to others never', async () => {
+    const thinking: ModelPart[] = [
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+      { type: 'reasoning-end', id: 'r' },
+    ];
+    const answer = () => step(thinking, text(['Hi']), finish());
+    const { sent, model } = await served([answer(), answer(), answer()]);
+    expect((await sent('one')).artifacts?.map(({ name }) => name)).toEqual(['response']);
+    const task = await sent('two', [MODEL_OUTPUT_EXTENSION]);
+    expect(task.artifacts?.map(({ name }) => name)).toEqual(['reasoning', 'response']);
+    expect(marksOf(named(task, 'reasoning'))).toEqual({ content: 'reasoning' });
+    await sent({ message: { parts: [{ text: 'three' }], contextId: task.contextId ?? '' } });
+    expect(JSON.stringify(model.doStreamCalls[2]?.prompt)).not.toContain('Hm.');
+  });
+
+  it('runs tools, shows calls and results, and gives them to the model in the next turn', async () => {
+    const weather = tool({
+      inputSchema: jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } }),
+      execute: ({ city }) => {
+        if (city === 'Oslo') throw new Error('the key sk-123 is not valid');
+        return { degrees: 20 };
+      },
+    });
+    const calls = [toolCall('c1', 'weather', { city: 'Rome' }), toolCall('c2', 'weather', { city: 'Oslo' })];
+    const { sent, model } = await served(
+      [
+        step(text(['Let me look.']), calls, finish('tool-calls')),
+        step(text(['It is 20°.']), finish()),
+        step(text(['Bye']), finish()),
+      ],
+      { tools: { weather }, stopWhen: isStepCount(3) },
+    );
+    const task = await sent('Weather?');
+    expect(textOf(named(task, 'response') ?? task)).toBe('Let me look.\n\nIt is 20°.');
+    expect(marksOf(named(task, 'response'))).toMatchObject({ steps: 2, usage: { totalTokens: 20 } });
+    const records = named(task, 'tools')?.parts.map((part) => ('data' in part ? part.data : undefined)) ?? [];
+    expect(records).toHaveLength(4);
+    expect(records).toEqual(
+      expect.arrayContaining([
+        { call: 'c1', tool: 'weather', input: { city: 'Rome' } },
+        { call: 'c2', tool: 'weather', input: { city: 'Oslo' } },
+        { call: 'c1', state: 'succeeded', output: { degrees: 20 } },
+        { call: 'c2', state: 'failed' },
+      ]),
+    );
+    expect(JSON.stringify(task)).not.toContain('sk-123');
+    await sent({ message: { parts: [{ text: 'Thanks' }], contextId: task.contextId ?? '' } });
+    expect(model.doStreamCalls[2]?.prompt).toMatchObject([
+      { role: 'user', content: [{ text: 'Weather?' }] },
+      {
+        role: 'assistant',
+        content: [{ text: 'Let me look.\n\nIt is 20°.' }, { toolCallId: 'c1' }, { toolCallId: 'c2' }],
+      },
+      { role: 'tool', content: [{ output: { value: { degrees: 20 } } }, { output: { type: 'error-text' } }] },
+      { role: 'user', content: [{ text: 'Thanks' }] },
+    ]);
+  });
+
+  it('fails if the model calls a tool without code', async () => {
+    const tools: ToolSet = { ask: tool({ inputSchema: jsonSchema({ type: 'object' }), outputSchema: jsonSchema({}) }) };
+    const { sent } = await served([step(toolCall('c1', 'ask', {}), finish('tool-calls'))], { tools });
+    const { status } = await sent('hi');
+    expect(status.state).toBe('TASK_STATE_FAILED');
+    expect(status.message?.parts).toEqual([{ text: 'The model called a tool that the agent does not run.' }]);
+  });
+
+  it('gives files as bytes and sources as urls', async () => {
+    const image: ModelPart = {
+      type: 'file',
+      mediaType: 'image/png',
+      data: { type: 'data', data: new Uint8Array([1, 2]) },
+    };
+    const source = (url: string): ModelPart => ({ type: 'source', sourceType: 'url', id: url, url, title: 'Rain' });
+    const parts = [image, source('https://example.org/rain'), source('javascript:alert(1)'), text(['Here']), finish()];
+    const { sent } = await served([step(...parts)]);
+    const task = await sent('draw');
+    expect(named(task, 'file-1')?.parts).toEqual([{ raw: 'AQI=', mediaType: 'image/png' }]);
+    expect(named(task, 'sources')?.parts).toEqual([
+      { url: 'https://example.org/rain', metadata: { [MODEL_OUTPUT_EXTENSION]: { title: 'Rain' } } },
+      { data: { url: 'javascript:alert(1)', title: 'Rain' } },
+    ]);
+  });
+
+  it.each([
+    ['length', 'TASK_STATE_FAILED', 'limit of tokens'],
+    ['content-filter', 'TASK_STATE_FAILED', 'content filter'],
+    ['interrupted', 'TASK_STATE_FAILED', 'stopped early'],
+  ] as const)('a model that stops by %s does not complete the task', async (reason, state, says) => {
+    const { sent } = await served([step(text(['Half']), finish(reason))]);
+    const task = await sent('hi');
+    expect(task.status.state).toBe(state);
+    expect(textOf({ ...task, artifacts: [] })).toContain(says);
+    expect(textOf(task)).toBe('Half');
+  });
+
+  it('completes a cut off answer if its author says so, and says it', async () => {
+    const { sent } = await served([step(text(['Half']), finish('length'))], { shows: { cutOff: 'completed' } });
+    const task = await sent('hi');
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(marksOf(named(task, 'response'))).toMatchObject({ finishReason: 'length' });
+  });
+
+  it('fails without the text of an error', async () => {
+    const failing = step(text(['Hel']), { type: 'error', error: new Error('the key sk-123 is not valid') });
+    const { sent, logged } = await served([failing]);
+    const task = await sent('hi');
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(JSON.stringify(task)).not.toContain('sk-123');
+    expect(logged).toMatchObject([{ error: { message: 'the key sk-123 is not valid' } }]);
+  });
+
+  /** A model that begins an answer, and then hears nothing. */
+  const endless = (aborted: () => void): MockLanguageModelV4['doStream'] => {
+    return async ({ abortSignal }) => {
+      abortSignal?.addEventListener('abort', aborted);
+      const parts: ModelPart[] = [{ type: 'stream-start', warnings: [] }, ...text(['Hel']).slice(0, 2)];
+      return { stream: new ReadableStream({ start: (to) => parts.forEach((part) => void to.enqueue(part)) }) };
+    };
+  };
+
+  it('a cancel reaches the model, and ends the task though the model goes on', async () => {
+    const aborted = Promise.withResolvers<void>();
+    const { client } = await served(endless(aborted.resolve));
+    let last: StreamResponse | undefined;
+    let canceled: Promise<Task> | undefined;
+    for await (const event of client.sendStreamingMessage('hi')) {
+      last = event;
+      if ('artifactUpdate' in event) canceled ??= client.cancelTask(event.artifactUpdate.taskId);
+    }
+    await aborted.promise;
+    expect((await canceled)?.status.state).toBe('TASK_STATE_CANCELED');
+    expect(last).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });
+  });
+
+  it('the deadline of the turn ends an answer that never ends', async () => {
+    const aborted = Promise.withResolvers<void>();
+    const { sent } = await served(endless(aborted.resolve), {}, { turnDeadlineMs: 200 });
+    const task = await sent('hi');
+    await aborted.promise;
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+  });
+
+  it('gives the model data as JSON, files as bytes, and urls only where they are allowed', async () => {
+    const { sent, model } = await served([step(text(['Hi']), finish())], {
+      conversation: { urls: ({ hostname }) => hostname === 'files.example.org' },
+    });
+    await sent({
+      message: {
+        parts: [
+          { text: 'See' },
+          { data: { n: 1 } },
+          { raw: 'AQI=', mediaType: 'image/png', filename: 'a.png' },
+          { url: 'http://169.254.169.254/secret', mediaType: 'text/plain' },
+        ],
+      },
+    });
+    expect(model.doStreamCalls[0]?.prompt).toMatchObject([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'See' },
+          { type: 'text', text: '{"n":1}' },
+          { type: 'file', mediaType: 'image/png', filename: 'a.png' },
+          { type: 'text', text: '[file: text/plain, http://169.254.169.254/secret]' },
+        ],
+      },
+    ]);
+  });
+});
