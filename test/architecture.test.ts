@@ -446,7 +446,7 @@ describe('repository', () => {
 });
 
 describe('plain words', () => {
-  it('hold in every comment and document', () => {
+  it('hold in every comment and document', { timeout: 120_000 }, () => {
     expect(told(proseViolations(repositoryFiles(root)))).toEqual([]);
   });
 

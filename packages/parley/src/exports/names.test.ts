@@ -28,7 +28,14 @@ import * as web from './web.js';
 
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
-  'ai-sdk': ['MODEL_OUTPUT_EXTENSION', 'fromStreamText', 'streamTextAgent', 'toModelMessages'],
+  'ai-sdk': [
+    'MODEL_OUTPUT_EXTENSION',
+    'a2aLanguageModel',
+    'a2aTool',
+    'fromStreamText',
+    'streamTextAgent',
+    'toModelMessages',
+  ],
   capnweb: [
     'CAPNWEB_BATCH_BINDING',
     'CAPNWEB_BINDING',

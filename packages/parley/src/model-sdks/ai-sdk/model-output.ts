@@ -10,15 +10,6 @@ export const MODEL_OUTPUT_EXTENSION = 'urn:parley-a2a:extension:model-output:v1'
 /** The content of an artifact that a model made beside its answer. */
 export type ModelContent = 'reasoning' | 'tools' | 'sources' | 'file';
 
-/** Tokens of an answer, as far as the model tells them. */
-export interface ModelUsage {
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly totalTokens?: number;
-  readonly cachedInputTokens?: number;
-  readonly reasoningTokens?: number;
-}
-
 /** Metadata under the key of the extension. */
 export function modelMetadata(members: JsonObject): JsonObject {
   return { [MODEL_OUTPUT_EXTENSION]: members };
