@@ -1,0 +1,48 @@
+import { createA2AServer } from 'parley-a2a';
+import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parley } from './parley.js';
+
+const orders: string[] = [];
+const order = defineTool({
+  name: 'order',
+  input: jsonSchema<{ readonly title: string }>({ type: 'object', required: ['title'] }),
+  needsApproval: true,
+  run: ({ title }) => orders.push(title),
+});
+const shop = createA2AServer({
+  agent: {
+    execute: (context, events) =>
+      runTools(context, events, new ToolRegistry([order]), async (run) => {
+        await run.call(order, { title: run.text });
+        await events.complete(`Ordered ${run.text}`);
+      }),
+  },
+});
+let url: string;
+beforeAll(async () => {
+  ({ url } = await shop.listen(0));
+});
+afterAll(() => shop.close({ graceMs: 0 }));
+
+describe('a call of a tool that needs an approval', () => {
+  it('is shown by send, and runs after a yes', async () => {
+    const asked = await parley(['send', 'Dune', '-a', url]);
+    expect(asked.stdout).toContain('This call needs your approval:');
+    expect(asked.stdout).toContain('1.1: order {"title":"Dune"}');
+    expect(asked.stderr).toContain('the task waits for your reply');
+    expect(orders).toEqual([]);
+    const id = /Task: (\S+)/.exec(asked.stdout)?.[1] ?? '';
+    const done = await parley(['send', 'yes', '--task-id', id, '-a', url]);
+    expect([done.code, done.stdout.includes('Ordered Dune')]).toEqual([0, true]);
+    expect(orders).toEqual(['Dune']);
+  });
+
+  it('is answered in a conversation', async () => {
+    const chat = await parley(['chat', '-a', url], { input: 'Emma\nno\nOdes\nyes\n' });
+    expect(chat.stdout).toContain('1.1: order {"title":"Emma"}');
+    expect(chat.stdout).toContain('The call was refused.');
+    expect(chat.stdout).toContain('Ordered Odes');
+    expect(orders).toEqual(['Dune', 'Odes']);
+  });
+});
