@@ -60,6 +60,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   tools: { rooms: [...VALUES, 'auth/user', 'server/request-context', 'server/event-queue'], modules: ['typebox'] },
   client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
+  mcp: { rooms: [...VALUES, 'client'], modules: ['@modelcontextprotocol/sdk'] },
   push: {
     rooms: [
       ...VALUES,
@@ -223,6 +224,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server',
       'tools',
       'client',
+      'mcp',
       'push',
       'model-sdks',
       'bindings',
@@ -237,6 +239,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'node:process',
       'node:url',
       'node:worker_threads',
+      '@modelcontextprotocol/sdk',
       'express',
       'fastify',
       'pino',

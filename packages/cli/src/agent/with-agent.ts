@@ -26,16 +26,23 @@ export interface CalledAgent {
   readonly failure: (error: unknown) => Failure;
 }
 
+/** The agent and the task of a command, as far as arguments name them. */
+export interface NamedAgent {
+  readonly taskId?: string | undefined;
+  /** Instead of the agent that the settings name. */
+  readonly reference?: string;
+}
+
 /**
- * Runs a command against the agent that its settings name.
+ * Runs a command against an agent. Default: the one that its settings name.
  * @throws ReportedFailure with the failure, and a hint drawn from the card.
  */
 export async function withAgent(
   invocation: Invocation,
   run: (agent: CalledAgent) => Promise<number>,
-  taskId?: string,
+  { taskId, reference }: NamedAgent = {},
 ): Promise<number> {
-  const target = agentTarget(invocation);
+  const target = agentTarget(invocation, reference);
   const { connect: options, credentials, signatures } = await agentOptions(invocation, target);
   const flags = agentFlags(invocation);
   const thread = new TaskThread(flags, taskId);

@@ -136,6 +136,13 @@ export const AGENT_COMMANDS: readonly Command[] = [
     example: 'parley task push-config delete 0199 default -a localhost:8080',
   },
   {
+    path: 'mcp',
+    summary: 'Serve the skills of agents as tools over MCP, on standard input and output',
+    flags: ['agent', 'http', 'name', 'timeout', ...AGENT],
+    example: 'parley mcp --agent localhost:8080',
+    notes: 'Repeat --agent to serve several agents. Credentials in flags go with one agent only.',
+  },
+  {
     path: 'auth login',
     summary: 'Sign in by OAuth and store the token for later calls',
     flags: ['client-id', 'client-secret', 'issuer', 'scope', 'scheme', 'timeout', ...AGENT],

@@ -101,6 +101,9 @@ export const FLAGS = {
   history: text('n', 'number of history messages'),
   'save-fileparts': text('dir', 'save files of the answer in this folder'),
 
+  agent: text('ref', 'an agent whose skills become tools', { repeats: true }),
+  http: text('port', 'serve streamable HTTP on this port of loopback; 0 takes a free one'),
+
   validate: onOff('check the card against the schema of A2A'),
   extended: onOff('get the extended card, with credentials'),
   tck: onOff('add the checks of the wire and the scenarios of the compatibility kit'),

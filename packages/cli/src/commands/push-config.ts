@@ -92,7 +92,7 @@ function call(
       await run(client, timeoutMs === undefined ? {} : { timeoutMs });
       return 0;
     },
-    invocation.args[0],
+    { taskId: invocation.args[0] },
   );
 }
 

@@ -19,6 +19,6 @@ export function run(invocation: Invocation): Promise<number> {
       else writeTask(output, task, thread.resume);
       return 0;
     },
-    id,
+    { taskId: id },
   );
 }

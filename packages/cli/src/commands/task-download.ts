@@ -40,6 +40,6 @@ export function run(invocation: Invocation): Promise<number> {
       }
       return 0;
     },
-    id,
+    { taskId: id },
   );
 }

@@ -53,6 +53,6 @@ export function run(invocation: Invocation): Promise<number> {
         }
         return 0;
       }),
-    id,
+    { taskId: id },
   );
 }

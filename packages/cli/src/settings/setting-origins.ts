@@ -54,6 +54,9 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   history: 'anywhere',
   'save-fileparts': 'trusted',
 
+  agent: 'command line',
+  http: 'command line',
+
   validate: 'anywhere',
   extended: 'anywhere',
   tck: 'anywhere',

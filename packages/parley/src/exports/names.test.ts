@@ -10,6 +10,7 @@ import * as files from './files.js';
 import * as grpc from './grpc.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
+import * as mcp from './mcp.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
 import * as pino from './pino.js';
@@ -143,6 +144,7 @@ const NAMES = {
     'textLogger',
     'textOf',
   ],
+  mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'TASK_ID_META', 'mcpEndpointOf', 'mcpServerOf'],
   node: [
     'OptionsError',
     'apiKeysFile',
@@ -239,6 +241,7 @@ it.each([
   ['grpc', grpc],
   ['hono', hono],
   ['index', index],
+  ['mcp', mcp],
   ['node', node],
   ['node-credentials', nodeCredentials],
   ['pino', pino],

@@ -1,0 +1,45 @@
+import type { Client } from 'parley-a2a/client';
+import { type NamedAgent, withAgent } from '../agent/with-agent.js';
+import type { Invocation } from '../command-line/invocation.js';
+import { usageError } from '../failure/cli-error.js';
+import { serveHttp } from '../mcp/serve-http.js';
+import { serveStdio } from '../mcp/serve-stdio.js';
+import { portOf } from '../serve/listening.js';
+import { CREDENTIAL_FLAGS } from '../settings/setting-origins.js';
+
+/** Serves the skills of agents as tools over MCP, until the client or a signal ends it. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { settings, output } = invocation;
+  const references = settings.list('agent');
+  const credential = CREDENTIAL_FLAGS.find((name) => settings.setting(name) !== undefined);
+  if (references.length > 1 && credential !== undefined)
+    throw usageError(
+      `--${credential} goes to one agent only, and ${references.length} are named`,
+      'start one server for each agent that needs credentials; those of parley auth login count for all',
+    );
+  const port = settings.text('http');
+  const place = port === undefined ? undefined : { port: portOf(port, 'http'), host: '127.0.0.1' };
+  const name = settings.text('name');
+  const turnMs = settings.duration('timeout');
+  const options = { ...(name !== undefined && { name }), ...(turnMs !== undefined && { turnMs }) };
+  const named = references.length === 0 ? [{}] : references.map((reference) => ({ reference }));
+  return withAgents(invocation, named, async (clients) => {
+    if (place === undefined) await serveStdio(clients, options);
+    else await serveHttp(clients, { ...options, place, output });
+    return 0;
+  });
+}
+
+/** Connects to one agent after the other. */
+function withAgents(
+  invocation: Invocation,
+  [next, ...others]: readonly NamedAgent[],
+  run: (clients: readonly Client[]) => Promise<number>,
+): Promise<number> {
+  if (next === undefined) return run([]);
+  return withAgent(
+    invocation,
+    ({ client }) => withAgents(invocation, others, (clients) => run([client, ...clients])),
+    next,
+  );
+}

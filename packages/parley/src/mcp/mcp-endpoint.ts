@@ -1,0 +1,170 @@
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/id-source.js';
+
+/** Options of an MCP endpoint. All have defaults. */
+export interface McpEndpointOptions {
+  /** Names that the header Host may have, without a port. Default: names of the own machine. */
+  readonly hosts?: readonly string[];
+  /** Origins of web pages that may call. Default: none. */
+  readonly origins?: readonly string[];
+  /** The most sessions; default 100. The one that was unused for longest gives way to a new one. */
+  readonly sessions?: number;
+  /** The time in ms after which an unused session ends; default 30 minutes. */
+  readonly idleMs?: number;
+}
+
+/** The parts of an MCP endpoint. */
+export interface McpEndpointParts {
+  /** Makes the server of a new session. */
+  readonly server: () => Server;
+  readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'random'>;
+}
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Monotonic time. */
+  usedAt: number;
+  /** Requests whose answers have not ended. */
+  open: number;
+}
+
+const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+const SESSIONS = 100;
+const IDLE_MS = 30 * 60_000;
+const SESSION_HEADER = 'mcp-session-id';
+
+/** Serves MCP over streamable HTTP, with a server for each session. */
+export class McpEndpoint {
+  readonly #options: McpEndpointOptions;
+  readonly #parts: McpEndpointParts;
+  readonly #sessions = new Map<string, Session>();
+  #isClosed = false;
+
+  constructor(options: McpEndpointOptions, parts: McpEndpointParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Answers a request to the endpoint. */
+  async handle(request: Request): Promise<Response> {
+    const refusal = this.#refusal(request);
+    if (refusal !== undefined) return new Response(`${refusal}\n`, { status: this.#isClosed ? 503 : 403 });
+    const id = request.headers.get(SESSION_HEADER);
+    if (id === null) return this.#begin(request);
+    const session = this.#sessions.get(id);
+    // By the protocol, a client then begins a new session.
+    if (session === undefined) return new Response('There is no such session.\n', { status: 404 });
+    return this.#answer(session, request);
+  }
+
+  /** Ends all sessions, and refuses later requests. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#sessions.values(), ({ transport }) => transport.close()));
+  }
+
+  /** A web page that rebinds its own name must not reach a server of this machine. */
+  #refusal({ url, headers }: Request): string | undefined {
+    if (this.#isClosed) return 'The server is closed.';
+    const { hosts = LOCAL, origins = [] } = this.#options;
+    const host = URL.parse(`http://${headers.get('host') ?? new URL(url).host}`)?.hostname;
+    if (host === undefined || !hosts.includes(host)) return 'This host is not served here.';
+    const origin = headers.get('origin');
+    return origin === null || origins.includes(origin) ? undefined : 'Pages of this origin may not call.';
+  }
+
+  async #begin(request: Request): Promise<Response> {
+    const { server, clock, ids } = this.#parts;
+    this.#makeRoom();
+    let session: Session | undefined;
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => ids.random(),
+      onsessioninitialized: (id) => {
+        this.#sessions.set(id, made);
+        session = made;
+      },
+    });
+    const made: Session = { transport, usedAt: clock.monotonic(), open: 0 };
+    const connected = server();
+    await connected.connect(transport);
+    connected.onclose = () => {
+      if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
+    };
+    const response = await this.#answer(made, request);
+    // Only the first message of a client begins a session.
+    if (session === undefined) await transport.close();
+    return response;
+  }
+
+  async #answer(session: Session, request: Request): Promise<Response> {
+    const { clock } = this.#parts;
+    session.open += 1;
+    session.usedAt = clock.monotonic();
+    const ended = () => {
+      session.open -= 1;
+      session.usedAt = clock.monotonic();
+    };
+    let response: Response;
+    try {
+      response = await session.transport.handleRequest(request);
+    } catch (error) {
+      ended();
+      throw error;
+    }
+    if (response.body === null) {
+      ended();
+      return response;
+    }
+    return new Response(watched(response.body, ended), response);
+  }
+
+  /** Ends sessions that are idle for too long, and the one that was unused for longest if there are too many. */
+  #makeRoom(): void {
+    const { sessions = SESSIONS, idleMs = IDLE_MS } = this.#options;
+    const now = this.#parts.clock.monotonic();
+    const idle = [...this.#sessions.values()].filter(({ open }) => open === 0).sort((a, b) => a.usedAt - b.usedAt);
+    let tooMany = this.#sessions.size - sessions + 1;
+    for (const { transport, usedAt } of idle) {
+      if (now - usedAt < idleMs && tooMany <= 0) break;
+      tooMany -= 1;
+      void transport.close();
+    }
+    if (tooMany <= 0) return;
+    // Each has an open answer, such as the stream that a client keeps.
+    const oldest = [...this.#sessions.values()].sort((a, b) => a.usedAt - b.usedAt).slice(0, tooMany);
+    for (const { transport } of oldest) void transport.close();
+  }
+}
+
+/** Tells once that a body has been read to its end, or that its reader has gone. */
+function watched(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let isOver = false;
+  const end = () => {
+    if (!isOver) ended();
+    isOver = true;
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          controller.error(error);
+        }
+      },
+      cancel: async (reason) => {
+        end();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,162 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '../client/client.js';
+import type { OutgoingMessage } from '../client/outgoing-message.js';
+import type { TaskStream } from '../client/task-stream.js';
+import { isWaitOver } from '../client/task-waiting.js';
+import { A2AError } from '../errors/a2a-error.js';
+import { ConnectionError } from '../errors/connection-error.js';
+import type { SendMessageResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../telemetry/logger.js';
+import { oneLine } from './bounded-text.js';
+import { progressText } from './task-progress.js';
+import { failedResult, questionOf, resultOf, type TaskQuestion } from './task-result.js';
+import type { ToolArguments } from './tool-arguments.js';
+
+/** The calls of a client that the tools of an MCP server make. */
+export type SkillAgent = Pick<
+  Client,
+  'card' | 'sendStreamingMessage' | 'subscribeToTask' | 'waitFor' | 'getTask' | 'cancelTask'
+>;
+
+/** The caller of a tool. */
+export interface ToolCaller {
+  /** Aborts if the caller cancels the call, and if its connection ends. */
+  readonly signal: AbortSignal;
+  /** False once its connection has ended. */
+  readonly isConnected: () => boolean;
+  /** Sends a progress notification. Absent: the caller wants none. */
+  readonly progress: ((text: string) => Promise<void>) | undefined;
+  /** Asks the user. Undefined is no answer. Absent: the caller has no way to ask. */
+  readonly ask: ((question: TaskQuestion) => Promise<string | undefined>) | undefined;
+}
+
+/** The options of a `SkillCall`. */
+export interface SkillCallOptions {
+  readonly agent: SkillAgent;
+  readonly caller: ToolCaller;
+  /** The longest wait for a turn of the agent, in ms. */
+  readonly turnMs: number;
+  readonly resultBytes: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Questions of one call that go to the user. */
+const QUESTIONS = 20;
+/** The wait for an agent that shall cancel a task, or tell its state, in ms. */
+const LAST_CALL_MS = 5_000;
+const ERROR_LENGTH = 1_000;
+
+/** One call of a tool: sends its message to the agent, and asks the user if the agent asks. */
+export class SkillCall {
+  readonly #options: SkillCallOptions;
+  #taskId: string | undefined;
+
+  constructor(options: SkillCallOptions) {
+    this.#options = options;
+  }
+
+  /** Performs the call. Errors of the agent become a result with `isError`. */
+  async result({ message, taskId }: ToolArguments): Promise<CallToolResult> {
+    const { caller, resultBytes } = this.#options;
+    this.#taskId = taskId;
+    try {
+      let answer = await this.#turn(message);
+      for (let asked = 0; asked < QUESTIONS && caller.ask !== undefined; asked++) {
+        const question = questionOf(answer);
+        if (question === undefined) break;
+        const reply = await caller.ask(question);
+        if (reply === undefined) break;
+        answer = await this.#turn(replyTo(question, reply));
+      }
+      return resultOf(answer, resultBytes);
+    } catch (error) {
+      return failedResult(this.#failureText(error));
+    }
+  }
+
+  async #turn(message: OutgoingMessage | undefined): Promise<SendMessageResponse> {
+    const { agent, caller, turnMs, clock, logger } = this.#options;
+    const { signal } = caller;
+    const over = new AbortController();
+    const stopTimer = clock.after(turnMs, () => over.abort(new DOMException('The turn took too long', 'TimeoutError')));
+    let stopWaiting = () => {};
+    const canceled = () => {
+      // The agent has the message perhaps, and its first event names the task to cancel.
+      if (this.#taskId !== undefined) over.abort(signal.reason);
+      else stopWaiting = clock.after(LAST_CALL_MS, () => over.abort(signal.reason));
+    };
+    signal.addEventListener('abort', canceled, { once: true });
+    try {
+      signal.throwIfAborted();
+      return await this.#answer(message, over.signal);
+    } catch (error) {
+      if (signal.aborted || !over.signal.aborted || this.#taskId === undefined) throw error;
+      return { task: await agent.getTask(this.#taskId, { timeoutMs: LAST_CALL_MS }) };
+    } finally {
+      stopTimer();
+      stopWaiting();
+      signal.removeEventListener('abort', canceled);
+      if (signal.aborted && caller.isConnected() && this.#taskId !== undefined)
+        await agent.cancelTask(this.#taskId, { timeoutMs: LAST_CALL_MS }).catch((error: unknown) => {
+          logger.warn('a task of a canceled tool call was not canceled', { taskId: this.#taskId, error });
+        });
+    }
+  }
+
+  async #answer(message: OutgoingMessage | undefined, signal: AbortSignal): Promise<SendMessageResponse> {
+    const { agent } = this.#options;
+    if (message !== undefined) {
+      const direct = await this.#followed(agent.sendStreamingMessage({ message }, { signal }));
+      if (direct !== undefined) return direct;
+    }
+    if (this.#taskId === undefined)
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
+    const task = await this.#readTask(this.#taskId, signal);
+    if (task !== undefined && isWaitOver(task.status.state)) return { task };
+    if (message === undefined && agent.card.capabilities.streaming === true)
+      await this.#followed(agent.subscribeToTask(this.#taskId, { signal }));
+    return { task: await agent.waitFor(this.#taskId, { signal }) };
+  }
+
+  /** Reports the events of a stream. Returns a direct answer. */
+  async #followed(stream: TaskStream): Promise<SendMessageResponse | undefined> {
+    const { caller } = this.#options;
+    for await (const event of stream) {
+      this.#taskId = stream.taskId ?? this.#taskId;
+      caller.signal.throwIfAborted();
+      if ('message' in event) return event;
+      const text = caller.progress === undefined ? undefined : progressText(event);
+      if (text !== undefined) await caller.progress?.(text);
+    }
+    return undefined;
+  }
+
+  /** Undefined if the connection is lost: waiting then connects again. */
+  async #readTask(id: string, signal: AbortSignal): Promise<Task | undefined> {
+    try {
+      return await this.#options.agent.getTask(id, { signal });
+    } catch (error) {
+      if (error instanceof ConnectionError) return undefined;
+      throw error;
+    }
+  }
+
+  #failureText(error: unknown): string {
+    const { agent, logger, turnMs } = this.#options;
+    const name = oneLine(agent.card.name, 200);
+    const task = this.#taskId === undefined ? '' : ` Its task is ${JSON.stringify(this.#taskId)}.`;
+    if (error instanceof ConnectionError) return `The agent ${name} cannot be reached.${task}`;
+    if (error instanceof A2AError) return `${error.code}: ${oneLine(error.message, ERROR_LENGTH)}${task}`;
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      return `The agent ${name} did not answer within ${turnMs} ms.${task}`;
+    if (!this.#options.caller.signal.aborted) logger.error('a tool call failed', { error });
+    return `The call failed.${task}`;
+  }
+}
+
+function replyTo({ taskId, contextId }: TaskQuestion, text: string): OutgoingMessage {
+  return { parts: [{ text }], taskId, ...(contextId !== undefined && { contextId }) };
+}
