@@ -60,7 +60,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   },
   tools: { rooms: [...VALUES, 'auth/user', 'server/request-context', 'server/event-queue'], modules: ['typebox'] },
   client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
-  mcp: { rooms: [...VALUES, 'client'], modules: ['@modelcontextprotocol/sdk'] },
+  mcp: { rooms: [...VALUES, 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   push: {
     rooms: [
       ...VALUES,

@@ -144,7 +144,16 @@ const NAMES = {
     'textLogger',
     'textOf',
   ],
-  mcp: ['CONTEXT_ID_META', 'McpEndpoint', 'TASK_ID_META', 'mcpEndpointOf', 'mcpServerOf'],
+  mcp: [
+    'CONTEXT_ID_META',
+    'McpEndpoint',
+    'McpQuestionError',
+    'McpTools',
+    'TASK_ID_META',
+    'mcpEndpointOf',
+    'mcpServerOf',
+    'mcpTools',
+  ],
   node: [
     'OptionsError',
     'apiKeysFile',

@@ -1,0 +1,189 @@
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { OptionsError } from '../errors/options-error.js';
+import type { JsonObject, JsonValue } from '../model/json.js';
+import type { Logger } from '../telemetry/logger.js';
+import { defineTool, type Tool, type ToolContext, ToolError } from '../tools/tool.js';
+import { shortened } from './bounded-text.js';
+import { callOutput } from './call-output.js';
+import { type ListedTool, listedTools } from './listed-tools.js';
+import { McpConnection, type McpConnectionOptions, type McpQuestion } from './mcp-connection.js';
+
+/** Options of the tools of an MCP server. */
+export interface McpToolsOptions {
+  /** Goes before the names of the tools, with `_`: 1 to 32 letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** Names of tools in the server that the agent gets. Default: all. */
+  readonly only?: readonly string[];
+  /** The longest call, in ms; default 60 000. */
+  readonly timeoutMs?: number;
+  /** The longest wait for a connection or a list, in ms; default 30 000. */
+  readonly connectMs?: number;
+  /** True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. */
+  readonly needsApproval?: (toolName: string) => boolean;
+  /**
+   * Answers a question of the server during a call. Undefined is no answer: the call then fails with a
+   * `McpQuestionError`. Calls of this server run one after another, so that a question belongs to one call. Absent: the
+   * server may not ask.
+   */
+  readonly elicit?: (
+    question: McpQuestion,
+    context: ToolContext,
+  ) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  /** Called when the list of tools has changed. */
+  readonly onChange?: (tools: readonly Tool[]) => void;
+}
+
+/** A call that needs an answer of the user. `message` is the question; an agent can ask by INPUT_REQUIRED. */
+export class McpQuestionError extends ToolError {
+  override readonly name = 'McpQuestionError';
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject | undefined;
+
+  constructor({ message, schema }: McpQuestion) {
+    super(message, 'refused');
+    this.schema = schema;
+  }
+}
+
+/** The ports of `McpTools`. */
+export interface McpToolsPorts extends Pick<McpConnectionOptions, 'transport'> {
+  readonly logger: Logger;
+}
+
+const TIMEOUT_MS = 60_000;
+const CONNECT_MS = 30_000;
+const CONNECTION_NAME = /^[\w-]{1,32}$/;
+const QUESTION_LENGTH = 10_000;
+
+/** The tools of an MCP server as tools of an agent. Follows changes of their list. */
+export class McpTools implements AsyncDisposable {
+  readonly #options: McpToolsOptions;
+  readonly #logger: Logger;
+  readonly #connection: McpConnection;
+  #tools: readonly Tool[] = [];
+  /** The call that the server may ask about. */
+  #asking: { readonly context: ToolContext; question?: McpQuestion } | undefined;
+  /** The end of the last call, if calls run one after another. */
+  #last: Promise<unknown> = Promise.resolve();
+  #refresh: Promise<void> | undefined;
+  #isStale = false;
+
+  constructor(options: McpToolsOptions, { transport, logger }: McpToolsPorts) {
+    if (!CONNECTION_NAME.test(options.name))
+      throw new OptionsError('mcpTools', ['name: must be 1 to 32 letters, digits, _ and -']);
+    this.#options = options;
+    this.#logger = logger;
+    this.#connection = new McpConnection({
+      transport,
+      connectMs: options.connectMs ?? CONNECT_MS,
+      changed: () => this.#changed(),
+      elicit: options.elicit === undefined ? undefined : (question) => this.#answer(question),
+    });
+  }
+
+  /** The tools of the last list. */
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  /** Reads the list of tools again. */
+  async refresh(): Promise<readonly Tool[]> {
+    const { name: connection, only } = this.#options;
+    const leftOut = (name: string) => this.#logger.warn('a tool of an MCP server is left out', { connection, name });
+    const listed = listedTools(await this.#connection.list(), { connection, leftOut });
+    const wanted = only === undefined ? listed : listed.filter(({ remoteName }) => only.includes(remoteName));
+    this.#tools = wanted.map((one) => this.#toolOf(one));
+    return this.#tools;
+  }
+
+  /** Ends the connection, and the process of the server. */
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Reads the list once more if it changes while it is read. */
+  #changed(): void {
+    this.#isStale = true;
+    this.#refresh ??= this.#refreshed().finally(() => {
+      this.#refresh = undefined;
+    });
+  }
+
+  async #refreshed(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        this.#options.onChange?.(await this.refresh());
+      } catch (error) {
+        this.#logger.warn('the tools of an MCP server could not be read', { connection: this.#options.name, error });
+      }
+    }
+  }
+
+  #toolOf({ name, remoteName, description, input, output }: ListedTool): Tool {
+    const { timeoutMs = TIMEOUT_MS, needsApproval, elicit } = this.#options;
+    return defineTool({
+      name,
+      description,
+      input,
+      ...(output !== undefined && { output }),
+      timeoutMs,
+      ...(needsApproval !== undefined && { needsApproval: needsApproval(remoteName) }),
+      run: (value, context) => {
+        const call = () => this.#call({ name, remoteName, timeoutMs }, value, context);
+        return elicit === undefined ? call() : this.#afterLast(call);
+      },
+    });
+  }
+
+  #afterLast<T>(call: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(call);
+    this.#last = next.catch(() => {});
+    return next;
+  }
+
+  async #call(
+    { name, remoteName, timeoutMs }: { readonly name: string; readonly remoteName: string; readonly timeoutMs: number },
+    input: unknown,
+    context: ToolContext,
+  ): Promise<JsonValue> {
+    const { signal } = context;
+    const asking: { context: ToolContext; question?: McpQuestion } = { context };
+    this.#asking = asking;
+    try {
+      signal.throwIfAborted();
+      const result = await this.#connection.call({ name: remoteName, input, signal, timeoutMs });
+      if (asking.question !== undefined) throw new McpQuestionError(asking.question);
+      return callOutput(result, name);
+    } catch (error) {
+      if (asking.question !== undefined) throw new McpQuestionError(asking.question);
+      throw error instanceof ToolError ? error : failureOf(error, name);
+    } finally {
+      if (this.#asking === asking) this.#asking = undefined;
+    }
+  }
+
+  async #answer({ message, ...question }: McpQuestion): Promise<JsonObject | undefined> {
+    const asking = this.#asking;
+    if (asking === undefined) return undefined;
+    const asked = { ...question, message: shortened(message, QUESTION_LENGTH) };
+    const answer = await this.#options.elicit?.(asked, asking.context);
+    if (answer === undefined) asking.question = asked;
+    return answer;
+  }
+}
+
+/** Texts of the connection stay in the cause: they may hold addresses and paths. */
+function failureOf(cause: unknown, name: string): ToolError {
+  const code: unknown = cause instanceof McpError ? cause.code : undefined;
+  if (code === ErrorCode.RequestTimeout) return new ToolError(`${name} took too long.`, 'timeout', { cause });
+  if (code === ErrorCode.ConnectionClosed)
+    return new ToolError(`The MCP server of ${name} ended during the call.`, 'interrupted', { cause });
+  if (code === ErrorCode.InvalidParams)
+    return new ToolError(`The MCP server refused the arguments of ${name}.`, 'invalid_input', { cause });
+  return new ToolError(`The MCP server of ${name} cannot be used.`, 'threw', { cause });
+}

@@ -1,0 +1,69 @@
+import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
+import { jsonFault } from '../model/json-fault.js';
+import type { StandardSchema } from '../model/standard-schema.js';
+import { jsonSchema } from '../tools/json-schema.js';
+
+const SCHEMA_LENGTH = 65_536;
+const DEPTH = 32;
+/** Keywords whose values are plain, and whose check takes time in proportion to the value. */
+const PLAIN: readonly string[] = [
+  'type',
+  'enum',
+  'const',
+  'required',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+];
+
+/**
+ * A schema from another server. Models see all of it. The check leaves out patterns, references, combinations and
+ * formats, because those of strangers can block the process. The server checks them itself. Undefined if the schema is
+ * too large or too deep.
+ */
+export function untrustedSchema(schema: unknown): StandardSchema | undefined {
+  if (!isObject(schema) || jsonFault(schema) !== undefined) return undefined;
+  if (JSON.stringify(schema).length > SCHEMA_LENGTH) return undefined;
+  const checked = checkedPart(schema as JsonObject, 0);
+  if (checked === undefined) return undefined;
+  const shown = () => schema;
+  const check = jsonSchema(checked)['~standard'];
+  return { '~standard': { ...check, jsonSchema: { input: shown, output: shown } } };
+}
+
+/** The keywords of a schema that are checked; undefined if it is too deep. */
+function checkedPart(schema: JsonObject, depth: number): JsonObject | undefined {
+  if (depth > DEPTH) return undefined;
+  const members: [string, JsonValue][] = [];
+  for (const [name, value] of Object.entries(schema)) {
+    if (PLAIN.includes(name)) members.push([name, value]);
+    else if (name === 'items') {
+      const items = checkedMember(value, depth + 1);
+      if (items === undefined) return undefined;
+      members.push([name, items]);
+    } else if (name === 'properties' && isObject(value)) {
+      const properties: [string, JsonValue][] = [];
+      for (const [property, one] of Object.entries(value)) {
+        const checked = checkedMember(one as JsonValue, depth + 1);
+        if (checked === undefined) return undefined;
+        properties.push([property, checked]);
+      }
+      members.push([name, Object.fromEntries(properties)]);
+    } else if (name === 'additionalProperties' && value === false && schema.patternProperties === undefined) {
+      members.push([name, value]);
+    }
+  }
+  return Object.fromEntries(members);
+}
+
+function checkedMember(schema: JsonValue, depth: number): JsonValue | undefined {
+  if (typeof schema === 'boolean') return schema;
+  return isObject(schema) ? checkedPart(schema as JsonObject, depth) : {};
+}

@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { connect, textOf } from 'parley-a2a/client';
+import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
+import { createA2AServer } from 'parley-a2a/node';
+import { ToolError, ToolRegistry } from 'parley-a2a/tools';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
+
+const ofProcess = (options: Partial<McpToolsOptions> = {}) =>
+  mcpTools({ name: 'desk', command: process.execPath, args: [SCRIPT], ...options });
+
+/** The same server over streamable HTTP. `forget` makes it forget its sessions, as a restart does. */
+class HttpTools implements AsyncDisposable {
+  readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
+  readonly #server = createServer(async (request, response) => {
+    const id = request.headers['mcp-session-id'];
+    const known = typeof id === 'string' ? this.#sessions.get(id) : undefined;
+    if (id !== undefined && known === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    await (known ?? (await this.#begun())).handleRequest(request, response);
+  });
+
+  static async start(): Promise<HttpTools> {
+    const tools = new HttpTools();
+    tools.#server.listen(0, '127.0.0.1');
+    await once(tools.#server, 'listening');
+    return tools;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  forget(): void {
+    this.#sessions.clear();
+  }
+
+  async #begun(): Promise<StreamableHTTPServerTransport> {
+    const { toolsServer } = await import('./tools-server-tools.mjs');
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void this.#sessions.set(id, transport),
+    });
+    await toolsServer(Server).connect(transport as Transport);
+    return transport;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+/** Runs a tool by its name in the server. */
+async function run(tools: McpTools, name: string, input: unknown = {}, signal?: AbortSignal): Promise<unknown> {
+  return new ToolRegistry(tools.tools).execute(`desk_${name}`, input, signal && { signal });
+}
+
+const failure = (call: Promise<unknown>): Promise<ToolError> =>
+  call.then(
+    () => {
+      throw new Error('It did not fail');
+    },
+    (error: ToolError) => error,
+  );
+
+describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (way) => {
+  let http: HttpTools;
+  let tools: McpTools;
+  const open = (options: Partial<McpToolsOptions> = {}) =>
+    way === 'stdio' ? ofProcess(options) : mcpTools({ name: 'desk', url: http.url, ...options });
+  beforeAll(async () => {
+    http = await HttpTools.start();
+    tools = await open();
+  });
+  afterAll(async () => {
+    await tools.close();
+    await http[Symbol.asyncDispose]();
+  });
+
+  it('have prefixed names, plain descriptions and schemas; wrong ones are left out', () => {
+    const names = tools.tools.map(({ name }) => name);
+    expect(names).toContain('desk_add');
+    expect(names).not.toContain('desk_two words');
+    expect(names).not.toContain('desk_huge');
+    const add = tools.tools.find(({ name }) => name === 'desk_add');
+    expect(add?.description).toBe('Adds [31mtwo numbers');
+    expect(add?.inputSchema).toMatchObject({ properties: { a: { type: 'number' } } });
+  });
+
+  it('give structured content, text or blocks', async () => {
+    expect(await run(tools, 'add', { a: 1, b: 2 })).toEqual({ sum: 3 });
+    expect(await run(tools, 'canceled')).toMatch(/^\d+$/);
+    expect(await run(tools, 'picture')).toEqual([{ type: 'image', data: 'AAAA', mimeType: 'image/png' }]);
+  });
+
+  it('check arguments and results', async () => {
+    expect((await failure(run(tools, 'add', { a: 'x', b: 2 }))).reason).toBe('invalid_input');
+    expect((await failure(run(tools, 'lie'))).reason).toBe('invalid_output');
+  });
+
+  it('run no pattern of a stranger', async () => {
+    expect(await run(tools, 'pattern', { word: `${'a'.repeat(50)}!` })).toBe('ran pattern');
+  });
+
+  it('fail with the text of the server', async () => {
+    const error = await failure(run(tools, 'fail'));
+    expect([error.reason, error.message]).toEqual(['threw', 'The disk is full']);
+  });
+
+  it('pass an abort on as a cancellation', async () => {
+    const before = Number(await run(tools, 'canceled'));
+    const stop = new AbortController();
+    const call = failure(run(tools, 'hang', {}, stop.signal));
+    // The server answers calls in order, so it has begun the call before.
+    await run(tools, 'canceled');
+    stop.abort();
+    expect((await call).reason).toBe('aborted');
+    await expect.poll(() => run(tools, 'canceled')).toBe(String(before + 1));
+  });
+
+  it('end at their timeout', async () => {
+    await using quick = await open({ timeoutMs: 50 });
+    expect((await failure(run(quick, 'hang'))).reason).toBe('timeout');
+  });
+
+  it('follow changes of the list', async () => {
+    const changed = Promise.withResolvers<readonly string[]>();
+    await using growing = await open({ onChange: (list) => changed.resolve(list.map(({ name }) => name)) });
+    expect(await run(growing, 'grow')).toBe('grown');
+    expect(await changed.promise).toContain('desk_grown');
+    expect(await run(growing, 'grown')).toBe('ran grown');
+  });
+
+  it('are those that the agent wants, and ask for an approval if it wants that', async () => {
+    await using some = await open({ only: ['add', 'fail'], needsApproval: (name) => name === 'fail' });
+    expect(some.tools.map(({ name, needsApproval }) => [name, needsApproval])).toEqual([
+      ['desk_add', false],
+      ['desk_fail', true],
+    ]);
+  });
+
+  it('may not ask without an option', async () => {
+    expect((await failure(run(tools, 'ask'))).reason).toBe('threw');
+  });
+
+  it('ask by INPUT_REQUIRED of the task', async () => {
+    const cities = new Map<string, string>();
+    await using asking = await open({
+      elicit: (question, { callId }) => {
+        expect(question).toMatchObject({ message: 'Which city?', schema: { required: ['city'] } });
+        const city = cities.get(callId);
+        return city === undefined ? undefined : { city };
+      },
+    });
+    const registry = new ToolRegistry(asking.tools);
+    const server = createA2AServer({
+      agent: {
+        execute: async ({ taskId, task, text, signal }, events) => {
+          if (task?.status.state === 'TASK_STATE_INPUT_REQUIRED') cities.set(taskId, text);
+          try {
+            await events.artifact(String(await registry.execute('desk_ask', {}, { callId: taskId, signal })));
+            await events.complete();
+          } catch (error) {
+            if ((error as McpQuestionError).name !== 'McpQuestionError') throw error;
+            await events.inputRequired((error as McpQuestionError).message);
+          }
+        },
+      },
+    });
+    const client = await connect(server);
+    const asked = await client.sendAndWait('weather');
+    if (!('task' in asked)) throw new Error('There is no task');
+    expect([asked.task.status.state, textOf(asked.task)]).toEqual(['TASK_STATE_INPUT_REQUIRED', 'Which city?']);
+    const answered = await client.sendAndWait({ message: { taskId: asked.task.id, parts: [{ text: 'Paris' }] } });
+    if (!('task' in answered)) throw new Error('There is no task');
+    expect(textOf(answered.task)).toBe('It rains in Paris');
+    await server.close();
+  });
+});
+
+describe('tools of an MCP server', () => {
+  it('do not inherit the environment', async () => {
+    process.env.PLANTED_SECRET = 'x';
+    await using tools = await mcpTools({
+      name: 'desk',
+      command: process.execPath,
+      args: [SCRIPT],
+      env: { GIVEN: '1' },
+    });
+    delete process.env.PLANTED_SECRET;
+    const names = String(await run(tools, 'variables')).split(',');
+    expect(names).toContain('GIVEN');
+    expect(names).not.toContain('PLANTED_SECRET');
+  });
+
+  it('start the server again after it has died', async () => {
+    await using tools = await ofProcess();
+    const error = await failure(run(tools, 'die'));
+    expect([error.reason, error.message]).toEqual(['interrupted', 'The MCP server of desk_die ended during the call.']);
+    expect(await run(tools, 'add', { a: 2, b: 2 })).toEqual({ sum: 4 });
+  });
+
+  it('begin a new session after a restart of the server', async () => {
+    await using http = await HttpTools.start();
+    await using tools = await mcpTools({ name: 'desk', url: http.url });
+    http.forget();
+    expect(await run(tools, 'add', { a: 2, b: 2 })).toEqual({ sum: 4 });
+  });
+
+  it('tell that a server does not start, without its path', async () => {
+    await expect(mcpTools({ name: 'desk', command: '/nonexistent/server' })).rejects.toThrow();
+    await expect(mcpTools({ name: 'no name', command: 'x' })).rejects.toThrow('name: must be');
+  });
+
+  it('call with the given fetch and headers', async () => {
+    await using http = await HttpTools.start();
+    const seen: string[] = [];
+    await using tools = await mcpTools({
+      name: 'desk',
+      url: http.url,
+      headers: { 'x-key': 'secret' },
+      fetch: (url, init) => {
+        seen.push(`${new Headers(init?.headers).get('x-key')}`);
+        return fetch(url, init);
+      },
+    });
+    expect(tools.tools.length).toBeGreaterThan(0);
+    expect(new Set(seen)).toEqual(new Set(['secret']));
+  });
+
+  it('are not called at private addresses if the url comes from others', async () => {
+    await using http = await HttpTools.start();
+    await expect(mcpTools({ name: 'desk', url: http.url, isForeign: true })).rejects.toThrow(/address|private|public/);
+  });
+
+  it('give no more calls after close', async () => {
+    const tools = await ofProcess();
+    await tools.close();
+    expect(await failure(run(tools, 'fail'))).toBeInstanceOf(ToolError);
+  });
+});
