@@ -143,6 +143,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [
       ...VALUES,
       'operations',
+      'task/stream-item',
       'net',
       'secrets',
       'openapi',

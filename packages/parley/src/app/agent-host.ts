@@ -132,6 +132,7 @@ export class AgentHost {
       streamPlaces,
       registration: options.push && pushRules(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
+      additions: options.extensions.flatMap(({ agents }) => agents ?? []),
       services: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
       addressOf: limitedAddresses(this.#groupOf),
       limitReached: this.#reached,

@@ -3,6 +3,8 @@ import type { Exchange, ExchangeRequest } from '../bindings/http/exchange.js';
 import type { AgentExtension, AgentInterface } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import type { AgentExecutor } from '../server/agent-executor.js';
+import type { ServerInterceptor } from '../server/intercepted-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
@@ -30,6 +32,8 @@ export interface HostExtension {
   cardExtensions?(mount: AgentMount, base: string): readonly AgentExtension[];
   /** Services for the agents of the host. They may run once `endpoints` was called. Absent: none. */
   readonly turnPorts?: TurnPorts;
+  /** Changes the agents of the host. Absent: it leaves them as they are. */
+  readonly agents?: AgentAdditions;
   /** True if an endpoint takes over connections as WebSockets. */
   readonly takesWebSockets?: boolean;
   /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */
@@ -42,6 +46,14 @@ export interface HostExtension {
   stopAccepting?(): void;
   /** Ends its own connections within the grace, after the turns have ended. */
   close?(graceMs: number): Promise<void>;
+}
+
+/** Functions of an extension around each agent with the engine of the library. */
+export interface AgentAdditions {
+  /** A function around each call, inside of those of the application. `agent` is the id of the task space. */
+  interceptor(agent: string): ServerInterceptor;
+  /** The agent with a function around its turns. */
+  executor(executor: AgentExecutor): AgentExecutor;
 }
 
 /** The address of the server of a host. */

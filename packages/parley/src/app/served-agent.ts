@@ -35,6 +35,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import { type LoadSignedCards, signingHandler } from './card-signing.js';
+import type { AgentAdditions } from './host-extension.js';
 import type { Rate } from './limits/rate-limiter.js';
 import type { AgentOptions } from './options/agent-options.js';
 
@@ -68,6 +69,8 @@ export interface SharedPorts extends AgentPorts {
   readonly node: EngineNode;
   /** The rules for webhooks. Absent: the host sends no push notifications. */
   readonly registration?: PushRegistration | undefined;
+  /** Functions of extensions around each agent. */
+  readonly additions: readonly AgentAdditions[];
   /** Services for agents beside the engine. */
   readonly services: TurnPorts;
   /** Called for each error that ends a stream after its start. */
@@ -113,7 +116,8 @@ export class ServedAgent {
     if (options.handler !== undefined) {
       this.#handler = options.handler;
     } else {
-      this.#engine = this.#makeEngine(this.id, executorOf(options.agent));
+      const executor = ports.additions.reduce((inner, one) => one.executor(inner), executorOf(options.agent));
+      this.#engine = this.#makeEngine(this.id, executor);
       this.#handler = this.#engine;
     }
   }
@@ -215,12 +219,15 @@ export class ServedAgent {
 
   #handlerAt({ supportedInterfaces }: AgentCard): RequestHandler {
     const { interceptors = [] } = this.#options;
+    const own = this.#engine ? this.#ports.additions.map((one) => one.interceptor(this.id)) : [];
     const handler = this.#capabilities.extendedAgentCard
       ? handlerAt(supportedInterfaces, this.#handler)
       : this.#handler;
     // A custom handler decides itself what it gives to interceptors.
-    const around = this.#engine ? [...interceptors, isolation] : interceptors;
-    const called = interceptors.length === 0 ? handler : interceptedHandler(handler, around);
+    // Code of the application gets copies of its own.
+    const isolated = this.#engine && interceptors.length > 0 ? [isolation] : [];
+    const around = [...interceptors, ...isolated, ...own];
+    const called = around.length === 0 ? handler : interceptedHandler(handler, around);
     if (this.#engine === undefined) return validatedHandler(called);
     // All else comes out of the engine, which has checked what agents publish.
     return this.#capabilities.extendedAgentCard

@@ -1,8 +1,9 @@
 import { type FileTransferOptions, filesExtension } from '../app/files/files-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
+import { DirectoryFileStore } from '../files/directory/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import { MemoryFileStore } from '../files/memory-file-store.js';
-import { systemClock } from './runtime.js';
+import { systemClock, systemIds } from './runtime.js';
 
 export { FILES_EXTENSION, type FileTransferOptions } from '../app/files/files-extension.js';
 export {
@@ -32,4 +33,12 @@ export function fileTransfer(options: FileTransferOptions): HostExtension {
 /** Files in the memory of the process. `storeBytes` bounds all of them together; default 256 MiB. */
 export function memoryFileStore(options: { readonly storeBytes?: number } = {}): FileStore {
   return new MemoryFileStore({ ...options, clock: systemClock });
+}
+
+/**
+ * Files in a directory of this process, which is made if it is missing. Their bytes are synced to the disk before a
+ * file is there. `leftoverMs` is the age at which a sweep removes what a crash has left; default 1 hour.
+ */
+export function directoryFileStore(options: { readonly path: string; readonly leftoverMs?: number }): FileStore {
+  return new DirectoryFileStore({ ...options, clock: systemClock, ids: systemIds });
 }

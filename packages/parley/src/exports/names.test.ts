@@ -48,7 +48,7 @@ const NAMES = {
     'capnwebTransport',
     'connectCapnweb',
   ],
-  files: ['FILES_EXTENSION', 'countedBytes', 'fileTransfer', 'isFileId', 'memoryFileStore'],
+  files: ['FILES_EXTENSION', 'countedBytes', 'directoryFileStore', 'fileTransfer', 'isFileId', 'memoryFileStore'],
   client: [
     'A2AError',
     'AgentCardError',

@@ -28,8 +28,19 @@ export class SlowUploadError extends A2AError {
 export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: ArrivalTimes): AsyncGenerator<Uint8Array> {
   const { clock, idleMs, totalMs, onEnd } = times;
   const iterator = source[Symbol.asyncIterator]();
-  const { promise: over, reject } = Promise.withResolvers<never>();
-  over.catch(() => {});
+  let failure: Error | undefined;
+  let fail: ((error: Error) => void) | undefined;
+  const end = (error: Error) => {
+    failure ??= error;
+    fail?.(error);
+  };
+  // A race with a promise that lasts would keep all chunks.
+  const nextInTime = () =>
+    new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+      if (failure !== undefined) return reject(failure);
+      fail = reject;
+      iterator.next().then(resolve, reject);
+    });
   let arrivedAt = clock.monotonic();
   let isWaiting = true;
   let stopIdle: (() => void) | undefined;
@@ -37,19 +48,19 @@ export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: Arr
   const watch = (ms: number) => {
     stopIdle = clock.after(ms, () => {
       const pause = isWaiting ? clock.monotonic() - arrivedAt : 0;
-      if (pause >= idleMs) reject(new SlowUploadError(`No bytes came for ${idleMs} ms`));
+      if (pause >= idleMs) end(new SlowUploadError(`No bytes came for ${idleMs} ms`));
       else watch(idleMs - pause);
     });
   };
   watch(idleMs);
-  const stopTotal = clock.after(totalMs, () => reject(new SlowUploadError(`The file took longer than ${totalMs} ms`)));
-  const stopEnd = onEnd?.(() => reject(new A2AError('UNAUTHENTICATED', 'The credential has ended')));
+  const stopTotal = clock.after(totalMs, () => end(new SlowUploadError(`The file took longer than ${totalMs} ms`)));
+  const stopEnd = onEnd?.(() => end(new A2AError('UNAUTHENTICATED', 'The credential has ended')));
   let isDone = false;
   try {
     for (;;) {
       isWaiting = true;
       arrivedAt = clock.monotonic();
-      const next = await Promise.race([iterator.next(), over]);
+      const next = await nextInTime();
       isWaiting = false;
       if (next.done === true) {
         isDone = true;

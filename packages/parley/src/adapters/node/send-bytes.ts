@@ -19,14 +19,13 @@ export interface BytesAnswer {
 export async function sendBytes({ response, answer, closing, clock, logger, stallMs }: BytesAnswer): Promise<void> {
   const { length, chunks } = answer.bytes;
   response.writeHead(answer.status, headOf({ answer, length, closing }));
-  const closed = new Promise<void>((resolve) => response.once('close', resolve));
   let sent = 0;
   try {
     if (response.req.method !== 'HEAD') {
       for await (const chunk of chunks) {
         if (response.destroyed) return;
         sent += chunk.length;
-        if (!response.write(chunk)) await drained(response, closed, { clock, logger, stallMs });
+        if (!response.write(chunk)) await drained(response, { clock, logger, stallMs });
       }
       if (sent !== length) throw new TypeError(`The body has ${sent} bytes, and its head says ${length}`);
     }
@@ -38,9 +37,9 @@ export async function sendBytes({ response, answer, closing, clock, logger, stal
   }
 }
 
+/** Resolves when the peer has taken what it was sent, or has left. */
 function drained(
   response: ServerResponse,
-  closed: Promise<void>,
   { clock, logger, stallMs }: Pick<BytesAnswer, 'clock' | 'logger' | 'stallMs'>,
 ): Promise<void> {
   return new Promise((resolve) => {
@@ -50,10 +49,9 @@ function drained(
     });
     const done = () => {
       cancel();
-      response.off('drain', done);
+      response.off('drain', done).off('close', done);
       resolve();
     };
-    response.once('drain', done);
-    void closed.then(done);
+    response.once('drain', done).once('close', done);
   });
 }

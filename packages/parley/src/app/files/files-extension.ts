@@ -1,6 +1,8 @@
 import { OptionsError } from '../../errors/options-error.js';
-import type { FileStore } from '../../files/file-store.js';
+import type { FileScope, FileStore } from '../../files/file-store.js';
 import type { MediaTypeRules } from '../../files/media-type-rules.js';
+import { FILES_EXTENSION } from '../../operations/files-extension.js';
+import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { TurnPorts } from '../../server/turn-ports.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
@@ -9,11 +11,12 @@ import type { MiddlewareName } from '../middleware/request-way.js';
 import { refusalsNaming } from '../protected-resource.js';
 import { FileEndpoint, type UploadTimes } from './file-endpoint.js';
 import { FileKeeper, type FileRules } from './file-keeper.js';
-import { fileUrl, namedFile } from './file-places.js';
+import { type FilePartsOptions, filePartsInterceptor } from './file-parts.js';
+import { fileUrl, type NamedFile, namedFile } from './file-places.js';
+import { storingAgent } from './storing-agent.js';
 import { TurnFileAccess } from './turn-file-access.js';
 
-/** An agent that takes and gives files over HTTP beside the protocol. Parameters: `url` and `maxBytes`. */
-export const FILES_EXTENSION = 'urn:parley-a2a:extension:files:v1';
+export { FILES_EXTENSION };
 
 /** The options of files. Sizes are in bytes, times in ms. */
 export interface FileTransferOptions {
@@ -26,6 +29,10 @@ export interface FileTransferOptions {
   readonly expiryMs?: number;
   /** The types that are taken. Default: all whose bytes fit their declaration. */
   readonly mediaTypes?: MediaTypeRules;
+  /** Larger raw parts of messages and of agents become files. Default: 256 KiB. */
+  readonly inlineBytes?: number;
+  /** The most bytes of files in one answer or event for clients that take no urls. Default: 8 MiB. */
+  readonly handedBytes?: number;
   /** The longest pause of an upload. Default: 30 s. */
   readonly idleMs?: number;
   /** The longest time of an upload. Default: 1 hour. */
@@ -35,6 +42,7 @@ export interface FileTransferOptions {
 }
 
 const MIB = 1_048_576;
+const INLINE_BYTES = 262_144;
 const MINUTE_MS = 60_000;
 /** The middlewares that read or write a body. */
 const WITHOUT: readonly MiddlewareName[] = ['streams', 'nosniff', 'compression'];
@@ -48,8 +56,19 @@ export function filesExtension(options: FileTransferOptions): HostExtension {
     mediaTypes: options.mediaTypes ?? {},
   };
   const times = { idleMs: options.idleMs ?? 30_000, totalMs: options.uploadMs ?? 60 * MINUTE_MS };
+  const { inlineBytes = INLINE_BYTES, handedBytes = 8 * MIB } = options;
   let served: ServedFiles | undefined;
   return {
+    agents: {
+      executor: (executor) => storingAgent(executor, inlineBytes),
+      interceptor: (agent) => {
+        let made: ServerInterceptor | undefined;
+        return (call, next) => {
+          made ??= served?.parts({ agent, inlineBytes, handedBytes });
+          return made === undefined ? next(call) : made(call, next);
+        };
+      },
+    },
     takesLongBodies: true,
     turnPorts: {
       files: (turn) => {
@@ -114,24 +133,48 @@ class ServedFiles {
     this.#stopSweeps = host.clock.after(0, () => void sweep());
   }
 
+  /** The parts of an agent that become files, and files that become parts. */
+  parts(about: Pick<FilePartsOptions, 'agent' | 'inlineBytes' | 'handedBytes'>): ServerInterceptor {
+    return filePartsInterceptor({
+      ...about,
+      keeper: this.#keeper,
+      extension: FILES_EXTENSION,
+      logger: this.#host.logger,
+      urlOf: (scope, id) => this.#urlOf(scope, id),
+      named: (url) => this.#named(url, about.agent),
+    });
+  }
+
   /** The files of a turn. */
   access({ scope, signal }: Parameters<NonNullable<TurnPorts['files']>>[0]): TurnFileAccess {
-    const { mounts, baseUrl, forwarding } = this.#host;
-    const own = mounts.filter(({ agent }) => agent.id === scope.agent);
-    const [mount] = own;
-    if (mount === undefined) throw new OptionsError('context.files', ['the agent is not served by this host']);
     return new TurnFileAccess({
       keeper: this.#keeper,
       scope,
       signal,
       urlOf: (id) => {
-        const base = baseUrl();
-        if (base === '') throw new OptionsError('context.files', ['the server needs the option url']);
-        return fileUrl(base, mount, { id, tenant: scope.tenant });
+        const url = this.#urlOf(scope, id);
+        if (url === undefined) throw new OptionsError('context.files', ['the server needs the option url']);
+        return url;
       },
-      // Behind proxies the server has several addresses, and knows them only while a request is there.
-      named: (url) => namedFile(url, own, forwarding === undefined ? baseUrl() || undefined : undefined),
+      named: (url) => this.#named(url, scope.agent),
     });
+  }
+
+  /** The url of a file; `undefined` while the server has no address. */
+  #urlOf({ agent, tenant }: FileScope, id: string): string | undefined {
+    const base = this.#host.baseUrl();
+    const [mount] = this.#mountsOf(agent);
+    return base === '' || mount === undefined ? undefined : fileUrl(base, mount, { id, tenant });
+  }
+
+  /** Behind proxies the server has several addresses, and knows them only while a request is there. */
+  #named(url: string, agent: string): NamedFile | undefined {
+    const { baseUrl, forwarding } = this.#host;
+    return namedFile(url, this.#mountsOf(agent), forwarding === undefined ? baseUrl() || undefined : undefined);
+  }
+
+  #mountsOf(agent: string): readonly AgentMount[] {
+    return this.#host.mounts.filter((mount) => mount.agent.id === agent);
   }
 
   close(): void {

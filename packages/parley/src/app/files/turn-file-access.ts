@@ -1,5 +1,6 @@
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { DeclaredFile } from '../../files/arriving-file.js';
+import { fromBase64 } from '../../files/base64.js';
 import type { FileScope, StoredFile } from '../../files/file-store.js';
 import { safeFilename } from '../../files/filename.js';
 import { readMediaType } from '../../files/media-type-rules.js';
@@ -101,8 +102,4 @@ async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSig
     signal.throwIfAborted();
     yield chunk;
   }
-}
-
-function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

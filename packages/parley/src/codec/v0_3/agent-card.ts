@@ -1,6 +1,7 @@
 import type { AgentCard, AgentSkill } from '../../model/agent-card.js';
 import { isObject } from '../../model/json.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
+import { FILES_EXTENSION } from '../../operations/files-extension.js';
 import { majorMinor } from '../../operations/versions.js';
 import { listReader, type Members, objectReader } from './members-reader.js';
 import { readSecurity, readSecurityScheme, writeSecurity, writeSecurityScheme } from './security-scheme.js';
@@ -39,6 +40,7 @@ export function writeAgentCard(protocolVersion: string, card: AgentCard): object
       streaming: capabilities.streaming,
       pushNotifications: capabilities.pushNotifications,
       stateTransitionHistory: false,
+      ...(capabilities.extensions?.some(({ uri }) => uri === FILES_EXTENSION) && { fileTransfer: true }),
       ...(hasCapnweb && CAPNWEB_CAPABILITIES),
       extensions: capabilities.extensions,
     },

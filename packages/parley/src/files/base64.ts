@@ -1,0 +1,24 @@
+/** Bytes that are turned into text at once: a call takes a bounded number of arguments. */
+const STEP = 24_576;
+
+/** Bytes as standard base64. */
+export function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += STEP) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + STEP)));
+  }
+  return text;
+}
+
+/** The bytes of standard base64. */
+export function fromBase64(text: string): Uint8Array {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let at = 0; at < characters.length; at++) bytes[at] = characters.charCodeAt(at);
+  return bytes;
+}
+
+/** The bytes that a base64 text stands for, about. */
+export function bytesInBase64(text: string): number {
+  return Math.floor((text.length * 3) / 4);
+}
