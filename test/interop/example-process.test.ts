@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { AgentCard } from 'parley-a2a';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { ExampleServer, freePort, temporaryFolder } from './example-server.js';
 import { collect, type Frame, saying, Wire } from './wire.js';
@@ -47,7 +48,21 @@ describe.concurrent('the server process of the example agents', () => {
   });
 
   it.each([
+    [{ GRPC_PORT: 'off' }, () => []],
+    [{ GRPC_PORT: 'shared' }, (url: string) => [new URL(url).host]],
+    [{ GRPC_PORT: '0', GRPC_ADDRESS: 'agents.example.com:443' }, () => ['agents.example.com:443']],
+  ])('serves gRPC as %j says, and the card tells it', async (env, addresses) => {
+    await using server = await ExampleServer.start({ env });
+    const card = (await (await fetch(`${server.url}/.well-known/agent-card.json`)).json()) as AgentCard;
+    const interfaces = card.supportedInterfaces.filter(
+      ({ protocolBinding, protocolVersion }) => protocolBinding === 'GRPC' && protocolVersion === '1.0',
+    );
+    expect(interfaces.map(({ url }) => url)).toEqual(addresses(server.url));
+  });
+
+  it.each([
     [{ PORT: 'http' }, /PORT="http" must be/],
+    [{ GRPC_ADDRESS: 'https://agents.example.com' }, /GRPC_ADDRESS="https:.*" must be a host and a port/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL="loud" must be one of/],
     [{ DATABASE_URL: 'mysql://x' }, /mysql/],
     [{ PARLEY_PUBLIC_URL: 'https://example.com' }, /PARLEY_PUBLIC_URL is no setting/],

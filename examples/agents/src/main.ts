@@ -56,6 +56,7 @@ async function serve(): Promise<void> {
               orAnotherPort: true,
               legacyUrls: true,
               ...(config.grpcPort !== undefined && { port: config.grpcPort }),
+              ...(config.grpcAddress !== undefined && { address: config.grpcAddress }),
             }),
           ]),
       capnwebBinding(),

@@ -25,6 +25,8 @@ it('everything set is read', () => {
   expect(
     readServerConfig({
       PORT: '0',
+      GRPC_PORT: 'shared',
+      GRPC_ADDRESS: 'agents.example.com:443',
       HOST: '[::1]',
       DATABASE_URL: 'sqlite:/var/lib/a.db?durability=process',
       A2A_PUBLIC_URL: 'https://example.com/agents/',
@@ -40,6 +42,8 @@ it('everything set is read', () => {
   ).toEqual({
     host: '::1',
     port: 0,
+    grpcPort: 'shared',
+    grpcAddress: 'agents.example.com:443',
     databaseUrl: 'sqlite:/var/lib/a.db?durability=process',
     publicUrl: 'https://example.com/agents',
     trustProxy: ['loopback', '10.0.0.0/8'],

@@ -19,7 +19,9 @@ export interface ServerConfig {
   readonly host: string;
   readonly port: number;
   /** The port of gRPC; absent: that after `port`. */
-  readonly grpcPort?: number | 'off';
+  readonly grpcPort?: GrpcPort;
+  /** `host:port` of gRPC for cards, where it is not the address bound. */
+  readonly grpcAddress?: string;
   /** The storage of tasks. */
   readonly databaseUrl: string;
   /** The base url for cards, where it is not the address bound. */
@@ -59,11 +61,15 @@ export interface ServerConfig {
   readonly warnings: readonly string[];
 }
 
+/** A port; that of HTTP; or no gRPC. */
+type GrpcPort = number | 'shared' | 'off';
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = [
   'PORT',
   'GRPC_PORT',
+  'GRPC_ADDRESS',
   'HOST',
   'DATABASE_URL',
   'A2A_PUBLIC_URL',
@@ -102,7 +108,8 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     return value;
   };
   const port = read('PORT', portOf, 'a number from 0 to 65535');
-  const grpcPort = read('GRPC_PORT', grpcPortOf, 'a number from 0 to 65535, or off');
+  const grpcPort = read('GRPC_PORT', grpcPortOf, 'a number from 0 to 65535, shared, or off');
+  const grpcAddress = read('GRPC_ADDRESS', grpcAddressOf, 'a host and a port, such as agents.example.com:443');
   const host = read('HOST', hostOf, 'a host name or an IP address such as 127.0.0.1 or 0.0.0.0');
   const databaseUrl = read('DATABASE_URL', databaseOf, 'a url such as sqlite:./data/parley.db or memory:');
   const publicUrl = read(
@@ -146,6 +153,7 @@ export function readServerConfig(env: Environment, known: readonly string[] = []
     host: host ?? '127.0.0.1',
     port: port ?? 8080,
     ...(grpcPort !== undefined && { grpcPort }),
+    ...(grpcAddress !== undefined && { grpcAddress }),
     databaseUrl: databaseUrl ?? 'sqlite:./data/parley.db',
     ...(publicUrl !== undefined && { publicUrl }),
     trustProxy: trustProxy ?? [],
@@ -179,8 +187,12 @@ function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
-function grpcPortOf(text: string): number | 'off' | undefined {
-  return text === 'off' ? text : portOf(text);
+function grpcPortOf(text: string): GrpcPort | undefined {
+  return text === 'off' || text === 'shared' ? text : portOf(text);
+}
+
+function grpcAddressOf(text: string): string | undefined {
+  return /^[^/?#@\s]+:\d{1,5}$/.test(text) ? text : undefined;
 }
 
 function hostOf(text: string): string | undefined {
