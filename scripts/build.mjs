@@ -13,6 +13,8 @@ const PROJECTS = [
   'packages/parley',
   'examples/agents',
   'examples/ai-sdk',
+  'examples/langgraph',
+  'examples/openai-agents',
   'benchmarks',
   'packages/conformance',
   'packages/cli',

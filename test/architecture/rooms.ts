@@ -88,6 +88,14 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
     modules: ['@ai-sdk/provider', 'ai'],
   },
+  'model-sdks/langgraph': {
+    rooms: ['runtime', 'model', 'task/log-record', 'server'],
+    modules: ['@langchain/core', '@langchain/langgraph'],
+  },
+  'model-sdks/openai-agents': {
+    rooms: ['model', 'errors', 'secrets', 'server'],
+    modules: ['@openai/agents'],
+  },
   bindings: {
     rooms: [
       ...VALUES,

@@ -10,9 +10,11 @@ import * as files from './files.js';
 import * as grpc from './grpc.js';
 import * as hono from './hono.js';
 import * as index from './index.js';
+import * as langgraph from './langgraph.js';
 import * as mcp from './mcp.js';
 import * as node from './node.js';
 import * as nodeCredentials from './node-credentials.js';
+import * as openaiAgents from './openai-agents.js';
 import * as pino from './pino.js';
 import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
@@ -154,6 +156,7 @@ const NAMES = {
     'mcpServerOf',
     'mcpTools',
   ],
+  langgraph: ['langGraphAgent', 'threadIdOf'],
   node: [
     'OptionsError',
     'apiKeysFile',
@@ -167,6 +170,7 @@ const NAMES = {
     'readCardKeys',
     'readServerConfig',
   ],
+  'openai-agents': ['openAIAgent'],
   pino: ['pinoLogger'],
   postgres: ['PostgresStorage', 'openPostgresStorage'],
   'push-receiver': ['OptionsError', 'PushReceiver'],
@@ -251,8 +255,10 @@ it.each([
   ['hono', hono],
   ['index', index],
   ['mcp', mcp],
+  ['langgraph', langgraph],
   ['node', node],
   ['node-credentials', nodeCredentials],
+  ['openai-agents', openaiAgents],
   ['pino', pino],
   ['auth', auth],
   ['postgres', postgres],

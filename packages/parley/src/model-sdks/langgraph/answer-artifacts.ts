@@ -1,0 +1,145 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Part } from '../../model/part.js';
+import type { EventQueue } from '../../server/event-queue.js';
+import type { LogRecord } from '../../task/log-record.js';
+
+/** The text of one message of the graph. */
+export interface AnswerSegment {
+  /** Names the node of the text. */
+  readonly step: string;
+  readonly node: string;
+  readonly text: string;
+}
+
+interface Artifact {
+  readonly artifactId: string;
+  segments: { readonly step: string; readonly node: string; text: string }[];
+  /** The message that writes now. */
+  writer: string | undefined;
+  isPublished: boolean;
+}
+
+const BETWEEN = '\n\n';
+
+/**
+ * The answer of a turn: one artifact that grows. A message that another node writes at the same time has an artifact of
+ * its own, so that their texts do not mix. The first part of each message names its node in its metadata.
+ */
+export class AnswerArtifacts {
+  readonly #events: EventQueue;
+  readonly #artifactId: string;
+  readonly #artifacts: Artifact[] = [];
+
+  constructor(events: EventQueue, artifactId: string) {
+    this.#events = events;
+    this.#artifactId = artifactId;
+  }
+
+  /** Reads the records of earlier attempts of the turn. Text that is not kept disappears from its artifact. */
+  async restore(records: readonly LogRecord[], isKept: (segment: AnswerSegment) => boolean): Promise<void> {
+    for (const { event } of records) {
+      if (!('artifactUpdate' in event)) continue;
+      const { artifact, append } = event.artifactUpdate;
+      const known = this.#restored(artifact.artifactId);
+      if (known === undefined) continue;
+      if (append !== true) known.segments = [];
+      for (const part of artifact.parts) restorePart(known, part);
+    }
+    await this.drop((segment) => !isKept(segment));
+  }
+
+  /** Adds text of a message. */
+  async write(message: string, { step, node, text }: AnswerSegment): Promise<void> {
+    if (text === '') return;
+    const own = this.#artifacts.find(({ writer }) => writer === message);
+    if (own !== undefined) {
+      const segment = own.segments.at(-1);
+      if (segment !== undefined) segment.text += text;
+      return this.#events.append(own.artifactId, text);
+    }
+    const artifact = this.#free();
+    artifact.writer = message;
+    const isFirst = artifact.segments.every((segment) => segment.text === '');
+    artifact.segments.push({ step, node, text });
+    await this.#publish(artifact, [partOf({ step, node, text: isFirst ? text : BETWEEN + text })]);
+  }
+
+  /** A message has ended: the next one may follow it. */
+  end(message: string): void {
+    for (const artifact of this.#artifacts) if (artifact.writer === message) artifact.writer = undefined;
+  }
+
+  /** Takes the text of a message back that has not ended. */
+  dropMessage(message: string): Promise<void> {
+    const segment = this.#artifacts.find(({ writer }) => writer === message)?.segments.at(-1);
+    return this.drop((other) => other === segment);
+  }
+
+  /** Takes text back, such as that of a node that runs again. */
+  async drop(isDropped: (segment: AnswerSegment) => boolean): Promise<void> {
+    for (const artifact of this.#artifacts) {
+      const kept = artifact.segments.filter((segment) => !isDropped(segment));
+      if (kept.length === artifact.segments.length) continue;
+      artifact.segments = kept;
+      artifact.writer = undefined;
+      artifact.isPublished = false;
+      const parts = kept.map(({ text, ...rest }, at) => partOf({ ...rest, text: at === 0 ? text : BETWEEN + text }));
+      await this.#publish(artifact, parts.length > 0 ? parts : [{ text: '' }]);
+    }
+  }
+
+  /** True if a node has written a text in full. */
+  hasText({ step, text }: Pick<AnswerSegment, 'step' | 'text'>): boolean {
+    return this.#artifacts.some(({ segments }) =>
+      segments.some((segment) => segment.step === step && segment.text === text),
+    );
+  }
+
+  #publish(artifact: Artifact, parts: readonly Part[]): Promise<unknown> {
+    const { artifactId, isPublished } = artifact;
+    artifact.isPublished = true;
+    return isPublished
+      ? this.#events.append(artifactId, parts)
+      : this.#events.artifact(parts, { artifactId, name: 'response' });
+  }
+
+  #free(): Artifact {
+    return this.#artifacts.find(({ writer }) => writer === undefined) ?? this.#add(this.#nextId());
+  }
+
+  #add(artifactId: string): Artifact {
+    const added: Artifact = { artifactId, segments: [], writer: undefined, isPublished: false };
+    this.#artifacts.push(added);
+    return added;
+  }
+
+  #nextId(): string {
+    return this.#artifacts.length === 0 ? this.#artifactId : `${this.#artifactId}-${this.#artifacts.length + 1}`;
+  }
+
+  /** The artifact of an earlier attempt. `undefined` for artifacts that the answer does not have. */
+  #restored(artifactId: string): Artifact | undefined {
+    const known = this.#artifacts.find((artifact) => artifact.artifactId === artifactId);
+    if (known !== undefined) return known;
+    if (artifactId !== this.#nextId()) return undefined;
+    const added = this.#add(artifactId);
+    added.isPublished = true;
+    return added;
+  }
+}
+
+const NONE: JsonObject = {};
+
+function restorePart(artifact: Artifact, part: Part): void {
+  if (!('text' in part)) return;
+  const { step, node } = part.metadata ?? NONE;
+  const last = artifact.segments.at(-1);
+  if (typeof step === 'string' && typeof node === 'string') {
+    const isFirst = artifact.segments.length === 0;
+    artifact.segments.push({ step, node, text: isFirst ? part.text : part.text.slice(BETWEEN.length) });
+  } else if (last !== undefined) last.text += part.text;
+}
+
+function partOf({ step, node, text }: AnswerSegment): Part {
+  return { text, metadata: { node, step } };
+}

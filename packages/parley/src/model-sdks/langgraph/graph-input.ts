@@ -1,0 +1,60 @@
+import type { Part } from '../../model/part.js';
+import type { RequestContext } from '../../server/request-context.js';
+
+/** A message in the form that the messages of a graph take. */
+export interface InputMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: string | readonly ContentBlock[];
+  /** Absent for earlier messages of a graph without a checkpointer. */
+  readonly id?: string;
+}
+
+/** A standard content block of LangChain. */
+export interface ContentBlock {
+  readonly type: 'text' | 'image' | 'audio' | 'video' | 'file';
+  readonly text?: string;
+  readonly mimeType?: string;
+  /** Base64. */
+  readonly data?: string;
+  readonly url?: string;
+}
+
+/** The input of a graph whose thread has the earlier messages: the new message. */
+export function messageInput({ message, taskId }: RequestContext): { readonly messages: readonly InputMessage[] } {
+  // An id of the client alone could be that of an earlier message, which the graph would replace.
+  return { messages: [{ role: 'user', content: contentOf(message.parts), id: `${taskId}/${message.messageId}` }] };
+}
+
+/** The input of a graph without a checkpointer: the whole conversation. */
+export async function conversationInput(
+  context: RequestContext,
+): Promise<{ readonly messages: readonly InputMessage[] }> {
+  const entries = await context.conversation();
+  return {
+    messages: entries
+      .filter(({ parts }) => parts.length > 0)
+      .map(({ role, parts, text }) =>
+        role === 'user' ? { role, content: contentOf(parts) } : { role: 'assistant', content: text },
+      ),
+  };
+}
+
+/** A text, or content blocks if the message has files. Data is JSON in the text. */
+function contentOf(parts: readonly Part[]): string | readonly ContentBlock[] {
+  const blocks = parts.map(blockOf);
+  const isText = blocks.every(({ type }) => type === 'text');
+  return isText ? blocks.map(({ text = '' }) => text).join('\n') : blocks;
+}
+
+function blockOf(part: Part): ContentBlock {
+  if ('text' in part) return { type: 'text', text: part.text };
+  if ('data' in part) return { type: 'text', text: JSON.stringify(part.data) };
+  const { mediaType: mimeType = 'application/octet-stream' } = part;
+  const type = kindOf(mimeType);
+  return 'raw' in part ? { type, mimeType, data: part.raw } : { type, mimeType, url: part.url };
+}
+
+function kindOf(mimeType: string): ContentBlock['type'] {
+  const [kind] = mimeType.split('/');
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file';
+}

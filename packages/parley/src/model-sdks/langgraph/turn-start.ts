@@ -1,0 +1,42 @@
+import type { JsonValue } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import { answersIn, askedIn, type InterruptAnswers } from './interrupt-question.js';
+import { isPause } from './runnable-graph.js';
+import { isAt, type ThreadPosition } from './thread-position.js';
+
+/** The first step of a turn on its thread. */
+export type TurnStart =
+  /** The message is new input. */
+  | { readonly kind: 'input' }
+  /** The message answers interrupts. */
+  | { readonly kind: 'answer'; readonly answers: InterruptAnswers }
+  /** The thread goes on from its last checkpoint. */
+  | { readonly kind: 'continue' }
+  /** The message has no answer to any of several questions. */
+  | { readonly kind: 'unclear' }
+  /** The thread no longer waits for the answer. */
+  | { readonly kind: 'overtaken' };
+
+/** The facts that decide about the start of a turn. */
+export interface TurnFacts {
+  readonly message: Message;
+  /** The message before, which may have asked. */
+  readonly question: Message | undefined;
+  /** The ids of the interrupts that the thread waits for. */
+  readonly open: readonly string[];
+  readonly position: ThreadPosition;
+  /** The position that an earlier attempt of the turn started from. */
+  readonly saved: JsonValue | undefined;
+}
+
+/** Decides about the start of a turn. */
+export function turnStart({ message, question, open, position, saved }: TurnFacts): TurnStart {
+  if (!isAt(position, saved)) return { kind: 'continue' };
+  const asked = askedIn(question);
+  if (asked.length === 0) return { kind: 'input' };
+  const waiting = open.filter((id) => asked.includes(id));
+  if (waiting.length === 0) return { kind: 'overtaken' };
+  if (waiting.every(isPause)) return { kind: 'continue' };
+  const answers = answersIn(message, waiting);
+  return Object.keys(answers).length > 0 ? { kind: 'answer', answers } : { kind: 'unclear' };
+}

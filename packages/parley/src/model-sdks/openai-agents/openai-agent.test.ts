@@ -1,0 +1,360 @@
+import { Agent, MemorySession, Runner, setTraceProcessors, setTracingDisabled, tool } from '@openai/agents';
+import {
+  assistantMessage,
+  functionCall,
+  modelError,
+  modelResponder,
+  modelStreamResponder,
+  ScriptedModel,
+  type ScriptedModelInput,
+} from '@openai/agents/testing';
+import type { Message, StreamResponse, Task } from 'parley-a2a';
+import { createA2AServer } from 'parley-a2a/node';
+import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type OpenAIAgentOptions, openAIAgent } from './openai-agent.js';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Sent = Partial<Message> & { readonly text?: string };
+let sent = 0;
+
+/** A real server with the agent. Calls go to its HTTP+JSON binding. */
+async function served(options: OpenAIAgentOptions, storage?: TaskStorage) {
+  const logged: unknown[] = [];
+  const note = (_: string, fields?: object) => void logged.push(fields);
+  const server = createA2AServer({
+    agent: openAIAgent(options),
+    logger: { debug() {}, info() {}, warn: note, error: note },
+    ...(storage && { storage }),
+  });
+  closers.push(() => server.close({ graceMs: 0 }));
+  const { url } = await server.listen(0);
+  const post = (path: string, body: object) =>
+    fetch(`${url}/a2a/rest/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify(body),
+    });
+  const requestOf = ({ text = 'Hello', ...over }: Sent) => {
+    sent += 1;
+    return { message: { messageId: `m${sent}`, role: 'ROLE_USER', parts: [{ text }], ...over } };
+  };
+  return {
+    logged,
+    send: async (over: Sent = {}) =>
+      ((await (await post('message:send', requestOf(over))).json()) as { task: Task }).task,
+    stream: async (over: Sent = {}) => eventsOf(await post('message:stream', requestOf(over))),
+    cancel: (id: string) => post(`tasks/${id}:cancel`, {}),
+  };
+}
+
+async function* eventsOf(response: Response): AsyncGenerator<StreamResponse> {
+  let rest = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const frames = (rest + chunk).split('\n\n');
+    rest = frames.pop() ?? '';
+    for (const frame of frames) {
+      const data = /^data: (.*)$/m.exec(frame)?.[1];
+      if (data !== undefined) yield JSON.parse(data) as StreamResponse;
+    }
+  }
+}
+
+const answerOf = ({ artifacts = [] }: Task) =>
+  artifacts.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
+const follow = ({ id, contextId = '' }: Task) => ({ taskId: id, contextId });
+const textsOf = ({ status }: Task) => status.message?.parts.flatMap((part) => ('text' in part ? [part.text] : []));
+const approvalsOf = ({ status }: Task) =>
+  (status.message?.parts ?? []).flatMap((part) => ('data' in part ? [part.data as { approvalId: string }] : []));
+
+const says = (text: string) => [assistantMessage(text)];
+const calls = (name: string, args: object, callId = 'call-1') => [functionCall(name, { ...args }, { callId })];
+const scripted = (...steps: ScriptedModelInput[]) => new ScriptedModel(steps);
+
+describe('the answer of an agent', () => {
+  it('grows with every delta of the model, and tells the tokens that were used', async () => {
+    const model = scripted(
+      modelStreamResponder(async function* () {
+        yield { type: 'response_started' } as const;
+        for (const delta of ['Hel', 'lo']) yield { type: 'output_text_delta', delta } as const;
+        const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+        yield { type: 'response_done', response: { id: 'r', usage, output: says('Hello') } } as const;
+      }),
+    );
+    const { stream } = await served({ agent: new Agent({ name: 'A', instructions: 'Be brief.', model }) });
+    const seen: StreamResponse[] = [];
+    for await (const event of await stream()) seen.push(event);
+    const chunks = seen.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate.artifact.parts] : []));
+    expect(chunks).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }]]);
+    expect(seen.at(-1)).toMatchObject({
+      statusUpdate: {
+        status: { state: 'TASK_STATE_COMPLETED' },
+        metadata: { usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
+      },
+    });
+    expect(model.firstCall?.request.systemInstructions).toBe('Be brief.');
+  });
+
+  it('knows the conversation of the context, or the session of the application', async () => {
+    for (const session of [undefined, new MemorySession()]) {
+      const model = scripted(says('Hello Ada'), says('Ada'));
+      const { send } = await served({
+        agent: new Agent({ name: 'A', model }),
+        ...(session && { session: () => session }),
+      });
+      const { contextId = '' } = await send({ text: 'I am Ada' });
+      expect(answerOf(await send({ text: 'Who am I?', contextId }))).toEqual(['Ada']);
+      expect(model.lastCall?.request.input).toMatchObject([
+        { role: 'user', content: [{ type: 'input_text', text: 'I am Ada' }] },
+        { role: 'assistant', content: [{ type: 'output_text', text: 'Hello Ada' }] },
+        { role: 'user', content: [{ type: 'input_text', text: 'Who am I?' }] },
+      ]);
+    }
+  });
+
+  it('gives the model images, files and data', async () => {
+    const model = scripted(says('ok'));
+    const { send } = await served({ agent: new Agent({ name: 'A', model }) });
+    await send({
+      parts: [
+        { data: { a: 1 } },
+        { raw: 'AAAA', mediaType: 'image/png' },
+        { url: 'https://example.com/a.pdf', mediaType: 'application/pdf', filename: 'a.pdf' },
+      ],
+    });
+    expect(model.firstCall?.request.input).toMatchObject([
+      {
+        content: [
+          { type: 'input_text', text: '{"a":1}' },
+          { type: 'input_image', image: 'data:image/png;base64,AAAA' },
+          { type: 'input_file', file: { url: 'https://example.com/a.pdf' }, filename: 'a.pdf' },
+        ],
+      },
+    ]);
+  });
+
+  it('is data if the agent has an output type', async () => {
+    const agent = new Agent({
+      name: 'A',
+      model: scripted(says('{"city":"Oslo"}')),
+      outputType: z.object({ city: z.string() }),
+    });
+    const task = await (await served({ agent })).send();
+    expect(task.artifacts).toMatchObject([{ name: 'response', parts: [{ data: { city: 'Oslo' } }] }]);
+  });
+
+  it('shows calls of tools and hand-offs by name, without their arguments', async () => {
+    const look = tool({
+      name: 'look',
+      description: 'Looks',
+      parameters: z.object({ at: z.string() }),
+      execute: ({ at }) => `secret of ${at}`,
+    });
+    const expert = new Agent({ name: 'Expert', model: scripted(says('I know')) });
+    const agent = new Agent({
+      name: 'Desk',
+      tools: [look],
+      handoffs: [expert],
+      model: scripted(calls('look', { at: 'safe' }), calls('transfer_to_Expert', {}, 'call-2')),
+    });
+    const { stream } = await served({ agent });
+    const seen: StreamResponse[] = [];
+    for await (const event of await stream()) seen.push(event);
+    const steps = seen.flatMap((event) =>
+      'statusUpdate' in event && event.statusUpdate.metadata ? [event.statusUpdate.metadata] : [],
+    );
+    expect(steps.slice(0, -1)).toEqual([
+      { tool: 'look', state: 'called' },
+      { tool: 'look', state: 'answered' },
+      { handoff: { from: 'Desk', to: 'Expert' } },
+    ]);
+    expect(JSON.stringify(seen)).toContain('I know');
+    expect(JSON.stringify(seen)).not.toContain('safe');
+  });
+});
+
+describe('a tool that needs an approval', () => {
+  const paid: unknown[] = [];
+  afterEach(() => void paid.splice(0));
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    parameters: z.object({ amount: z.number() }),
+    needsApproval: true,
+    execute: ({ amount }) => {
+      paid.push(amount);
+      return `paid ${amount}`;
+    },
+  });
+  const shop = (...steps: ScriptedModelInput[]) => new Agent({ name: 'Shop', tools: [pay], model: scripted(...steps) });
+
+  it('asks the caller, and runs once the caller has approved', async () => {
+    const { send } = await served({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
+    const asked = await send({ text: 'Buy it' });
+    expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(textsOf(asked)).toEqual(['May the agent call pay?']);
+    expect(approvalsOf(asked)).toEqual([{ approvalId: 'call-1', tool: 'pay', input: { amount: 5 } }]);
+    expect(paid).toEqual([]);
+    const unclear = await send({ text: 'What for?', ...follow(asked) });
+    expect(unclear.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const done = await send({ parts: [{ data: { approvalId: 'call-1', approved: true } }], ...follow(asked) });
+    expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Thank you'], [5]]);
+  });
+
+  it('tells the model of a refusal, with its reason', async () => {
+    const model = scripted(calls('pay', { amount: 5 }), says('Then not'));
+    const { send } = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }) });
+    const asked = await send();
+    const data = { approvalId: 'call-1', approved: false, reason: 'too expensive' };
+    const done = await send({ parts: [{ data }], ...follow(asked) });
+    expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Then not'], []]);
+    expect(JSON.stringify(model.lastCall?.request.input)).toContain('too expensive');
+  });
+
+  it('takes a text for one call, and ids for several', async () => {
+    const both = [...calls('pay', { amount: 1 }, 'call-1'), ...calls('pay', { amount: 2 }, 'call-2')];
+    const { send } = await served({
+      agent: shop(both, says('Done'), calls('pay', { amount: 3 }, 'call-3'), says('Bye')),
+    });
+    const asked = await send();
+    expect(approvalsOf(asked).map(({ approvalId }) => approvalId)).toEqual(['call-1', 'call-2']);
+    expect((await send({ text: 'yes', ...follow(asked) })).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const half = await send({ parts: [{ data: { 'call-2': true } }], ...follow(asked) });
+    expect(approvalsOf(half).map(({ approvalId }) => approvalId)).toEqual(['call-1']);
+    expect((await send({ text: 'No.', ...follow(asked) })).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(paid).toEqual([2]);
+    const again = await send();
+    expect(answerOf(await send({ text: 'yes', ...follow(again) }))).toEqual(['Bye']);
+    expect(paid).toEqual([2, 3]);
+  });
+
+  it('keeps the state of its run from the caller, and opens it with the configured key only', async () => {
+    const key = '0123456789abcdef'.repeat(4);
+    const steps = () => shop(calls('pay', { amount: 5 }), calls('pay', { amount: 6 }, 'call-2'));
+    const storage = new MemoryStorage({ clock: systemClock });
+    const first = await served({ agent: steps(), secretKeys: [key] }, storage);
+    const asked = await first.send({ text: 'Buy the red one' });
+    expect(asked.status.message?.metadata).toEqual({ runState: expect.stringMatching(/^parley-sealed/) });
+    expect(JSON.stringify(asked.status)).not.toContain('red one');
+    const later = new Agent({ name: 'Shop', tools: [pay], model: scripted(says('Thank you')) });
+    const second = await served({ agent: later, secretKeys: [key] }, storage);
+    const done = await second.send({ text: 'yes', ...follow(asked) });
+    expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Thank you'], [5]]);
+    const other = await first.send();
+    const third = await served({ agent: steps() }, storage);
+    const lost = await third.send({ text: 'yes', ...follow(other) });
+    expect([lost.status.state, textsOf(lost)?.[0]]).toEqual([
+      'TASK_STATE_FAILED',
+      expect.stringContaining('no longer knows'),
+    ]);
+    expect(() => openAIAgent({ agent: steps(), secretKeys: ['short'] })).toThrow('secretKeys');
+  });
+
+  it('fails if the state of its run is larger than allowed', async () => {
+    const { send } = await served({ agent: shop(calls('pay', { amount: 5 })), maxStateChars: 100 });
+    const task = await send();
+    expect([task.status.state, textsOf(task)?.[0]]).toEqual([
+      'TASK_STATE_FAILED',
+      expect.stringContaining('too large'),
+    ]);
+  });
+});
+
+describe('an agent that does not end well', () => {
+  const trips = { name: 'no-secrets', execute: async () => ({ tripwireTriggered: true, outputInfo: 'sk-123' }) };
+
+  it('rejects the task by a guardrail of the input, and shows no text of the model', async () => {
+    const agent = new Agent({ name: 'A', model: scripted(says('the answer')), inputGuardrails: [trips] });
+    const task = await (await served({ agent })).send();
+    expect([task.status.state, textsOf(task)]).toEqual([
+      'TASK_STATE_REJECTED',
+      ['The guardrail no-secrets refuses the message.'],
+    ]);
+    expect(JSON.stringify(task)).not.toMatch(/sk-123|the answer/);
+  });
+
+  it('fails the task by a guardrail of the output, and shows no text of the model', async () => {
+    const expert = new Agent({ name: 'Expert', model: scripted(says('the secret')), outputGuardrails: [trips] });
+    const agent = new Agent({ name: 'Desk', handoffs: [expert], model: scripted(calls('transfer_to_Expert', {})) });
+    const task = await (await served({ agent })).send();
+    expect([task.status.state, textsOf(task)]).toEqual([
+      'TASK_STATE_FAILED',
+      ['The guardrail no-secrets withholds the answer.'],
+    ]);
+    expect(JSON.stringify(task)).not.toMatch(/sk-123|the secret/);
+  });
+
+  it('shows the text that guardrails let pass', async () => {
+    const passes = { name: 'fine', execute: async () => ({ tripwireTriggered: false, outputInfo: {} }) };
+    const agent = new Agent({ name: 'A', model: scripted(says('the answer')), outputGuardrails: [passes] });
+    expect(answerOf(await (await served({ agent })).send())).toEqual(['the answer']);
+  });
+
+  it('fails the task with the reason if the model is called too often', async () => {
+    const look = tool({ name: 'look', description: 'Looks', parameters: z.object({}), execute: () => 'nothing' });
+    const model = scripted(calls('look', {}, 'c1'), calls('look', {}, 'c2'), calls('look', {}, 'c3'));
+    const task = await (await served({ agent: new Agent({ name: 'A', tools: [look], model }), maxTurns: 2 })).send();
+    expect([task.status.state, textsOf(task)]).toEqual([
+      'TASK_STATE_FAILED',
+      ['The agent needed more turns than it may take.'],
+    ]);
+  });
+
+  it('fails the task without details if the model fails; the log has them', async () => {
+    const agent = new Agent({ name: 'A', model: scripted(modelError(new Error('the key sk-123 is not valid'))) });
+    const { send, logged } = await served({ agent });
+    const task = await send();
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(JSON.stringify(task)).not.toContain('sk-123');
+    expect(logged).toMatchObject([{ error: { message: 'the key sk-123 is not valid' } }]);
+  });
+
+  it('stops when its task is canceled', async () => {
+    const aborted = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const model = scripted(
+      modelResponder(({ request: { signal } }) => {
+        signal?.addEventListener('abort', () => aborted.resolve());
+        begun.resolve();
+        return aborted.promise.then(() => says('too late'));
+      }),
+    );
+    const { stream, cancel } = await served({ agent: new Agent({ name: 'A', model }) });
+    const seen: StreamResponse[] = [];
+    for await (const event of await stream()) {
+      seen.push(event);
+      if ('task' in event) void begun.promise.then(() => cancel(event.task.id));
+    }
+    await aborted.promise;
+    expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });
+    expect(JSON.stringify(seen)).not.toContain('too late');
+  });
+});
+
+describe('traces', () => {
+  it('are made only if the application asks for them', async () => {
+    const traced: string[] = [];
+    const processor = {
+      onTraceStart: async () => void traced.push('trace'),
+      onTraceEnd: async () => {},
+      onSpanStart: async () => {},
+      onSpanEnd: async () => {},
+      shutdown: async () => {},
+      forceFlush: async () => {},
+    };
+    setTraceProcessors([processor]);
+    setTracingDisabled(false);
+    const agent = () => new Agent({ name: 'A', model: scripted(says('ok')) });
+    await (await served({ agent: agent() })).send();
+    expect(traced).toEqual([]);
+    await (await served({ agent: agent(), tracing: true })).send();
+    expect(traced).toEqual(['trace']);
+    expect(() => openAIAgent({ agent: agent(), runner: new Runner() })).toThrow('runner: sends traces to OpenAI');
+    expect(openAIAgent({ agent: agent(), runner: new Runner({ tracingDisabled: true }) })).toBeDefined();
+  });
+});

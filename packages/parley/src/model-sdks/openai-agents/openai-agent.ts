@@ -1,0 +1,232 @@
+import {
+  type AgentInputItem,
+  RunContext,
+  Runner,
+  RunState,
+  type RunStreamEvent,
+  type RunToolApprovalItem,
+  type run,
+  type Session,
+  type StreamedRunResult,
+} from '@openai/agents';
+import { OptionsError } from '../../errors/options-error.js';
+import type { JsonObject } from '../../model/json.js';
+import type { AgentExecutor } from '../../server/agent-executor.js';
+import type { EventQueue } from '../../server/event-queue.js';
+import type { RequestContext } from '../../server/request-context.js';
+import { conversationItems, userItem } from './agent-input.js';
+import { approvalParts, approvalsIn, type PendingCall } from './approval-question.js';
+import { RunAnswer } from './run-answer.js';
+import { runFailureOf } from './run-failure.js';
+import { SealedRunStates } from './sealed-run-state.js';
+
+/** An agent of the OpenAI Agents SDK, with any context and output. */
+export type AnyOpenAIAgent = Parameters<typeof run>[0];
+
+/** An agent of the OpenAI Agents SDK, and its runs. */
+export interface OpenAIAgentOptions {
+  readonly agent: AnyOpenAIAgent;
+  /** Runs the agent. Default: a runner without tracing. */
+  readonly runner?: Runner;
+  /** The input for a message. Default: the conversation of the context, or the message if there is a session. */
+  readonly input?: (context: RequestContext) => string | AgentInputItem[] | Promise<string | AgentInputItem[]>;
+  /** The memory of the conversation. Default: none, the model gets `context.conversation()`. */
+  readonly session?: (context: RequestContext) => Session | Promise<Session>;
+  /** The context of the run for tools and guardrails, such as the user. */
+  readonly runContext?: (context: RequestContext) => unknown;
+  /** The most calls of the model in a turn. Default: that of the SDK. */
+  readonly maxTurns?: number;
+  /** Shows calls of tools and hand-offs, by name, as metadata of a status. Default: true. */
+  readonly steps?: boolean;
+  /** True lets the SDK trace runs. Its exporter sends traces to OpenAI. Default: false. */
+  readonly tracing?: boolean;
+  /**
+   * Keys of 32 bytes in base64 or hex, for the states of runs that wait for approvals. The first encrypts, and all
+   * decrypt. Default: a random key. Runs that wait then end with the process.
+   */
+  readonly secretKeys?: readonly string[];
+  /** The most characters of the state of a run that waits for approvals. Default: 262,144. */
+  readonly maxStateChars?: number;
+}
+
+const MAX_STATE_CHARS = 262_144;
+const LOST = 'The agent no longer knows this question. Start a new task.';
+const TOO_LARGE = 'The agent cannot wait for an approval: the state of its run is too large.';
+const UNCLEAR = 'Answer with { "approvalId": "…", "approved": true } or false for each call.';
+
+/**
+ * Makes an A2A agent of an agent of the OpenAI Agents SDK. The text of the model becomes an artifact that grows. Tools
+ * that need an approval make the task INPUT_REQUIRED, and the answer of the caller resumes the run. A cancel and the
+ * deadline abort the run. A guardrail rejects or fails the task and names itself. Other errors stay in the log.
+ * @throws OptionsError for keys that are none, and for a runner that traces without `tracing`.
+ */
+export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
+  const { tracing = false, runner = new Runner({ tracingDisabled: !tracing, traceIncludeSensitiveData: false }) } =
+    options;
+  if (!tracing && !runner.config.tracingDisabled) {
+    const problem = 'runner: sends traces to OpenAI. Create it with tracingDisabled, or set tracing';
+    throw new OptionsError('openAIAgent', [problem]);
+  }
+  const states = new SealedRunStates(options.secretKeys);
+  return {
+    async execute(context, events) {
+      await events.working();
+      try {
+        await new AgentTurn({ options, runner, states, context, events }).run();
+      } catch (error) {
+        // The engine ends the task, with the reason of the abort.
+        if (context.signal.aborted) return;
+        const failure = runFailureOf(error);
+        if (failure === undefined) throw error;
+        await (failure.state === 'rejected' ? events.reject(failure.text) : events.fail(failure.text));
+      }
+    },
+  };
+}
+
+type AnyRunState = RunState<unknown, AnyOpenAIAgent>;
+type AnyRunResult = StreamedRunResult<unknown, AnyOpenAIAgent>;
+
+interface AgentTurnOptions {
+  readonly options: OpenAIAgentOptions;
+  readonly runner: Runner;
+  readonly states: SealedRunStates;
+  readonly context: RequestContext;
+  readonly events: EventQueue;
+}
+
+/** One turn of an agent. */
+class AgentTurn {
+  readonly #options: OpenAIAgentOptions;
+  readonly #runner: Runner;
+  readonly #states: SealedRunStates;
+  readonly #context: RequestContext;
+  readonly #events: EventQueue;
+  readonly #answer: RunAnswer;
+
+  constructor({ options, runner, states, context, events }: AgentTurnOptions) {
+    this.#options = options;
+    this.#runner = runner;
+    this.#states = states;
+    this.#context = context;
+    this.#events = events;
+    this.#answer = new RunAnswer(events, `response-${context.message.messageId}`);
+  }
+
+  async run(): Promise<void> {
+    const question = this.#context.history.at(-1);
+    if (!this.#states.isIn(question)) return this.#go(await this.#input());
+    const text = await this.#states.open(question, this.#context);
+    if (text === undefined) return this.#events.fail(LOST);
+    const state = await this.#stateOf(text);
+    const pending = state.getInterruptions();
+    const answers = approvalsIn(this.#context.message, pending.map(idOf));
+    if (answers.size === 0) return this.#ask(state, pending, UNCLEAR);
+    for (const item of pending) {
+      const answer = answers.get(idOf(item));
+      if (answer?.approved === true) state.approve(item);
+      else if (answer !== undefined)
+        state.reject(item, { ...(answer.reason !== undefined && { message: answer.reason }) });
+    }
+    await this.#go(state);
+  }
+
+  async #input(): Promise<string | AgentInputItem[]> {
+    const { input, session } = this.#options;
+    if (input !== undefined) return input(this.#context);
+    if (session !== undefined) return [userItem(this.#context.message.parts)];
+    return conversationItems(await this.#context.conversation());
+  }
+
+  #stateOf(text: string): Promise<AnyRunState> {
+    const { agent, runContext } = this.#options;
+    if (runContext === undefined) return RunState.fromString(agent, text);
+    return RunState.fromStringWithContext(agent, text, new RunContext(runContext(this.#context)));
+  }
+
+  async #go(input: string | AgentInputItem[] | AnyRunState): Promise<void> {
+    const { agent, maxTurns, session, runContext } = this.#options;
+    const { signal } = this.#context;
+    const result: AnyRunResult = await this.#runner.run(agent, input, {
+      stream: true,
+      signal,
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(session !== undefined && { session: await session(this.#context) }),
+      // A state has its context already.
+      ...(runContext !== undefined && !(input instanceof RunState) && { context: runContext(this.#context) }),
+    });
+    for await (const event of result) await this.#show(event, result.currentAgent ?? agent);
+    await result.completed;
+    if (signal.aborted) return;
+    await this.#answer.release();
+    if (result.interruptions.length > 0) return this.#ask(result.state, result.interruptions);
+    await this.#complete(result);
+  }
+
+  /** Shows an event. `current` is the agent that answers now: hand-offs change it. */
+  #show(event: RunStreamEvent, current: AnyOpenAIAgent): Promise<void> | undefined {
+    switch (event.type) {
+      case 'raw_model_stream_event':
+        if (event.data.type !== 'output_text_delta' || current.outputType !== 'text') return undefined;
+        return this.#answer.write(event.data.delta, this.#mayBeWithheld(current));
+      case 'agent_updated_stream_event':
+        return undefined;
+      case 'run_item_stream_event':
+        if (event.name === 'message_output_created') this.#answer.endMessage();
+        return this.#showItem(event);
+    }
+  }
+
+  #showItem({ item }: Extract<RunStreamEvent, { type: 'run_item_stream_event' }>): Promise<void> | undefined {
+    if (this.#options.steps === false) return undefined;
+    switch (item.type) {
+      case 'tool_call_item':
+        return 'name' in item.rawItem ? this.#step({ tool: item.rawItem.name, state: 'called' }) : undefined;
+      case 'tool_call_output_item':
+        return 'name' in item.rawItem ? this.#step({ tool: item.rawItem.name, state: 'answered' }) : undefined;
+      case 'handoff_output_item':
+        return this.#step({ handoff: { from: item.sourceAgent.name, to: item.targetAgent.name } });
+      default:
+        return undefined;
+    }
+  }
+
+  #step(metadata: JsonObject): Promise<void> {
+    return this.#events.working(undefined, { metadata });
+  }
+
+  /** Guardrails of the input may run beside the model, and those of the output run after it. */
+  #mayBeWithheld(current: AnyOpenAIAgent): boolean {
+    const { inputGuardrails = [], outputGuardrails = [] } = this.#runner.config;
+    const inputs = [...inputGuardrails, ...this.#options.agent.inputGuardrails];
+    const outputs = [...outputGuardrails, ...current.outputGuardrails];
+    return outputs.length > 0 || inputs.some(({ runInParallel }) => runInParallel !== false);
+  }
+
+  async #ask(state: AnyRunState, items: readonly RunToolApprovalItem[], note?: string): Promise<void> {
+    const text = state.toString();
+    if (text.length > (this.#options.maxStateChars ?? MAX_STATE_CHARS)) return this.#events.fail(TOO_LARGE);
+    const metadata = await this.#states.metadataOf(text, this.#context);
+    await this.#events.inputRequired({ parts: approvalParts(items.map(callOf), note), metadata });
+  }
+
+  async #complete({ finalOutput, state }: AnyRunResult): Promise<void> {
+    if (typeof finalOutput === 'string') {
+      // A model that does not stream has no deltas.
+      if (!this.#answer.hasText) await this.#answer.write(finalOutput, false);
+    } else if (finalOutput !== undefined) {
+      await this.#events.artifact({ data: finalOutput }, { name: 'response' });
+    }
+    const { inputTokens, outputTokens, totalTokens } = state.usage;
+    await this.#events.complete(undefined, { metadata: { usage: { inputTokens, outputTokens, totalTokens } } });
+  }
+}
+
+function idOf({ rawItem }: RunToolApprovalItem): string {
+  if ('callId' in rawItem && typeof rawItem.callId === 'string') return rawItem.callId;
+  return rawItem.id ?? '';
+}
+
+function callOf(item: RunToolApprovalItem): PendingCall {
+  return { id: idOf(item), tool: item.name ?? item.rawItem.type ?? 'a tool', input: item.arguments };
+}
