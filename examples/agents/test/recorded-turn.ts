@@ -59,6 +59,9 @@ function contextOf(message: Message, task: Task | undefined): RequestContext {
     get files(): never {
       throw new Error('No files are kept here');
     },
+    callAgent: () => {
+      throw new Error('No agent is called here');
+    },
     user: undefined,
     tenant: '',
     extensions: [],

@@ -142,7 +142,8 @@ export class AgentHost {
       const authenticator = agentOptions.authenticator ?? options.authenticator;
       const protectedOptions = authenticator === undefined ? agentOptions : { ...agentOptions, authenticator };
       const callbackUrl = () => urlBelow(options.baseUrl(), mountPaths(path).authorizations);
-      const setup = { path: home, options: protectedOptions, ports, callbackUrl };
+      const around = options.extensions.flatMap((extension) => extension.aroundAgent?.(home) ?? []);
+      const setup = { path: home, options: protectedOptions, ports, callbackUrl, around };
       const agent = agents.get(agentOptions) ?? new ServedAgent(setup);
       agents.set(agentOptions, agent);
       const { cardMaxAgeSeconds, baseUrl, signing, extensions } = options;

@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
 import type { ServerInterceptor } from '../server/intercepted-handler.js';
+import type { RequestHandler } from '../server/request-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { CacheFigures, ProcessFigures } from '../telemetry/server-figures.js';
@@ -34,6 +35,8 @@ export interface HostExtension {
   readonly turnPorts?: TurnPorts;
   /** Changes the agents of the host. Absent: it leaves them as they are. */
   readonly agents?: AgentAdditions;
+  /** Checks around an agent, by the path that it is served under. Absent: none. */
+  aroundAgent?(path: string): AroundAgent | undefined;
   /** True if an endpoint takes over connections as WebSockets. */
   readonly takesWebSockets?: boolean;
   /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */
@@ -54,6 +57,14 @@ export interface AgentAdditions {
   interceptor(agent: string): ServerInterceptor;
   /** The agent with a function around its turns. */
   executor(executor: AgentExecutor): AgentExecutor;
+}
+
+/** Checks of the messages to an agent and of its answers. */
+export interface AroundAgent {
+  /** The handler of the agent with checks. */
+  handler(handler: RequestHandler): RequestHandler;
+  /** The agent with checks. An agent that is a handler of the application has none. */
+  executor(executor: AgentExecutor, logger: Logger): AgentExecutor;
 }
 
 /** The address of the server of a host. */

@@ -35,7 +35,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import { type LoadSignedCards, signingHandler } from './card-signing.js';
-import type { AgentAdditions } from './host-extension.js';
+import type { AgentAdditions, AroundAgent } from './host-extension.js';
 import type { Rate } from './limits/rate-limiter.js';
 import type { AgentOptions } from './options/agent-options.js';
 
@@ -92,6 +92,8 @@ export interface ServedAgentSetup {
   readonly ports: SharedPorts;
   /** The public address of the callback for authorizations, or "" while there is none. */
   readonly callbackUrl?: () => string;
+  /** Checks around the agent, the innermost first. */
+  readonly around: readonly AroundAgent[];
 }
 
 /** One agent with its task space, wherever it is mounted. */
@@ -106,20 +108,24 @@ export class ServedAgent {
   readonly #capabilities: ServedCapabilities;
   readonly #modes: ContentModes | undefined;
 
-  constructor({ path, options, ports, callbackUrl }: ServedAgentSetup) {
+  constructor({ path, options, ports, callbackUrl, around }: ServedAgentSetup) {
     this.#callbackUrl = callbackUrl;
     this.#options = enforced(options);
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(this.#options, ports);
     this.#modes = declaredModes(options);
     this.id = options.id ?? path;
+    let handler: RequestHandler;
     if (options.handler !== undefined) {
-      this.#handler = options.handler;
+      handler = options.handler;
     } else {
-      const executor = ports.additions.reduce((inner, one) => one.executor(inner), executorOf(options.agent));
+      const { logger, additions } = ports;
+      const added = additions.reduce((inner, one) => one.executor(inner), executorOf(options.agent));
+      const executor = around.reduce((inner, one) => one.executor(inner, logger), added);
       this.#engine = this.#makeEngine(this.id, executor);
-      this.#handler = this.#engine;
+      handler = this.#engine;
     }
+    this.#handler = around.reduce((inner, one) => one.handler(inner), handler);
   }
 
   /** True if callers need no credential. */

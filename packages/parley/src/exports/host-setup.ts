@@ -92,6 +92,8 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
         inProcess,
         ...(options.bindings ?? []),
         ...(options.files ? [options.files] : []),
+        ...(options.calls ? [options.calls] : []),
+        ...[options.schemas ?? []].flat(),
       ],
     },
     rule: {

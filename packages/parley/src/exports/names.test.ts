@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as agentCalls from './agent-calls.js';
 import * as aiSdk from './ai-sdk.js';
 import * as auth from './auth.js';
 import * as capnweb from './capnweb.js';
@@ -21,6 +22,7 @@ import * as pushReceiver from './push-receiver.js';
 import * as redis from './redis.js';
 import * as redisCache from './redis-cache.js';
 import * as schema from './schema.js';
+import * as schemas from './schemas.js';
 import * as server from './server.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
@@ -39,6 +41,7 @@ const NAMES = {
     'streamTextAgent',
     'toModelMessages',
   ],
+  'agent-calls': ['AGENT_CALLS_EXTENSION', 'AgentCallError', 'agentCalls'],
   capnweb: [
     'CAPNWEB_BATCH_BINDING',
     'CAPNWEB_BINDING',
@@ -177,6 +180,7 @@ const NAMES = {
   redis: ['RedisStorage', 'openRedisStorage'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
   schema: ['violationsOf'],
+  schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'AuthorizationError',
@@ -244,6 +248,7 @@ NAMES.tools = [...NAMES.tools, ...TASK_TOOLS, 'toolApprovals', 'toolCalls', 'too
 
 it.each([
   ['ai-sdk', aiSdk],
+  ['agent-calls', agentCalls],
   ['capnweb', capnweb],
   ['credentials', credentials],
   ['capnweb', capnweb],
@@ -266,6 +271,7 @@ it.each([
   ['redis', redis],
   ['redis-cache', redisCache],
   ['schema', schema],
+  ['schemas', schemas],
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],

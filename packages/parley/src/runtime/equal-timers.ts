@@ -47,6 +47,11 @@ export class EqualTimers {
     });
   }
 
+  /** Time until a timer ends, in ms; 0 if it has ended. */
+  remainingMs(timer: RunningTimer): number {
+    return timer.value === undefined ? 0 : Math.max(0, timer.value.at - this.#clock.monotonic());
+  }
+
   #arm(ms: number): void {
     this.#disarm = this.#clock.after(ms, () => {
       this.#disarm = undefined;

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Task } from '../model/task.js';
 import type { LogRecord } from '../task/log-record.js';
+import type { CallAgent } from './agent-call.js';
 import type { Authorization, AuthorizationRequest } from './authorization.js';
 import type { ConversationEntry, ConversationOptions } from './conversation.js';
 import type { TurnFiles } from './turn-files.js';
@@ -41,6 +42,12 @@ export interface RequestContext {
    * @throws OptionsError if the server has no option `files`.
    */
   readonly files: TurnFiles;
+  /**
+   * Sends a message to another agent. Await the call for the answer, or iterate it for the events. The call begins with
+   * either. It ends with this turn, and a cancel is passed on. docs/calling-agents.md tells the rules.
+   * @throws OptionsError if the server has no option `calls`.
+   */
+  readonly callAgent: CallAgent;
   readonly user: User | undefined;
   readonly tenant: string;
   /** URIs of the activated extensions. */

@@ -1,4 +1,10 @@
+import type { User } from '../auth/user.js';
+import type { JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
 import type { CallerContext, Scope } from '../store/task-storage.js';
+import type { LogRecord } from '../task/log-record.js';
+import type { CallAgent } from './agent-call.js';
+import type { TurnCourseParts } from './execution/turn-course.js';
 import type { AddressedMessage } from './execution/turn-log.js';
 import type { TurnFiles } from './turn-files.js';
 
@@ -8,8 +14,33 @@ export interface ServedTurn {
   /** The message that the turn answers. */
   readonly message: AddressedMessage;
   readonly caller: CallerContext;
+  /** A copy of the caller, without credentials. */
+  readonly user: User | undefined;
   /** Aborts when the turn has to end. */
   readonly signal: AbortSignal;
+  /** Counts the turns of the task, from 1. */
+  readonly number: number;
+  /** 1 for the first attempt of the turn. */
+  readonly attempt: number;
+  /** The last message of the agent before this one: the question, if the message answers one. */
+  readonly question: Message | undefined;
+  /** The records of earlier attempts of this turn. */
+  previousEvents(): Promise<readonly LogRecord[]>;
+  /** For `turnCourse`. */
+  readonly course: TurnCourseParts;
+}
+
+/** The course of a turn, as it is at the moment. */
+export interface TurnCourse {
+  /** Time until the deadline in ms. While the task waits for its caller: the time that a turn has in all. */
+  readonly remainingMs: number;
+  /** True if another process may go on with the turn. Then its work elsewhere should go on. */
+  readonly goesOnElsewhere: boolean;
+  /**
+   * Keeps metadata for later attempts of the turn, in an event of the task. Does nothing for a turn that has no later
+   * attempt.
+   */
+  note(metadata: JsonObject): Promise<void>;
 }
 
 /**
@@ -19,4 +50,6 @@ export interface ServedTurn {
 export interface TurnPorts {
   /** For `RequestContext.files`. */
   readonly files?: (turn: ServedTurn) => TurnFiles;
+  /** For `RequestContext.callAgent`. */
+  readonly callAgent?: (turn: ServedTurn) => CallAgent;
 }

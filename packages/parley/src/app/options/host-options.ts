@@ -112,6 +112,10 @@ export interface HostOptions {
   readonly bindings?: readonly HostExtension[];
   /** Files beside the protocol, made by `fileTransfer()` of `parley-a2a/files`. Default: none. */
   readonly files?: HostExtension;
+  /** Lets agents call other agents, made by `agentCalls()` of `parley-a2a/agent-calls`. Default: they cannot. */
+  readonly calls?: HostExtension;
+  /** Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`. Default: none. */
+  readonly schemas?: HostExtension | readonly HostExtension[];
 }
 
 /** The place of a single agent. */
@@ -140,6 +144,12 @@ const cardKey = custom(
   'must be a JSON Web Key',
 );
 
+/** An extension, or a list of them, that a function has made. */
+function madeBy(name: string, member: keyof HostExtension): Type.TSchema {
+  const isMade = (value: unknown) => typeof value === 'object' && value !== null && member in value;
+  return custom((value) => [value].flat().every(isMade), `must be made by ${name}()`);
+}
+
 /** The schemas of HostOptions. */
 export const hostSchemas: OptionSchemas<HostOptions> = {
   authenticator: Type.Optional(withMethod('authenticate')),
@@ -154,12 +164,9 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
-  files: Type.Optional(
-    custom(
-      (value) => typeof value === 'object' && value !== null && 'turnPorts' in value,
-      'must be made by fileTransfer()',
-    ),
-  ),
+  files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
+  calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
+  schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),

@@ -1,15 +1,12 @@
 import type { User } from '../../auth/user.js';
 import type { ClientBinding } from '../../client/client-transport.js';
 import type { AgentCard } from '../../model/agent-card.js';
+import { IN_PROCESS } from '../../runtime/in-process.js';
+
+export { IN_PROCESS };
 
 /** The name of the binding in cards and records. */
 export const IN_PROCESS_BINDING = 'IN_PROCESS';
-
-/**
- * The key of the method by which a server object takes calls of its own process. Registered, so that two copies of the
- * package in a process fit together.
- */
-export const IN_PROCESS: unique symbol = Symbol.for('parley-a2a.in-process');
 
 /** An agent of a server, and the user who calls it. */
 export interface InProcessPlace {

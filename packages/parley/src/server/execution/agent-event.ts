@@ -1,4 +1,5 @@
 import { InvalidAgentResponseError } from '../../errors/spec-errors.js';
+import type { JsonObject } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse, TaskEvent } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
@@ -52,9 +53,15 @@ export function inputOf(event: StreamResponse): AgentEventInput {
 }
 
 /** A status of the task, without its time. */
-export function statusEvent(address: TaskAddress, state: TaskState, message?: Message): TaskEvent {
+export function statusEvent(
+  address: TaskAddress,
+  state: TaskState,
+  message?: Message,
+  metadata?: JsonObject,
+): TaskEvent {
   const { taskId, contextId } = address;
-  return { statusUpdate: { taskId, contextId, status: message ? { state, message } : { state } } };
+  const status = message ? { state, message } : { state };
+  return { statusUpdate: { taskId, contextId, status, ...(metadata && { metadata }) } };
 }
 
 /** The event with the time of its status. An event without a status stays as it is. */

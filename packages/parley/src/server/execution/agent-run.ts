@@ -3,6 +3,7 @@ import { failureLevel } from '../../errors/storage-error.js';
 import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { AgentExecutor } from '../agent-executor.js';
+import { AuthorizationError } from '../authorization.js';
 import type { TurnContext } from './turn-context.js';
 import { type TurnEvents, TurnOverError } from './turn-events.js';
 
@@ -128,6 +129,15 @@ export function levelOfThrown(error: unknown): 'error' | 'debug' {
 export function isA2AError(error: unknown): error is A2AError {
   try {
     return error instanceof A2AError;
+  } catch {
+    return false;
+  }
+}
+
+/** Agents can throw anything, including objects that throw when they are read. */
+export function isAuthorizationError(error: unknown): error is AuthorizationError {
+  try {
+    return error instanceof AuthorizationError;
   } catch {
     return false;
   }

@@ -11,6 +11,7 @@ import { taskBytes } from '../../task/event-bytes.js';
 import { HandedTask } from '../../task/handed-task.js';
 import { LogRecord } from '../../task/log-record.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { AgentCall, AgentCallMessage, AgentCallOptions, AgentTarget, CallAgent } from '../agent-call.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import type { ConversationEntry, ConversationOptions } from '../conversation.js';
 import type { EngineLimits } from '../engine-limits.js';
@@ -18,6 +19,7 @@ import type { RequestContext } from '../request-context.js';
 import type { TurnFiles } from '../turn-files.js';
 import type { ServedTurn, TurnPorts } from '../turn-ports.js';
 import { callerOf } from './engine-context.js';
+import type { TurnCourseParts } from './turn-course.js';
 
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
@@ -34,6 +36,7 @@ export interface TurnContextOptions {
   readonly requestAuthorization: RequestContext['requestAuthorization'];
   readonly limits: Pick<EngineLimits, 'referenceBytes'>;
   readonly services: TurnPorts;
+  readonly course: TurnCourseParts;
   readonly logger: Logger;
 }
 
@@ -52,6 +55,7 @@ export class TurnContext implements RequestContext {
   #controller: AbortController | undefined;
   #aborted: { reason: Error } | undefined;
   #files: TurnFiles | undefined;
+  #callAgent: CallAgent | undefined;
 
   constructor(options: TurnContextOptions) {
     this.#options = options;
@@ -119,8 +123,13 @@ export class TurnContext implements RequestContext {
   }
 
   get files(): TurnFiles {
-    this.#files ??= this.#service('files')(this.#served());
+    this.#files ??= this.#service('files', 'files')(this.#served());
     return this.#files;
+  }
+
+  callAgent(target: AgentTarget, message: AgentCallMessage, options?: AgentCallOptions): AgentCall {
+    this.#callAgent ??= this.#service('callAgent', 'calls')(this.#served());
+    return this.#callAgent(target, message, options);
   }
 
   get user(): User | undefined {
@@ -206,13 +215,26 @@ export class TurnContext implements RequestContext {
 
   /** The facts that services get. They may read the message, and do not change it. */
   #served(): ServedTurn {
-    const { scope, message, caller } = this.#options;
-    return { scope, message, caller, signal: this.signal };
+    const { scope, message, caller, claim, course } = this.#options;
+    const last = this.#before().at(-1);
+    return {
+      scope,
+      message,
+      caller,
+      user: this.user,
+      signal: this.signal,
+      number: claim?.turn ?? 1,
+      attempt: this.attempt,
+      question: last?.role === 'ROLE_AGENT' ? last : undefined,
+      previousEvents: () => this.previousEvents(),
+      course,
+    };
   }
 
-  #service<Name extends keyof TurnPorts>(name: Name): NonNullable<TurnPorts[Name]> {
+  /** `option` of the server brings it. */
+  #service<Name extends keyof TurnPorts>(name: Name, option: string): NonNullable<TurnPorts[Name]> {
     const service = this.#options.services[name];
-    if (service === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${name}`]);
+    if (service === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${option}`]);
     return service;
   }
 

@@ -155,3 +155,8 @@ export function acceptsEvents(state: TurnState): boolean {
 export function hasLeft(state: TurnState): boolean {
   return state === 'lingering' || state === 'ended' || state === 'handed over' || state === 'lost';
 }
+
+/** True if this process gives the turn up, so that another one may run it. */
+export function isGivenUp(state: TurnState): boolean {
+  return state.endsWith('handing over') || state === 'handed over' || state === 'lost';
+}

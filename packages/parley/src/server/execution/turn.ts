@@ -11,7 +11,7 @@ import type { CallerContext, CancelRequest, Claim, HeldTurn, Scope } from '../..
 import { eventBytes, messageBytes } from '../../task/event-bytes.js';
 import { type Authorization, AuthorizationError, type AuthorizationRequest } from '../authorization.js';
 import { inputOf, readAgentEvent, statusEvent } from './agent-event.js';
-import { AgentRun, isA2AError, levelOfThrown } from './agent-run.js';
+import { AgentRun, isA2AError, isAuthorizationError, levelOfThrown } from './agent-run.js';
 import type { AskingTurn, Question } from './authorizations.js';
 import { cloneJson } from './clone-json.js';
 import { type Draft, type Opening, storeDraft } from './draft.js';
@@ -134,7 +134,11 @@ export class Turn implements EventSink, LoggedTurn {
   advance(input: TurnInput, given: Given = NONE): Promise<void> | undefined {
     const next = step(this.#state, input);
     if (next === IMPOSSIBLE) {
-      this.#context.logger.error('a turn ignores what cannot happen', { ...this.#fields, state: this.#state, input });
+      this.#context.logger.error('a turn ignores what cannot happen', {
+        taskId: this.taskId,
+        state: this.#state,
+        input,
+      });
       return undefined;
     }
     this.#state = next.state;
@@ -254,12 +258,8 @@ export class Turn implements EventSink, LoggedTurn {
       case 'log late error':
         return void this.#agent?.threwLate(given.error);
       case 'log':
-        return void this.#context.logger[effect.level](effect.text, { ...this.#fields, ...errorOf(given) });
+        return void this.#context.logger[effect.level](effect.text, { taskId: this.taskId, ...errorOf(given) });
     }
-  }
-
-  get #fields() {
-    return { taskId: this.taskId };
   }
 
   #append({ event, bytes }: Given): Promise<void> | undefined {
@@ -270,19 +270,17 @@ export class Turn implements EventSink, LoggedTurn {
 
   /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
   #appendStatus(state: TaskState, text: string | undefined): void {
-    const { taskId, contextId } = this;
-    const message: Message | undefined =
-      text === undefined
-        ? undefined
-        : { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
-    if (this.#log) ignoreRejection(this.#log.append(statusEvent(this, state, message)));
+    if (this.#log) ignoreRejection(this.#log.append(statusEvent(this, state, this.#saying(text))));
   }
 
   #appendFailure(text: string): void {
+    ignoreRejection(this.accept(statusEvent(this, 'TASK_STATE_FAILED', this.#saying(text)), true));
+  }
+
+  #saying(text: string | undefined): Message | undefined {
+    if (text === undefined) return undefined;
     const { taskId, contextId } = this;
-    const parts = [{ text }];
-    const message: Message = { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts };
-    ignoreRejection(this.accept(statusEvent(this, 'TASK_STATE_FAILED', message), true));
+    return { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
   }
 
   #callAgent(): void {
@@ -297,6 +295,12 @@ export class Turn implements EventSink, LoggedTurn {
       requestAuthorization: (request) => this.#requestAuthorization(context.signal, request),
       limits,
       services,
+      course: {
+        turn: this,
+        context: this.#context,
+        state: () => this.#state,
+        deadline: () => (this.#timers === this.#context.deadlines ? this.#timer : undefined),
+      },
       logger,
     });
     this.#agent = new AgentRun({
@@ -381,7 +385,7 @@ export class Turn implements EventSink, LoggedTurn {
       if (renewal.cancel) this.cancel(renewal.cancel);
       this.advance('run');
     } catch (error) {
-      logger[failureLevel(error)]('beginning a turn failed, trying again', { ...this.#fields, error });
+      logger[failureLevel(error)]('beginning a turn failed, trying again', { taskId: this.taskId, error });
       clock.after(BEGIN_RETRY_MS, () => this.advance('begin'));
     }
   }
@@ -475,18 +479,9 @@ export class Turn implements EventSink, LoggedTurn {
     } catch (error) {
       this.#agent?.refused(error);
       if (acceptsEvents(this.#state))
-        logger[levelOfThrown(error)]('a checkpoint was not saved', { ...this.#fields, error });
+        logger[levelOfThrown(error)]('a checkpoint was not saved', { taskId: this.taskId, error });
       throw error;
     }
-  }
-}
-
-/** Agents can throw anything, including objects that throw when they are read. */
-function isAuthorizationError(error: unknown): error is AuthorizationError {
-  try {
-    return error instanceof AuthorizationError;
-  } catch {
-    return false;
   }
 }
 

@@ -1,0 +1,97 @@
+import { originOf } from '../client/credential-guard.js';
+import { isObject, type JsonObject } from '../model/json.js';
+
+/** The metadata of a request that tells the chain of calls it belongs to. Also the entry of cards. */
+export const AGENT_CALLS_EXTENSION = 'urn:parley-a2a:extension:agent-calls:v1';
+
+/** Entries of a chain that is read. Agents that keep the rules send no longer ones. */
+const MOST_VISITED = 64;
+const MOST_CHARACTERS = 2_048;
+
+/**
+ * The chain of calls that led to a turn, as the last caller told it. It is not trusted: it can only forbid calls. A
+ * caller that leaves it out, or makes it shorter, is in the place of a first caller.
+ */
+export interface CallChain {
+  /** Number of calls by agents before this turn. */
+  readonly depth: number;
+  /** The agents on the way, by their places. */
+  readonly visited: readonly string[];
+  /** Time that the caller waits for the turn in ms, from its start. */
+  readonly remainingMs: number | undefined;
+}
+
+/** The chain in the metadata of a request. Undefined if it breaks the rules of chains. */
+export function chainIn(metadata: JsonObject | undefined): CallChain | undefined {
+  const told = metadata?.[AGENT_CALLS_EXTENSION];
+  if (told === undefined) return { depth: 0, visited: [], remainingMs: undefined };
+  if (!isObject(told)) return undefined;
+  const { depth, visited = [], remainingMs } = told as JsonObject;
+  if (typeof depth !== 'number' || !Number.isSafeInteger(depth) || depth < 0) return undefined;
+  if (!Array.isArray(visited) || visited.length > MOST_VISITED) return undefined;
+  if (!visited.every((place) => typeof place === 'string' && place.length <= MOST_CHARACTERS)) return undefined;
+  const places = placesOf(visited as readonly string[]);
+  const waits = typeof remainingMs === 'number' && remainingMs >= 0 ? remainingMs : undefined;
+  return { depth, visited: places, remainingMs: waits };
+}
+
+/** The metadata that a callee gets. */
+export function metadataOf({ depth, visited, remainingMs }: CallChain): JsonObject {
+  const rest = remainingMs === undefined ? {} : { remainingMs: Math.round(remainingMs) };
+  return { [AGENT_CALLS_EXTENSION]: { depth, visited, ...rest } };
+}
+
+/** An agent that is about to call another one. */
+export interface Caller {
+  readonly chain: CallChain | undefined;
+  /** Names the agent in chains. Only the agent itself adds it. */
+  readonly id: string;
+  /** The places of the agent itself. Its caller has added some of them. */
+  readonly own: readonly string[];
+  readonly maxDepth: number;
+}
+
+/** The reason why an agent may not call another one, with the fault's name. Undefined: it may. */
+export function chainFault(
+  { chain, id, own, maxDepth }: Caller,
+  target: readonly string[],
+): { readonly fault: 'depth' | 'loop'; readonly reason: string } | undefined {
+  if (chain === undefined) return loop('the chain of calls before it cannot be read');
+  if (chain.depth >= maxDepth) {
+    return { fault: 'depth', reason: `it would be call ${chain.depth + 1} in a row, and ${maxDepth} are allowed` };
+  }
+  const visited = new Set(chain.visited);
+  if (visited.has(id)) return loop('this agent is in the chain of calls already');
+  if (target.some((place) => own.includes(place))) return loop('an agent may not call itself');
+  return target.some((place) => visited.has(place)) ? loop('it is in the chain of calls already') : undefined;
+}
+
+function loop(reason: string) {
+  return { fault: 'loop', reason } as const;
+}
+
+/** The chain for the callee. */
+export function nextChain({ chain, id, own }: Caller, target: readonly string[], remainingMs: number): CallChain {
+  const visited = new Set([...(chain?.visited ?? []), id, ...own, ...target]);
+  return { depth: (chain?.depth ?? 0) + 1, visited: [...visited].slice(-MOST_VISITED), remainingMs };
+}
+
+/**
+ * The place of a url: its origin and path. All names of loopback are one. Undefined for an address within the process,
+ * which names no agent outside of it.
+ */
+export function placeOf(url: string): string | undefined {
+  const parsed = URL.parse(url);
+  if (parsed?.protocol === 'in-process:') return undefined;
+  const place = parsed === null || parsed.origin === 'null' ? url : `${originOf(url)}${withoutSlash(parsed.pathname)}`;
+  return place.slice(0, MOST_CHARACTERS);
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** The places of urls, each once. */
+export function placesOf(urls: readonly string[]): readonly string[] {
+  return [...new Set(urls.flatMap((url) => placeOf(url) ?? []))];
+}

@@ -1,0 +1,368 @@
+import type { CallOptions } from '../client/call-options.js';
+import type { Client } from '../client/client.js';
+import { isWaitOver } from '../client/task-waiting.js';
+import { A2AError } from '../errors/a2a-error.js';
+import { AgentCallError } from '../errors/agent-call-error.js';
+import { RefusedAddressError } from '../errors/refused-address-error.js';
+import type { Message } from '../model/message.js';
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import type { Clock } from '../runtime/clock.js';
+import { ignoreRejection } from '../runtime/settled.js';
+import { fingerprint } from '../runtime/sha256.js';
+import type { AgentCall, AgentCallMessage, AgentCallOptions } from '../server/agent-call.js';
+import { turnCourse } from '../server/execution/turn-course.js';
+import type { ServedTurn, TurnCourse } from '../server/turn-ports.js';
+import { eventBytes, messageBytes } from '../task/event-bytes.js';
+import type { Logger } from '../telemetry/logger.js';
+import { AGENT_CALLS_EXTENSION, type Caller, chainFault, metadataOf, nextChain, placesOf } from './call-chain.js';
+import { askedCall, begunCall, type CallRecord, recordMetadata } from './call-record.js';
+import { EventRelay } from './event-relay.js';
+
+/** Limits of calls. */
+export interface CallLimits {
+  /** Longest call in ms. */
+  readonly timeoutMs: number;
+  /** Longest time in ms for the cancel of a callee's task, and for the event that names that task. */
+  readonly cancelMs: number;
+  /** Most bytes of the events of a callee. */
+  readonly maxBytes: number;
+}
+
+/** A call that an agent makes, and its ports. */
+export interface OutgoingCallOptions {
+  readonly turn: ServedTurn;
+  readonly caller: Caller;
+  /** The urls of the target, as far as they are known before its card. */
+  readonly urls: readonly string[];
+  readonly message: AgentCallMessage;
+  readonly options: AgentCallOptions;
+  /** Names the call within its turn. */
+  readonly key: string;
+  /** A hash of the target. */
+  readonly callee: string;
+  /** Finds the card. The signal ends the search. */
+  readonly connect: (signal: AbortSignal) => Promise<Client>;
+  readonly limits: CallLimits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Gets the cancels that are under way, so that a server waits for them when it closes. */
+  readonly canceling: (cancel: Promise<void>) => void;
+}
+
+type Events = AsyncGenerator<StreamResponse, undefined>;
+
+const END: IteratorReturnResult<undefined> = { value: undefined, done: true };
+const FINGERPRINT_BYTES = 16;
+const MOST_CAUSES = 4;
+
+/** One call of another agent. Its work is done while it is awaited or iterated. */
+export class OutgoingCall implements AgentCall {
+  readonly #options: OutgoingCallOptions;
+  readonly #course: TurnCourse;
+  /** Ends the requests to the callee. */
+  readonly #connection = new AbortController();
+  /** Ends the waits for the next event. */
+  readonly #waiting = new Set<(error: unknown) => void>();
+  #events: Events | undefined;
+  #answer: Promise<SendMessageResponse> | undefined;
+  #outcome: SendMessageResponse | undefined;
+  #client: Client | undefined;
+  #taskId: string | undefined;
+  #bytes = 0;
+  /** The time limit, by the monotonic clock. */
+  #deadline = 0;
+  #isSent = false;
+  #stopped: { readonly error: unknown; readonly cancels: boolean } | undefined;
+  #release: (() => void) | undefined;
+
+  constructor(options: OutgoingCallOptions) {
+    this.#options = options;
+    this.#course = turnCourse(options.turn.course);
+  }
+
+  get taskId(): string | undefined {
+    return this.#taskId;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a call is awaited for its answer.
+  then<Result = SendMessageResponse, Failure = never>(
+    fulfilled?: ((answer: SendMessageResponse) => Result | PromiseLike<Result>) | null,
+    rejected?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<Result | Failure> {
+    this.#answer ??= this.#drained();
+    return this.#answer.then(fulfilled, rejected);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<StreamResponse, undefined> {
+    return { next: () => this.#next(), return: () => this.#leave() };
+  }
+
+  async #drained(): Promise<SendMessageResponse> {
+    for (;;) {
+      const { done } = await this.#next();
+      if (done !== true) continue;
+      if (this.#outcome !== undefined) return this.#outcome;
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The call was left before its answer');
+    }
+  }
+
+  /** The next event, or the reason that stops the call meanwhile. */
+  #next(): Promise<IteratorResult<StreamResponse, undefined>> {
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<StreamResponse, undefined>>();
+    if (this.#stopped !== undefined) return Promise.reject(this.#stopped.error);
+    this.#events ??= this.#run();
+    this.#waiting.add(reject);
+    this.#events
+      .next()
+      .then(resolve, (error: unknown) =>
+        reject(this.#stopped === undefined ? refusedAddress(error) : this.#stopped.error),
+      )
+      .finally(() => this.#waiting.delete(reject));
+    return promise;
+  }
+
+  async #leave(): Promise<IteratorReturnResult<undefined>> {
+    this.#release?.();
+    this.#connection.abort();
+    await this.#events?.return(undefined).catch(() => {});
+    return END;
+  }
+
+  async *#run(): Events {
+    const { turn, options, key: call, callee, connect } = this.#options;
+    this.#limit();
+    try {
+      this.#check(this.#options.urls);
+      const { signal } = this.#connection;
+      const client = await connect(signal);
+      this.#client = client;
+      this.#check(client.card.supportedInterfaces.map(({ url }) => url));
+      const begun = turn.attempt > 1 ? begunCall(await turn.previousEvents(), { call, callee }) : undefined;
+      const asked = askedCall(turn.question, { call: options.key, callee });
+      const { into } = options;
+      const relay = into && new EventRelay({ into, agent: client.card.name, record: { call, callee } });
+      const events = begun ? this.#goOn(client, begun, asked) : this.#send(client, asked);
+      let last: StreamResponse | undefined;
+      for await (const event of events) {
+        await this.#note(event);
+        await relay?.take(event);
+        last = event;
+        yield event;
+      }
+      this.#outcome = await this.#answerAfter(last, client);
+      await relay?.end(this.#outcome);
+    } finally {
+      this.#release?.();
+    }
+    return undefined;
+  }
+
+  /** Stops the call at its time limit, and with its turn. */
+  #limit(): void {
+    const { turn, caller, options, limits, clock } = this.#options;
+    const course = this.#course;
+    const { signal } = turn;
+    const ms = Math.min(options.timeoutMs ?? limits.timeoutMs, caller.chain?.remainingMs ?? Infinity);
+    const stopTimer = clock.after(ms, () => {
+      this.#stop(new AgentCallError('time', `The agent took longer than ${Math.round(ms)} ms`), true);
+    });
+    const ended = () => this.#stop(signal.reason, !course.goesOnElsewhere);
+    signal.addEventListener('abort', ended, { once: true });
+    this.#release = () => {
+      stopTimer();
+      signal.removeEventListener('abort', ended);
+    };
+    this.#deadline = clock.monotonic() + ms;
+    signal.throwIfAborted();
+  }
+
+  get #remainingMs(): number {
+    const { clock } = this.#options;
+    return Math.max(0, Math.min(this.#course.remainingMs, this.#deadline - clock.monotonic()));
+  }
+
+  /** @throws AgentCallError if the chain of calls forbids these urls. */
+  #check(urls: readonly string[]): void {
+    const found = chainFault(this.#options.caller, placesOf(urls));
+    if (found !== undefined) throw new AgentCallError(found.fault, `The agent is not called: ${found.reason}`);
+  }
+
+  /** Sends the message. It goes to the task of the callee whose question it answers. */
+  async *#send(client: Client, asked: CallRecord | undefined): Events {
+    const request = await this.#request(asked);
+    const options = this.#callOptions(client);
+    this.#isSent = true;
+    if (client.card.capabilities.streaming === true) {
+      yield* client.sendStreamingMessage(request, options);
+      return;
+    }
+    const configuration = { returnImmediately: true };
+    const answer = await client.sendMessage({ ...request, configuration }, options);
+    yield answer;
+    if ('task' in answer && !isWaitOver(answer.task.status.state))
+      yield { task: await client.waitFor(answer.task.id, options) };
+  }
+
+  async #request(asked: CallRecord | undefined): Promise<SendMessageRequest> {
+    const { message, options } = this.#options;
+    const { parts, metadata, extensions } =
+      typeof message === 'string'
+        ? { parts: [{ text: message }], metadata: undefined, extensions: undefined }
+        : message;
+    const { taskId = asked?.taskId, contextId = taskId === asked?.taskId ? asked?.contextId : undefined } = options;
+    const said: Message = {
+      messageId: await this.#messageId(),
+      role: 'ROLE_USER',
+      parts,
+      ...(taskId !== undefined && { taskId }),
+      ...(contextId !== undefined && { contextId }),
+      ...(options.referenceTaskIds && { referenceTaskIds: options.referenceTaskIds }),
+      ...(metadata && { metadata }),
+      ...(extensions && { extensions }),
+    };
+    return { message: said };
+  }
+
+  /** The same in each attempt of the turn, so that a callee which knows repeated messages takes it once. */
+  #messageId(): Promise<string> {
+    const { turn, key, callee } = this.#options;
+    const { scope, message, number } = turn;
+    const { agent, tenant, owner } = scope;
+    const text = JSON.stringify([agent, tenant, owner, message.taskId, message.messageId, number, key, callee]);
+    return fingerprint(text, FINGERPRINT_BYTES);
+  }
+
+  #callOptions(client: Client): CallOptions {
+    const { turn, caller, options } = this.#options;
+    const places = placesOf([...this.#options.urls, client.agentInterface.url]);
+    const { traceparent } = turn.caller;
+    return {
+      signal: this.#connection.signal,
+      metadata: { ...options.metadata, ...metadataOf(nextChain(caller, places, this.#remainingMs)) },
+      extensions: [AGENT_CALLS_EXTENSION],
+      ...(traceparent !== undefined && { traceparent }),
+    };
+  }
+
+  /** Goes on with the task that an earlier attempt of the turn has begun. */
+  async *#goOn(client: Client, begun: CallRecord, asked: CallRecord | undefined): Events {
+    const options = this.#callOptions(client);
+    const messageId = await this.#messageId();
+    // An old question stands until the callee has taken the message.
+    const isOver = ({ status, history }: Task) =>
+      isWaitOver(status.state) &&
+      (asked === undefined || status.state !== 'TASK_STATE_INPUT_REQUIRED' || hasMessage(history, messageId));
+    const task = await client.getTask(begun.taskId, options);
+    yield { task };
+    if (isOver(task)) return;
+    if (client.card.capabilities.streaming !== true) {
+      yield { task: await client.waitFor(task.id, options) };
+      return;
+    }
+    try {
+      for await (const event of client.subscribeToTask(task.id, options)) {
+        yield event;
+        if ('task' in event && isOver(event.task)) return;
+        if ('statusUpdate' in event && isWaitOver(event.statusUpdate.status.state, 'input')) return;
+      }
+    } catch (error) {
+      // The task has ended meanwhile.
+      if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;
+    }
+  }
+
+  /** The answer after all events. The events may have told the task in pieces. */
+  async #answerAfter(last: StreamResponse | undefined, client: Client): Promise<SendMessageResponse> {
+    if (last !== undefined && 'message' in last) return last;
+    if (last !== undefined && 'task' in last && isWaitOver(last.task.status.state)) return last;
+    if (this.#taskId === undefined)
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent answered with no task and no message');
+    return { task: await client.getTask(this.#taskId, this.#callOptions(client)) };
+  }
+
+  /** Learns the task of the callee, and counts what arrives. */
+  async #note(event: StreamResponse): Promise<void> {
+    const { key: call, callee, limits } = this.#options;
+    this.#bytes += 'message' in event ? messageBytes(event.message) : eventBytes(event);
+    const named = namedTask(event);
+    if (named !== undefined && this.#taskId === undefined) {
+      this.#taskId = named.taskId;
+      if (this.#stopped !== undefined) this.#cancelCallee();
+      else await this.#course.note(recordMetadata({ call, callee, ...named }));
+    }
+    if (this.#bytes > limits.maxBytes) {
+      const error = new AgentCallError('size', `The agent sent more than ${limits.maxBytes} bytes`);
+      this.#stop(error, true);
+      throw error;
+    }
+  }
+
+  /** Ends the call here at once. The cancel of the callee's task goes on for a while. */
+  #stop(error: unknown, cancels: boolean): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = { error, cancels };
+    this.#release?.();
+    for (const reject of this.#waiting) reject(error);
+    const isNameless = cancels && this.#isSent && this.#taskId === undefined;
+    if (isNameless) this.#awaitName();
+    else this.#cancelCallee();
+  }
+
+  /** The message may have arrived: waits a little for the event that names its task. */
+  #awaitName(): void {
+    const { clock, limits, canceling } = this.#options;
+    const over = Promise.withResolvers<void>();
+    const stopTimer = clock.after(limits.cancelMs, () => over.resolve());
+    this.#connection.signal.addEventListener('abort', () => over.resolve(), { once: true });
+    canceling(
+      over.promise.then(() => {
+        stopTimer();
+        this.#connection.abort();
+      }),
+    );
+  }
+
+  #cancelCallee(): void {
+    const { limits, logger, turn, canceling } = this.#options;
+    this.#connection.abort(this.#stopped?.error);
+    ignoreRejection(Promise.resolve(this.#events?.return(undefined)));
+    const client = this.#client;
+    const taskId = this.#taskId;
+    if (this.#stopped?.cancels !== true || client === undefined || taskId === undefined) return;
+    const { traceparent } = turn.caller;
+    const options = { timeoutMs: limits.cancelMs, ...(traceparent !== undefined && { traceparent }) };
+    canceling(
+      client.cancelTask(taskId, options).then(
+        () => {},
+        (error: unknown) => {
+          if (error instanceof A2AError && error.code === 'TASK_NOT_CANCELABLE') return;
+          logger.warn('the task of another agent could not be canceled', { taskId: turn.message.taskId, error });
+        },
+      ),
+    );
+  }
+}
+
+function namedTask(event: StreamResponse): Pick<CallRecord, 'taskId' | 'contextId'> | undefined {
+  if ('message' in event) return undefined;
+  if ('task' in event) {
+    const { id: taskId, contextId } = event.task;
+    return { taskId, ...(contextId !== undefined && { contextId }) };
+  }
+  const { taskId, contextId } = 'statusUpdate' in event ? event.statusUpdate : event.artifactUpdate;
+  return { taskId, contextId };
+}
+
+function hasMessage(history: readonly Message[] | undefined, messageId: string): boolean {
+  return history === undefined || history.length === 0 || history.some((message) => message.messageId === messageId);
+}
+
+/** The refusal of an address behind an error of the client; any other error as it is. */
+function refusedAddress(error: unknown): unknown {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < MOST_CAUSES; cause = cause.cause, depth += 1) {
+    if (cause instanceof RefusedAddressError) return new AgentCallError('address', cause.message, { cause: error });
+  }
+  return error;
+}

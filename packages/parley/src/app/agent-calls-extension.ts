@@ -1,0 +1,130 @@
+import { AGENT_CALLS_EXTENSION, type Caller, chainIn, placesOf } from '../agent-calls/call-chain.js';
+import { type CallLimits, OutgoingCall } from '../agent-calls/outgoing-call.js';
+import type { User } from '../auth/user.js';
+import type { Client } from '../client/client.js';
+import type { AgentExtension } from '../model/agent-card.js';
+import { contentHash } from '../model/content-hash.js';
+import type { AgentTarget, CallAgent } from '../server/agent-call.js';
+import type { ServedTurn, TurnPorts } from '../server/turn-ports.js';
+import type { AgentMount } from './agent-mount.js';
+import type { HostExtension, HostView } from './host-extension.js';
+
+/** Places by which an agent names itself in a chain. */
+const MOST_OWN = 5;
+
+/** The settings and ports of the calls of a host. */
+export interface AgentCallsPorts {
+  /** Calls in a row that agents may make, one from within the other. */
+  readonly maxDepth: number;
+  readonly limits: CallLimits;
+  /** Finds the card of a target, for a caller. */
+  readonly connect: (
+    target: AgentTarget,
+    call: { readonly user: User | undefined; readonly signal: AbortSignal },
+  ) => Promise<Client>;
+}
+
+/** Lets the agents of a host call other agents. */
+export class AgentCallsExtension implements HostExtension {
+  readonly turnPorts: TurnPorts;
+  readonly #ports: AgentCallsPorts;
+  readonly #canceling = new Set<Promise<void>>();
+  readonly #ids = new Map<string, string>();
+  #host: HostView | undefined;
+
+  constructor(ports: AgentCallsPorts) {
+    this.#ports = ports;
+    this.turnPorts = { callAgent: (turn) => this.#callsOf(turn) };
+  }
+
+  endpoints(host: HostView): readonly [] {
+    this.#host = host;
+    return [];
+  }
+
+  cardExtensions(_mount: AgentMount): readonly AgentExtension[] {
+    return [
+      {
+        uri: AGENT_CALLS_EXTENSION,
+        description: 'The metadata of a message may tell the chain of calls that it belongs to, so that loops end.',
+        required: false,
+        params: { maxDepth: this.#ports.maxDepth },
+      },
+    ];
+  }
+
+  /** Waits for the cancels that are under way. */
+  async close(graceMs: number): Promise<void> {
+    const { clock } = this.#host ?? {};
+    if (clock === undefined || this.#canceling.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stopTimer = clock.after(graceMs, resolve);
+    await Promise.race([promise, Promise.allSettled([...this.#canceling])]);
+    stopTimer();
+  }
+
+  #callsOf(turn: ServedTurn): CallAgent {
+    const host = this.#host;
+    if (host === undefined) throw new Error('The host has no agents yet');
+    const { clock, logger } = host;
+    const { maxDepth, limits, connect } = this.#ports;
+    const began = clock.monotonic();
+    const told = chainIn(turn.caller.requestMetadata);
+    const { agent } = turn.scope;
+    const id = this.#idOf(agent);
+    const own = this.#placesOf(agent);
+    let number = 0;
+    return (target, message, options = {}) => {
+      number += 1;
+      const waits = told?.remainingMs;
+      const chain = told && { ...told, remainingMs: waits && Math.max(0, waits - (clock.monotonic() - began)) };
+      const caller: Caller = { chain, id, own, maxDepth };
+      const urls = urlsOf(target);
+      const key = options.key ?? String(number);
+      return new OutgoingCall({
+        turn,
+        caller,
+        urls,
+        message,
+        options,
+        key,
+        // An agent of the process has no name, so its calls are told apart by theirs.
+        callee: contentHash(urls.length === 0 ? ['in-process', key] : [...urls]),
+        connect: (signal) => connect(target, { user: turn.user, signal }),
+        limits,
+        clock,
+        logger,
+        canceling: (cancel) => this.#keep(cancel),
+      });
+    };
+  }
+
+  #keep(cancel: Promise<void>): void {
+    this.#canceling.add(cancel);
+    void cancel.finally(() => this.#canceling.delete(cancel));
+  }
+
+  /** The id of an agent in this process. */
+  #idOf(agent: string): string {
+    const id = this.#ids.get(agent) ?? `urn:uuid:${this.#host?.ids.random() ?? ''}`;
+    this.#ids.set(agent, id);
+    return id;
+  }
+
+  /** The addresses of an agent, as far as the host knows them. */
+  #placesOf(agent: string): readonly string[] {
+    const { mounts = [], baseUrl } = this.#host ?? {};
+    const base = baseUrl?.() ?? '';
+    const urls = mounts
+      .filter((mount) => mount.agent.id === agent && base !== '')
+      .flatMap((mount) => [`${base}${mount.path}`, ...mount.card(base).supportedInterfaces.map(({ url }) => url)]);
+    return placesOf(urls).slice(0, MOST_OWN);
+  }
+}
+
+/** The urls that name a target before its card is read. */
+function urlsOf(target: AgentTarget): readonly string[] {
+  if (typeof target === 'string') return [target];
+  if (!('supportedInterfaces' in target)) return [];
+  return target.supportedInterfaces.map(({ url }) => url);
+}

@@ -1,0 +1,102 @@
+import { type CalledAgent, handedCredentials, type IdentityRule } from '../agent-calls/handed-identity.js';
+import { AgentCallsExtension } from '../app/agent-calls-extension.js';
+import type { HostExtension } from '../app/host-extension.js';
+import { agentCallsSchema } from '../app/options/agent-calls-options.js';
+import { checkOptions } from '../app/options/check-options.js';
+import type { InProcessAgent } from '../bindings/in-process/in-process-agent.js';
+import type { AgentCard } from '../model/agent-card.js';
+import { type DestinationOptions, Destinations, destinationOf } from '../net/destinations.js';
+import type { AgentTarget, LocalAgent } from '../server/agent-call.js';
+import { type ConnectOptions, connect } from './client.js';
+import { guardedFetch } from './guarded-fetch.js';
+
+export { AGENT_CALLS_EXTENSION } from '../agent-calls/call-chain.js';
+export type { CalledAgent, HandedIdentity, IdentityRule } from '../agent-calls/handed-identity.js';
+export { AgentCallError, type AgentCallFault } from '../errors/agent-call-error.js';
+export type {
+  AgentCall,
+  AgentCallMessage,
+  AgentCallOptions,
+  AgentTarget,
+  CallAgent,
+  LocalAgent,
+} from '../server/agent-call.js';
+
+/** Options of calls of other agents. Times are in ms. */
+export interface AgentCallsOptions
+  extends DestinationOptions,
+    Pick<ConnectOptions, 'bindings' | 'signatures' | 'resume'> {
+  /** Calls of agents in a row, one from within the other; default 5, at most 8. */
+  readonly maxDepth?: number;
+  /** Longest call; default 10 minutes. The rest of the turn's deadline is a limit in any case. */
+  readonly timeoutMs?: number;
+  /** Longest time to cancel the task of a callee; default 5 s. */
+  readonly cancelMs?: number;
+  /** Most bytes of all events of a call; default 32 MiB. */
+  readonly maxBytes?: number;
+  /** Decides which credentials a callee gets for a caller. Default: none. */
+  readonly identity?: IdentityRule;
+}
+
+const DEFAULT_DEPTH = 5;
+const DEFAULT_TIMEOUT_MS = 600_000;
+const DEFAULT_CANCEL_MS = 5_000;
+const DEFAULT_BYTES = 33_554_432;
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/**
+ * Lets the agents of a server call other agents by `context.callAgent`. Given in the option `calls` of a server. Urls
+ * may come from outside: only public addresses are called, and those of `allow`.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
+  checkOptions({ subject: 'agentCalls', schema: agentCallsSchema, options });
+  const { maxDepth = DEFAULT_DEPTH, timeoutMs = DEFAULT_TIMEOUT_MS, cancelMs = DEFAULT_CANCEL_MS } = options;
+  const { maxBytes = DEFAULT_BYTES, identity, allow, only, bindings, signatures, resume } = options;
+  const addresses = { ...(allow && { allow }), ...(only && { only }) };
+  const destinations = new Destinations(addresses);
+  const fetch = guardedFetch({ ...addresses, bytes: UNLIMITED, ms: UNLIMITED });
+  return new AgentCallsExtension({
+    maxDepth,
+    limits: { timeoutMs, cancelMs, maxBytes },
+    connect: async (target, { user, signal }) => {
+      if (isLocal(target)) return connect(target as InProcessAgent, { signal, timeoutMs });
+      const called = typeof target === 'string' ? target : callable(target, destinations);
+      const identified = await identity?.(user, calleeOf(called));
+      return connect(called, {
+        fetch,
+        signal,
+        timeoutMs,
+        answerBytes: maxBytes,
+        eventBytes: maxBytes,
+        ...(identified && { credentials: handedCredentials(identified) }),
+        ...(bindings && { bindings }),
+        ...(signatures && { signatures }),
+        ...(resume && { resume }),
+      });
+    },
+  });
+}
+
+function isLocal(target: AgentTarget): target is LocalAgent {
+  return typeof target === 'object' && !('supportedInterfaces' in target);
+}
+
+function calleeOf(target: string | AgentCard): CalledAgent {
+  return typeof target === 'string' ? { url: target, card: undefined } : { url: undefined, card: target };
+}
+
+/**
+ * A card without interfaces of further bindings at names that may lead anywhere. Their connections do not pass the
+ * guarded `fetch`, and the client trusts a card that it is given.
+ */
+function callable(card: AgentCard, destinations: Destinations): AgentCard {
+  const supportedInterfaces = card.supportedInterfaces.filter(({ url }) => {
+    const parsed = URL.parse(/^\w+:\/\/./.test(url) ? url : `https://${url}`);
+    if (parsed === null) return false;
+    if (/^https?:\/\//.test(url)) return true;
+    const destination = destinationOf(parsed);
+    return destinations.allowsName(destination) || destinations.allows(destination, destination.host);
+  });
+  return { ...card, supportedInterfaces };
+}

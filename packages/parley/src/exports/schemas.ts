@@ -1,0 +1,82 @@
+import type { HostExtension } from '../app/host-extension.js';
+import { SchemasExtension } from '../app/schemas-extension.js';
+import { OptionsError } from '../errors/options-error.js';
+import type { AgentExtension } from '../model/agent-card.js';
+import {
+  type DataSchemas as CompiledSchemas,
+  type ExtensionSchemas,
+  METADATA_PLACES,
+  type MetadataPlace,
+} from '../schemas/agent-schemas.js';
+import { type CompiledSchema, compiledSchema, type DataSchema } from '../schemas/compiled-schema.js';
+
+export type { StandardSchema } from '../model/standard-schema.js';
+export { type MetadataPlace, SCHEMAS_EXTENSION } from '../schemas/agent-schemas.js';
+export type { DataSchema } from '../schemas/compiled-schema.js';
+
+/** The schemas of data parts: of messages to the agent, and of its artifacts and messages. */
+export interface DataSchemas {
+  readonly input?: DataSchema;
+  readonly output?: DataSchema;
+}
+
+/** An extension whose metadata have schemas. The card declares it. */
+export interface SchemaExtension extends Omit<AgentExtension, 'uri'> {
+  /** The URI of the extension, under which its metadata stand. */
+  readonly uri: string;
+  readonly schemas: Readonly<Partial<Record<MetadataPlace, DataSchema>>>;
+  /**
+   * `refuse` (default): a message that does not fit is refused, and an answer fails its task. `strip`: the metadata of
+   * the extension are left out.
+   */
+  readonly onMismatch?: 'refuse' | 'strip';
+}
+
+/** Options of `agentSchemas`. */
+export interface AgentSchemasOptions extends DataSchemas {
+  /** The path of the agent. Default: all agents of the server. */
+  readonly agent?: string;
+  /** By the ids of skills. */
+  readonly skills?: Readonly<Record<string, DataSchemas>>;
+  readonly extensions?: readonly SchemaExtension[];
+}
+
+/**
+ * Schemas for the data and the metadata of an agent. Given in the option `schemas` of a server. A schema is a JSON
+ * Schema (draft 2020-12), or one of a library that follows Standard Schema and answers at once.
+ * @throws OptionsError naming every schema that is none, or that could take unbounded time.
+ */
+export function agentSchemas(options: AgentSchemasOptions): HostExtension {
+  const problems: string[] = [];
+  const compiled = (place: string, schema: DataSchema | undefined): CompiledSchema | undefined => {
+    if (schema === undefined) return undefined;
+    const found: string[] = [];
+    const made = typeof schema === 'object' && schema !== null ? compiledSchema(schema, found) : undefined;
+    if (made === undefined) found.push('must be a schema');
+    problems.push(...found.map((problem) => `${place}: ${problem}`));
+    return made;
+  };
+  const both = (place: string, { input, output }: DataSchemas): CompiledSchemas => ({
+    input: compiled(`${place}input`, input),
+    output: compiled(`${place}output`, output),
+  });
+  const { skills = {}, extensions = [] } = options;
+  const schemas = {
+    ...both('', options),
+    skills: new Map(Object.entries(skills).map(([id, own]) => [id, both(`skills.${id}.`, own)])),
+    extensions: extensions.map(({ uri, schemas: places, onMismatch = 'refuse' }, index): ExtensionSchemas => {
+      const place = `extensions[${index}]`;
+      if (typeof uri !== 'string' || uri === '') problems.push(`${place}.uri: must not be empty`);
+      if (onMismatch !== 'refuse' && onMismatch !== 'strip')
+        problems.push(`${place}.onMismatch: must be one of refuse, strip`);
+      const own = METADATA_PLACES.flatMap((name) => {
+        const made = compiled(`${place}.schemas.${name}`, places?.[name]);
+        return made === undefined ? [] : [[name, made] as const];
+      });
+      return { uri, onMismatch, schemas: Object.fromEntries(own) };
+    }),
+  };
+  if (problems.length > 0) throw new OptionsError('agentSchemas', problems);
+  const declared = extensions.map(({ schemas: _, onMismatch: __, ...entry }) => entry);
+  return new SchemasExtension({ path: options.agent, schemas, declared });
+}

@@ -1,0 +1,88 @@
+import { Compile } from 'typebox/schema';
+import { isObject, type JsonObject } from '../model/json.js';
+import { jsonSchemaOf, type StandardSchema } from '../model/standard-schema.js';
+import { boundedSchema, schemaProblems } from './json-schema-rules.js';
+
+/** A JSON Schema (draft 2020-12), or a schema of a library that follows Standard Schema. */
+export type DataSchema = JsonObject | StandardSchema;
+
+/** A fault of a value, at the path of its member. */
+export interface DataFault {
+  readonly path: readonly string[];
+  readonly description: string;
+}
+
+/** A schema that is ready for use. */
+export interface CompiledSchema {
+  /** The first faults of a value, at most 10. Empty if it fits. */
+  readonly faults: (value: unknown) => readonly DataFault[];
+  /** The schema for other agents. Undefined if its library cannot describe it. */
+  readonly published: JsonObject | undefined;
+}
+
+const MOST_FAULTS = 10;
+const MOST_CHARACTERS = 200;
+
+/**
+ * Makes a schema ready for data from outside. Problems of a JSON Schema go to the list.
+ */
+export function compiledSchema(schema: DataSchema, problems: string[]): CompiledSchema {
+  if ('~standard' in schema) return standardSchema(schema as StandardSchema);
+  const found = schemaProblems(schema);
+  problems.push(...found);
+  if (found.length > 0) return { faults: () => [], published: undefined };
+  try {
+    const bounded = boundedSchema(schema);
+    const validator = Compile(isObject(bounded) ? bounded : {});
+    return {
+      faults: (value) => {
+        if (validator.Check(value)) return [];
+        const [, errors] = validator.Errors(value);
+        const faults = errors.map(({ instancePath, message }) => faultAt(pathOf(instancePath), message));
+        return faults.length === 0 ? [faultAt([], 'does not fit the schema')] : faults.slice(0, MOST_FAULTS);
+      },
+      published: schema,
+    };
+  } catch {
+    problems.push('is no JSON Schema');
+    return { faults: () => [], published: undefined };
+  }
+}
+
+function standardSchema(schema: StandardSchema): CompiledSchema {
+  return {
+    faults: (value) => {
+      const result = schema['~standard'].validate(value);
+      if (result instanceof Promise) throw new TypeError('a schema must answer at once');
+      if (result.issues === undefined) return [];
+      return result.issues.slice(0, MOST_FAULTS).map(({ path = [], message }) =>
+        faultAt(
+          path.map((step) => String(typeof step === 'object' ? step.key : step)),
+          message,
+        ),
+      );
+    },
+    published: jsonSchemaOf(schema),
+  };
+}
+
+function faultAt(path: readonly string[], message: string): DataFault {
+  return { path, description: message.slice(0, MOST_CHARACTERS) };
+}
+
+function pathOf(instancePath: string): readonly string[] {
+  return instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+const PLAIN_NAME = /^[A-Za-z_$][\w$-]{0,63}$/;
+
+/** The field of a member below another field, such as `message.parts[0].data.items[2]`. */
+export function fieldAt(field: string, path: readonly string[]): string {
+  return path.reduce((before, step) => {
+    if (/^\d{1,9}$/.test(step)) return `${before}[${step}]`;
+    return PLAIN_NAME.test(step) ? `${before}.${step}` : `${before}[${JSON.stringify(step.slice(0, 128))}]`;
+  }, field);
+}

@@ -1,0 +1,54 @@
+import type { AgentCard } from '../model/agent-card.js';
+import type { JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { SendMessageResponse, StreamResponse } from '../model/stream-response.js';
+import type { IN_PROCESS } from '../runtime/in-process.js';
+import type { EventQueue } from './event-queue.js';
+
+/** A server object of the same process. */
+export interface LocalAgent {
+  readonly [IN_PROCESS]: (place: never) => Promise<unknown>;
+}
+
+/** The agent to call: the url of the agent or its card, a card, or a server object. */
+export type AgentTarget = string | AgentCard | LocalAgent;
+
+/** The message of a call: a text, or a message. Its ids and references belong to this task, and stay behind. */
+export type AgentCallMessage = string | Pick<Message, 'parts' | 'metadata' | 'extensions'>;
+
+/** Options of a call. */
+export interface AgentCallOptions {
+  /**
+   * Maps the events of the callee into this task. Artifacts get ids of their own, texts of statuses become updates. If
+   * the callee asks for input or authorization, this task does too, and the next call goes on with the callee's task.
+   */
+  readonly into?: EventQueue;
+  /**
+   * Names the call within its turn, so that a turn that runs again finds it. Default: its number. An agent that makes
+   * calls at the same time, or in another order when it runs again, names them.
+   */
+  readonly key?: string;
+  /** Longest time in ms. Default: that of the server. The rest of the turn's deadline is a limit in any case. */
+  readonly timeoutMs?: number;
+  /** The task of the callee that the message goes to. Default: a new one, or that whose question it answers. */
+  readonly taskId?: string;
+  /** The context of the callee. Default: a new one. */
+  readonly contextId?: string;
+  /** Tasks of the callee that the message refers to (Spec §3.4.3). */
+  readonly referenceTaskIds?: readonly string[];
+  /** Metadata of the request, for the callee. */
+  readonly metadata?: JsonObject;
+}
+
+/**
+ * A call of another agent. Awaited, it gives the answer: a message, or a task that has ended or waits for its caller.
+ * Iterated, it gives the events of the callee as they arrive. After the loop, await it for the answer. Leaving the loop
+ * ends the call, and the task of the callee goes on.
+ */
+export interface AgentCall extends PromiseLike<SendMessageResponse>, AsyncIterable<StreamResponse> {
+  /** The task of the callee, once the callee has named it. */
+  readonly taskId: string | undefined;
+}
+
+/** Sends a message to another agent. */
+export type CallAgent = (target: AgentTarget, message: AgentCallMessage, options?: AgentCallOptions) => AgentCall;

@@ -1,0 +1,107 @@
+import { type AgentExecutor, textOf } from 'parley-a2a';
+import { describe, expect, it } from 'vitest';
+import { StubAgent } from '../client/stub-agent.js';
+import { Agents, executor, taskOf } from './world.js';
+
+/** An agent that works until it is told to stop. */
+function endless() {
+  const began = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const agent: AgentExecutor = {
+    async execute({ signal }, events) {
+      await events.working('on it');
+      began.resolve();
+      signal.addEventListener('abort', () => ended.resolve());
+      await ended.promise;
+    },
+  };
+  return { agent, began: began.promise, ended: ended.promise };
+}
+
+/** An agent that calls another one, and tells the fault of that. */
+const calling = (url: () => string, options: object = {}) =>
+  executor(async (context, events) => {
+    const said = await context.callAgent(url(), context.text, options).then(
+      (answer) => textOf('task' in answer ? answer.task : answer.message),
+      (error: { fault?: string; name: string }) => {
+        if (context.signal.aborted) throw error;
+        return `fault: ${error.fault ?? error.name}`;
+      },
+    );
+    await events.artifact(said);
+    await events.complete();
+  });
+
+describe('the end of a turn', () => {
+  it.each([true, false])('a cancel reaches the callee (streaming: %s)', async (streaming) => {
+    await using agents = new Agents();
+    const work = endless();
+    const callee = await agents.listen(work.agent, { streaming });
+    const { client } = await agents.listen(calling(() => callee.url));
+    const stream = client.sendStreamingMessage('go');
+    let id: string | undefined;
+    for await (const event of stream) {
+      if ('task' in event) id = event.task.id;
+      break;
+    }
+    await work.began;
+    expect((await client.cancelTask(id ?? '')).status.state).toBe('TASK_STATE_CANCELED');
+    await work.ended;
+    const [task] = (await callee.client.listTasks()).tasks;
+    expect((await callee.client.waitFor(task?.id ?? '')).status.state).toBe('TASK_STATE_CANCELED');
+  });
+
+  it('the deadline of a turn reaches the callee', async () => {
+    await using agents = new Agents();
+    const work = endless();
+    const callee = await agents.listen(work.agent);
+    const { client } = await agents.listen(
+      calling(() => callee.url),
+      { limits: { turnDeadlineMs: 400 } },
+    );
+    expect(taskOf(await client.sendAndWait('go')).status.state).toBe('TASK_STATE_FAILED');
+    await work.ended;
+  });
+
+  it('the time limit of a call ends the callee, and not the turn', async () => {
+    await using agents = new Agents();
+    const work = endless();
+    const callee = await agents.listen(work.agent);
+    const { client } = await agents.listen(calling(() => callee.url, { timeoutMs: 300 }));
+    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: time');
+    await work.ended;
+  });
+});
+
+describe('a callee that misbehaves', () => {
+  it('is not there', async () => {
+    await using agents = new Agents();
+    const { client } = await agents.listen(calling(() => 'http://127.0.0.1:1'));
+    expect(textOf(taskOf(await client.sendAndWait('go')))).toMatch(/^fault: \w+Error$/);
+  });
+
+  it('never answers', async () => {
+    await using agents = new Agents();
+    await using silent = await StubAgent.start(() => () => {});
+    const { client } = await agents.listen(calling(() => silent.url, { timeoutMs: 300 }));
+    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: time');
+  });
+
+  it('sends more than a call may bring', async () => {
+    await using agents = new Agents();
+    const callee = await agents.listen(
+      executor(async (context, events) => {
+        const id = await events.artifact('x'.repeat(10_000));
+        while (!context.signal.aborted) await events.append(id, 'x'.repeat(10_000));
+      }),
+    );
+    const { client } = await agents.listen(
+      calling(() => callee.url),
+      {},
+      { maxBytes: 200_000 },
+    );
+    expect(textOf(taskOf(await client.sendAndWait('go')))).toBe('fault: size');
+    const [task] = (await callee.client.listTasks()).tasks;
+    expect((await callee.client.waitFor(task?.id ?? '')).status.state).toBe('TASK_STATE_CANCELED');
+  });
+});

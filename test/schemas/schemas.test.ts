@@ -1,0 +1,184 @@
+import { A2AError, type AgentExecutor, connect, createA2AServer, type Message } from 'parley-a2a';
+import { grpcBinding, grpcTransport } from 'parley-a2a/grpc';
+import type { A2AServerOptions } from 'parley-a2a/node';
+import { type AgentSchemasOptions, agentSchemas, SCHEMAS_EXTENSION } from 'parley-a2a/schemas';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { CapturingLogger } from '../support/engine.js';
+
+const ORDER = {
+  type: 'object',
+  required: ['items'],
+  properties: {
+    items: { type: 'array', items: { type: 'object', properties: { price: { type: 'number' } } } },
+    code: { type: 'string', pattern: '^[A-Z]{2}-[0-9]+$' },
+  },
+};
+const WEATHER = 'https://example.com/ext/weather';
+
+const echo: AgentExecutor = {
+  async execute({ message }, events) {
+    await events.artifact(message.parts);
+    await events.complete({ parts: [{ text: 'done' }], ...(message.metadata && { metadata: message.metadata }) });
+  },
+};
+
+async function served(schemas: AgentSchemasOptions, agent: AgentExecutor = echo, more: Partial<A2AServerOptions> = {}) {
+  const logger = new CapturingLogger();
+  const options = { agent, logger, schemas: agentSchemas(schemas), bindings: [grpcBinding({ port: 0 })], ...more };
+  const server = createA2AServer(options as A2AServerOptions);
+  const { url } = await server.listen(0);
+  return { server, url, logger, [Symbol.asyncDispose]: () => server.close({ graceMs: 0 }) };
+}
+
+const saying = (part: object, metadata?: object) => ({
+  message: { parts: [part], ...(metadata && { metadata }) } as unknown as Message,
+});
+
+describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'] as const)('data parts over %s', (binding) => {
+  const clientOf = (url: string) => connect(url, { prefer: [binding], bindings: [grpcTransport()] } as object);
+
+  it('that fit are taken, others are refused with their field', async () => {
+    await using world = await served({ input: ORDER });
+    const client = await clientOf(world.url);
+    expect(client.agentInterface.protocolBinding).toBe(binding);
+    const taken = await client.sendAndWait(saying({ data: { items: [{ price: 1 }], code: 'AB-12' } }));
+    expect(taken).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    const refused = client.sendMessage(saying({ data: { items: [{ price: 1 }, { price: 'free' }] } }));
+    await expect(refused).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      details: { violations: [{ field: 'message.parts[0].data.items[1].price' }] },
+    });
+    const stream = client.sendStreamingMessage(saying({ data: {} }));
+    await expect(stream.next()).rejects.toMatchObject({
+      details: { violations: [{ field: 'message.parts[0].data' }] },
+    });
+  });
+
+  it('metadata of an extension are refused or stripped', async () => {
+    const schemas = { message: { type: 'object', properties: { place: { type: 'string' } } } };
+    const metadata = { [WEATHER]: { place: 7 }, other: true };
+    {
+      await using world = await served({ extensions: [{ uri: WEATHER, schemas }] });
+      const client = await clientOf(world.url);
+      const refused = await client.sendMessage(saying({ text: 'hi' }, metadata)).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(A2AError);
+      expect((refused as A2AError).details.violations?.[0]?.field).toBe(`message.metadata["${WEATHER}"].place`);
+    }
+    await using world = await served({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] });
+    const client = await clientOf(world.url);
+    const answer = await client.sendAndWait(saying({ text: 'hi' }, metadata));
+    expect('task' in answer && answer.task.status.message?.metadata).toEqual({ other: true });
+  });
+});
+
+describe('answers of an agent', () => {
+  it.each([
+    ['an artifact', (events: Parameters<AgentExecutor['execute']>[1]) => events.artifact({ data: { items: 1 } })],
+    ['a direct message', (events: Parameters<AgentExecutor['execute']>[1]) => events.message([{ data: { items: 1 } }])],
+    [
+      'a raw event',
+      (events: Parameters<AgentExecutor['execute']>[1]) =>
+        events.publish({ artifactUpdate: { artifact: { artifactId: 'a', parts: [{ data: { items: 1 } }] } } }),
+    ],
+  ])('that do not fit fail the task: %s', async (_name, publish) => {
+    await using world = await served(
+      { output: ORDER },
+      {
+        async execute(_, events) {
+          await publish(events);
+          await events.complete();
+        },
+      },
+    );
+    const answer = await (await connect(world.url)).sendAndWait('go');
+    expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
+    expect(JSON.stringify(answer)).not.toContain('must be');
+    expect(world.logger.lines.find(({ message }) => message.includes('does not fit'))).toMatchObject({
+      fields: { violations: [{ field: expect.stringMatching(/parts\[0\]\.data\.items$/) }] },
+    });
+  });
+
+  it('lose metadata that do not fit, if these are stripped', async () => {
+    await using world = await served(
+      { extensions: [{ uri: WEATHER, schemas: { artifact: { type: 'string' } }, onMismatch: 'strip' }] },
+      {
+        async execute(_, events) {
+          await events.artifact('sunny', { metadata: { [WEATHER]: 1, kept: 2 } });
+          await events.complete();
+        },
+      },
+    );
+    const answer = await (await connect(world.url)).sendAndWait('go');
+    expect('task' in answer && answer.task.artifacts?.[0]?.metadata).toEqual({ kept: 2 });
+  });
+});
+
+describe('schemas of skills', () => {
+  const skills = {
+    order: { input: ORDER },
+    count: { input: z.object({ n: z.number() }) },
+  };
+
+  it('are chosen by the skill that a message names', async () => {
+    await using world = await served({ skills });
+    const client = await connect(world.url);
+    const named = (skill: string, data: object) =>
+      client.sendMessage(saying({ data }, { [SCHEMAS_EXTENSION]: { skill } })).then(
+        () => 'taken',
+        (error: A2AError) => error.details.violations?.map(({ field }) => field).join(),
+      );
+    expect(await named('count', { n: 1 })).toBe('taken');
+    expect(await named('count', { n: 'x' })).toBe('message.parts[0].data.n');
+    expect(await named('order', { n: 1 })).toBe('message.parts[0].data');
+    expect(await named('nothing', { n: 1 })).toBe(`message.metadata["${SCHEMAS_EXTENSION}"].skill`);
+  });
+
+  it('one of them has to fit a message that names none', async () => {
+    await using world = await served({ skills });
+    const client = await connect(world.url);
+    await client.sendMessage(saying({ data: { n: 1 } }));
+    await client.sendMessage(saying({ data: { items: [] } }));
+    await expect(client.sendMessage(saying({ data: { x: 1 } }))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  });
+});
+
+it('the card links the schemas, and the host publishes them', async () => {
+  await using world = await served({
+    input: ORDER,
+    skills: { count: { output: z.object({ n: z.number() }) } },
+    extensions: [{ uri: WEATHER, description: 'Weather', schemas: { task: { type: 'string' } } }],
+  });
+  const { card } = await connect(world.url);
+  const entry = (uri: string) => card.capabilities.extensions?.find((one) => one.uri === uri)?.params as never;
+  const own = entry(SCHEMAS_EXTENSION) as { input: string; skills: { count: { output: string } } };
+  const read = async (url: string) => (await fetch(url)).json();
+  expect(await read(own.input)).toEqual(ORDER);
+  expect(await read(own.skills.count.output)).toMatchObject({ type: 'object', properties: { n: { type: 'number' } } });
+  expect(await read((entry(WEATHER) as { schemas: { task: string } }).schemas.task)).toEqual({ type: 'string' });
+  expect((await fetch(own.input)).headers.get('content-type')).toBe('application/schema+json');
+});
+
+describe('a schema that could take unbounded time is refused', () => {
+  it.each([
+    ['a repeated repetition', { pattern: '^(a+)+$' }],
+    ['a repeated alternative', { pattern: '^(a|aa)*$' }],
+    ['a look ahead', { pattern: '(?=a)b' }],
+    ['a back reference', { pattern: '(a)\\1' }],
+    ['recursion', { $defs: { a: { properties: { b: { $ref: '#/$defs/a' } } } }, $ref: '#/$defs/a' }],
+    ['a schema elsewhere', { $ref: 'https://example.com/schema' }],
+    ['names by a pattern', { patternProperties: { '^a': {} } }],
+    ['depth', Array.from({ length: 40 }).reduce<object>((inner) => ({ items: inner }), {})],
+    ['compared lists within patterns', { items: { pattern: '(' } }],
+    ['size', { description: 'x'.repeat(70_000) }],
+  ])('%s', (_name, schema) => {
+    expect(() => agentSchemas({ input: schema as never })).toThrow(/^agentSchemas: input: /);
+  });
+
+  it('and patterns see only texts of a length that they can take', async () => {
+    await using world = await served({ input: { properties: { a: { type: 'string', pattern: 'x*y*z*w*v*$' } } } });
+    const client = await connect(world.url);
+    const slow = client.sendMessage(saying({ data: { a: 'xyzw'.repeat(100_000) } }));
+    await expect(slow).rejects.toMatchObject({ details: { violations: [{ field: 'message.parts[0].data.a' }] } });
+  });
+});
