@@ -148,6 +148,42 @@ describe('calls of tools in a turn', () => {
   });
 });
 
+describe('a call that does not end', () => {
+  const stuck = (timeoutMs: number) => {
+    const signals: AbortSignal[] = [];
+    const tool = defineTool({
+      name: 'stuck',
+      input: z.string(),
+      timeoutMs,
+      run: (_, { signal }) => {
+        signals.push(signal);
+        return new Promise<never>(() => {});
+      },
+    });
+    return { tool, signals };
+  };
+
+  it('fails at its timeout', async () => {
+    const { tool, signals } = stuck(5);
+    const { send } = await served([tool], async (run) => `${await run.call(tool, 'x')}`);
+    expect(said(await send('go'))).toBe('stuck took longer than 5 ms.');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  it('is told to stop when the task is canceled', async () => {
+    const { tool, signals } = stuck(60_000);
+    const { client } = await served([tool], async (run) => `${await run.call(tool, 'x')}`);
+    for await (const event of client.sendStreamingMessage('go')) {
+      const [running] = toolEventsOf(event);
+      if (running?.call.state !== 'running' || running.taskId === undefined) continue;
+      const { status } = await client.cancelTask(running.taskId);
+      expect(status.state).toBe('TASK_STATE_CANCELED');
+      break;
+    }
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  });
+});
+
 describe('a call that needs an approval', () => {
   const buying = async () => {
     const shop = new Shop();

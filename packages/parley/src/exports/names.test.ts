@@ -211,7 +211,21 @@ const NAMES = {
     'openStorage',
     'scopedTasks',
   ],
-  tools: ['DEFAULT_TOOL_LIMITS', 'OptionsError', 'ToolError', 'ToolRegistry', 'defineTool', 'jsonSchema'],
+  tools: [
+    'ApprovalNeededError',
+    'DEFAULT_TOOL_LIMITS',
+    'OptionsError',
+    'TOOLS_EXTENSION',
+    'ToolError',
+    'ToolRegistry',
+    'answerApprovals',
+    'defineTool',
+    'jsonSchema',
+    'runTools',
+    'toolApprovals',
+    'toolCalls',
+    'toolEventsOf',
+  ],
   testing: [
     'CountingIds',
     'EventCollector',
@@ -241,10 +255,6 @@ const NAMES = {
     'waitFor',
   ],
 };
-
-/** Calls of tools in a task, and answers to their questions. */
-const TASK_TOOLS = ['ApprovalNeededError', 'TOOLS_EXTENSION', 'answerApprovals', 'runTools'];
-NAMES.tools = [...NAMES.tools, ...TASK_TOOLS, 'toolApprovals', 'toolCalls', 'toolEventsOf'].sort();
 
 it.each([
   ['ai-sdk', aiSdk],
