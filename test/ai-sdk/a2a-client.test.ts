@@ -15,9 +15,12 @@ afterEach(async () => {
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A real server with an agent, and its url. */
-async function served(execute: AgentExecutor['execute'] | AgentExecutor): Promise<string> {
+async function served(
+  execute: AgentExecutor['execute'] | AgentExecutor,
+  options: { readonly streaming?: boolean } = {},
+): Promise<string> {
   const agent = typeof execute === 'function' ? { execute } : execute;
-  const server = createA2AServer({ agent, name: 'Travel', description: 'Books flights.', logger: silent });
+  const server = createA2AServer({ agent, name: 'Travel', description: 'Books flights.', logger: silent, ...options });
   closers.push(() => server.close({ graceMs: 0 }));
   return (await server.listen(0)).url;
 }
@@ -117,6 +120,30 @@ describe('an agent as a tool', () => {
     const model = callsTool({ message: 'Book' });
     const { steps } = await generateText({ model, prompt: 'go', tools: { travel }, stopWhen: isStepCount(2) });
     expect(steps[0]?.toolResults[0]?.output).toMatchObject({ state: 'TASK_STATE_FAILED', text: 'No seats' });
+  });
+
+  it('waits for an agent that neither streams nor waits itself', async () => {
+    const done = Promise.withResolvers<void>();
+    const working: AgentExecutor['execute'] = async (_, events) => {
+      await events.working();
+      await done.promise;
+      await events.complete('Booked');
+    };
+    const configuration = { returnImmediately: true };
+    const client = await connect(await served(working, { streaming: false }), {
+      interceptors: [
+        (call, next) => {
+          if (call.operation === 'getTask') done.resolve();
+          return next(
+            call.operation === 'sendMessage' ? { ...call, request: { ...call.request, configuration } } : call,
+          );
+        },
+      ],
+    });
+    const travel = await a2aTool(client);
+    const model = callsTool({ message: 'Book' });
+    const { steps } = await generateText({ model, prompt: 'go', tools: { travel }, stopWhen: isStepCount(2) });
+    expect(steps[0]?.toolResults[0]?.output).toMatchObject({ state: 'TASK_STATE_COMPLETED', text: 'Booked' });
   });
 
   it('an abort cancels the task', async () => {

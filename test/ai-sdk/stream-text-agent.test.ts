@@ -4,6 +4,7 @@ import { connect, type StreamResponse, type Task, textOf } from 'parley-a2a';
 import { MODEL_OUTPUT_EXTENSION, type StreamTextAgentOptions, streamTextAgent } from 'parley-a2a/ai-sdk';
 import { createA2AServer } from 'parley-a2a/node';
 import type { EngineLimits } from 'parley-a2a/server';
+import { answerApprovals, defineTool, jsonSchema as schema, ToolRegistry, toolCalls } from 'parley-a2a/tools';
 import { afterEach, describe, expect, it } from 'vitest';
 import { finish, type ModelPart, step, text, toolCall } from './model-parts.js';
 
@@ -110,16 +111,12 @@ describe('an agent on streamText', () => {
     const task = await sent('Weather?');
     expect(textOf(named(task, 'response') ?? task)).toBe('Let me look.\n\nIt is 20°.');
     expect(marksOf(named(task, 'response'))).toMatchObject({ steps: 2, usage: { totalTokens: 20 } });
-    const records = named(task, 'tools')?.parts.map((part) => ('data' in part ? part.data : undefined)) ?? [];
-    expect(records).toHaveLength(4);
-    expect(records).toEqual(
-      expect.arrayContaining([
-        { call: 'c1', tool: 'weather', input: { city: 'Rome' } },
-        { call: 'c2', tool: 'weather', input: { city: 'Oslo' } },
-        { call: 'c1', state: 'succeeded', output: { degrees: 20 } },
-        { call: 'c2', state: 'failed' },
-      ]),
-    );
+    const records = toolCalls(task);
+    const failure = { reason: 'threw', message: 'weather failed.' };
+    expect(records).toEqual([
+      { id: 'c1', tool: 'weather', state: 'succeeded', input: { city: 'Rome' }, output: { degrees: 20 } },
+      { id: 'c2', tool: 'weather', state: 'failed', input: { city: 'Oslo' }, failure },
+    ]);
     expect(JSON.stringify(task)).not.toContain('sk-123');
     await sent({ message: { parts: [{ text: 'Thanks' }], contextId: task.contextId ?? '' } });
     expect(model.doStreamCalls[2]?.prompt).toMatchObject([
@@ -130,6 +127,65 @@ describe('an agent on streamText', () => {
       },
       { role: 'tool', content: [{ output: { value: { degrees: 20 } } }, { output: { type: 'error-text' } }] },
       { role: 'user', content: [{ text: 'Thanks' }] },
+    ]);
+  });
+
+  /** A registry whose tool counts its runs. */
+  function mail() {
+    const sentTo: string[] = [];
+    const send = defineTool({
+      name: 'mail.send',
+      description: 'Sends a mail.',
+      input: schema<{ to: string }>({ type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }),
+      needsApproval: ({ to }) => to !== 'me',
+      run: ({ to }) => {
+        sentTo.push(to);
+        return { ok: true };
+      },
+    });
+    return { sentTo, tools: new ToolRegistry([send]) };
+  }
+
+  it('runs the tools of a registry', async () => {
+    const { tools, sentTo } = mail();
+    const calls = [toolCall('c1', 'mail_send', { to: 'me' }), toolCall('c2', 'mail_send', { to: 7 })];
+    const { sent, model } = await served([step(calls, finish('tool-calls')), step(text(['Sent']), finish())], {
+      tools,
+    });
+    const task = await sent('Send it');
+    expect(textOf(task)).toBe('Sent');
+    expect(sentTo).toEqual(['me']);
+    const recorded = Object.fromEntries(toolCalls(task).map((call) => [call.id, call]));
+    expect(recorded).toMatchObject({
+      c1: { tool: 'mail.send', state: 'succeeded', output: { ok: true } },
+      c2: { state: 'failed', failure: { reason: 'invalid_input' } },
+    });
+    expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('are not valid');
+  });
+
+  it.each([
+    ['approve', ['Ada'], 'succeeded', { type: 'json', value: { ok: true } }],
+    ['refuse', [], 'refused', { type: 'execution-denied' }],
+  ] as const)('asks the owner before a call, who may %s it', async (decision, sentTo, state, output) => {
+    const registry = mail();
+    const { sent, model } = await served(
+      [
+        step(text(['One moment.']), toolCall('c1', 'mail_send', { to: 'Ada' }), finish('tool-calls')),
+        step(text(['Done']), finish()),
+      ],
+      { tools: registry.tools },
+    );
+    const asked = await sent('Send it to Ada');
+    expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(registry.sentTo).toEqual([]);
+    const task = await sent({ message: answerApprovals(asked, decision) });
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(registry.sentTo).toEqual(sentTo);
+    expect(toolCalls(task)).toMatchObject([{ id: 'c1', state }]);
+    expect(model.doStreamCalls[1]?.prompt).toMatchObject([
+      { role: 'user', content: [{ text: 'Send it to Ada' }] },
+      { role: 'assistant', content: [{ text: 'One moment.' }, { toolCallId: 'c1', toolName: 'mail_send' }] },
+      { role: 'tool', content: [{ toolCallId: 'c1', output }] },
     ]);
   });
 

@@ -104,6 +104,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     rooms: [
       ...VALUES,
       'client',
+      'tools',
       'server/agent-executor',
       'server/conversation',
       'server/event-queue',

@@ -57,6 +57,6 @@ it('asks for the time', async () => {
   const call: Part = { type: 'tool-call', toolCallId: 'c1', toolName: 'currentTime', input: '{}' };
   const { model, client } = await served(answer('tool-calls', call), answer('stop', ...says('It is late')));
   const sent = await client.sendMessage('What time is it?');
-  expect('task' in sent && sent.task.artifacts?.map(({ name }) => name)).toEqual(['tools', 'response']);
+  expect('task' in sent && sent.task.artifacts?.map(({ name }) => name)).toEqual(['Tool calls', 'response']);
   expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toMatch(/20\d\d-\d\d-\d\dT/);
 });

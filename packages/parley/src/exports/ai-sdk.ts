@@ -18,6 +18,7 @@ export type {
   A2AToolOptions,
   A2AToolOutput,
 } from '../model-sdks/ai-sdk/a2a-tool.js';
+export { toAiTools } from '../model-sdks/ai-sdk/ai-tools.js';
 export {
   fromStreamText,
   type ShownOptions,

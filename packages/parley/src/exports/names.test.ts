@@ -39,6 +39,7 @@ const NAMES = {
     'a2aTool',
     'fromStreamText',
     'streamTextAgent',
+    'toAiTools',
     'toModelMessages',
   ],
   'agent-calls': ['AGENT_CALLS_EXTENSION', 'AgentCallError', 'agentCalls'],

@@ -15,7 +15,7 @@ import type { Part } from '../../model/part.js';
 import type { TaskState } from '../../model/task-state.js';
 import { AgentAnswer, type AnswerPiece, saidBy } from './agent-answer.js';
 import { agentTurn } from './agent-turn.js';
-import { MODEL_OUTPUT_EXTENSION, modelContentOf } from './model-output.js';
+import { isOfTools, MODEL_OUTPUT_EXTENSION, modelContentOf } from './model-output.js';
 import { promptMessage, unsupportedSettings } from './prompt-message.js';
 
 /** An agent as a model of the AI SDK. */
@@ -157,8 +157,8 @@ class TextBlocks {
   #number = 0;
 
   *take({ artifact, parts }: AnswerPiece): Generator<LanguageModelV4StreamPart> {
+    if (isOfTools(artifact)) return;
     const content = artifact && modelContentOf(artifact);
-    if (content === 'tools') return;
     for (const part of parts) {
       if ('text' in part || 'data' in part) {
         yield* this.#text('text' in part ? part.text : JSON.stringify(part.data), {

@@ -8,7 +8,7 @@ import type { Part } from '../../model/part.js';
 import { isTerminal, type TaskState } from '../../model/task-state.js';
 import { AgentAnswer, saidBy } from './agent-answer.js';
 import { agentTurn } from './agent-turn.js';
-import { modelContentOf } from './model-output.js';
+import { isOfTools, modelContentOf } from './model-output.js';
 
 /** The arguments that a model gives. */
 export interface A2AToolInput {
@@ -119,7 +119,8 @@ function messageOf({ message, data, taskId, contextId }: A2AToolInput) {
 }
 
 function outputOf(answer: AgentAnswer, maxChars: number): A2AToolOutput {
-  const artifacts = answer.artifacts.filter((artifact) => !isBeside(modelContentOf(artifact)));
+  // Reasoning and calls of tools are not for the model of another agent.
+  const artifacts = answer.artifacts.filter((one) => !isOfTools(one) && modelContentOf(one) !== 'reasoning');
   const said = answer.state === undefined || isTerminal(answer.state) || answer.state.endsWith('_REQUIRED');
   const message = said ? answer.message : undefined;
   const texts = [...artifacts.map(textOf), saidBy(message) ?? ''].filter((text) => text !== '');
@@ -136,11 +137,6 @@ function outputOf(answer: AgentAnswer, maxChars: number): A2AToolOutput {
     ...(data.length > 0 && { data }),
     ...(files.length > 0 && { files }),
   };
-}
-
-/** Reasoning and calls of tools are not for the model of another agent. */
-function isBeside(content: string | undefined): boolean {
-  return content === 'reasoning' || content === 'tools';
 }
 
 function dataOf(parts: readonly Part[], maxChars: number): readonly JsonValue[] {

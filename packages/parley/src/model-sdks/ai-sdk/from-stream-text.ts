@@ -4,8 +4,9 @@ import type { Part } from '../../model/part.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
 import type { RequestContext } from '../../server/request-context.js';
+import type { ToolRun } from '../../tools/tool-run.js';
 import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
-import { callRecord, outcomeRecord } from './recorded-tools.js';
+import { ToolRecorder } from './tool-recorder.js';
 import { untilAborted } from './until-aborted.js';
 
 /** The parts of an answer that the caller sees. */
@@ -25,6 +26,8 @@ export interface ShownOptions {
 export interface StreamTextTurn extends ShownOptions {
   readonly context: RequestContext;
   readonly events: EventQueue;
+  /** The calls of `toAiTools`, which records them itself. While one waits for an approval, the task goes on. */
+  readonly run?: ToolRun;
 }
 
 /** A result of `streamText` with any tools. */
@@ -72,9 +75,8 @@ class StreamedAnswer {
   readonly #turn: StreamTextTurn;
   readonly #answer: TextArtifact;
   readonly #reasoning: TextArtifact | undefined;
-  readonly #tools: PartsArtifact | undefined;
+  readonly #tools: ToolRecorder;
   readonly #sources: PartsArtifact;
-  readonly #openCalls = new Set<string>();
   #steps = 0;
   #files = 0;
   #finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
@@ -84,7 +86,7 @@ class StreamedAnswer {
     this.#turn = turn;
     this.#answer = new TextArtifact(events, 'response');
     this.#sources = new PartsArtifact(events, 'sources');
-    if (toolCalls) this.#tools = new PartsArtifact(events, 'tools');
+    this.#tools = new ToolRecorder(turn, toolCalls);
     const isAsked = reasoning === 'asked' && context.extensions.includes(MODEL_OUTPUT_EXTENSION);
     if (isAsked || reasoning === 'always') this.#reasoning = new TextArtifact(events, 'reasoning', 'reasoning');
   }
@@ -102,23 +104,14 @@ class StreamedAnswer {
         return this.#reasoning?.begin();
       case 'reasoning-delta':
         return this.#reasoning?.add(part.text);
-      case 'tool-call': {
-        this.#openCalls.add(part.toolCallId);
-        const { toolCallId, toolName } = part;
-        return this.#tools?.add(callRecord({ toolCallId, toolName, input: shownValue(part.input) }));
-      }
+      case 'tool-call':
+        return this.#tools.begin(part);
       case 'tool-result':
-        if (part.preliminary === true) return;
-        this.#openCalls.delete(part.toolCallId);
-        return this.#tools?.add(
-          outcomeRecord(part.toolCallId, { state: 'succeeded', output: shownValue(part.output) }),
-        );
+        return part.preliminary === true ? undefined : this.#tools.end(part, { output: part.output });
       case 'tool-error':
-        this.#openCalls.delete(part.toolCallId);
-        return this.#tools?.add(outcomeRecord(part.toolCallId, { state: 'failed' }));
+        return this.#tools.end(part, { reason: 'threw' });
       case 'tool-output-denied':
-        this.#openCalls.delete(part.toolCallId);
-        return this.#tools?.add(outcomeRecord(part.toolCallId, { state: 'refused' }));
+        return this.#tools.end(part, { reason: 'refused' });
       case 'file':
         return this.#file(part.file);
       case 'source':
@@ -149,7 +142,7 @@ class StreamedAnswer {
 
   /** Ends the task. */
   async end(): Promise<void> {
-    const { events, cutOff } = this.#turn;
+    const { events, cutOff, run } = this.#turn;
     const finish = this.#finish;
     const metadata = modelMetadata({
       steps: this.#steps,
@@ -157,7 +150,8 @@ class StreamedAnswer {
     });
     await this.#reasoning?.close();
     await this.#answer.close(metadata);
-    if (this.#openCalls.size > 0) {
+    if (run !== undefined && run.waiting.length > 0) return;
+    if (this.#tools.hasOpenCalls) {
       await events.fail('The model called a tool that the agent does not run.', { metadata });
       return;
     }

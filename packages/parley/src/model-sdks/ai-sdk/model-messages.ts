@@ -3,8 +3,9 @@ import { joinedParts } from '../../client/text-of.js';
 import type { Part } from '../../model/part.js';
 import type { ConversationEntry, ConversationOptions } from '../../server/conversation.js';
 import type { RequestContext } from '../../server/request-context.js';
-import { modelContentOf } from './model-output.js';
-import { type RecordedTools, recordedTools } from './recorded-tools.js';
+import type { ToolRun } from '../../tools/tool-run.js';
+import { isOfTools, modelContentOf } from './model-output.js';
+import { type CurrentCalls, type RecordedStep, recordedSteps } from './recorded-tools.js';
 
 /** The bounds of the messages, and the files in them. */
 export interface ModelMessagesOptions extends ConversationOptions {
@@ -13,6 +14,8 @@ export interface ModelMessagesOptions extends ConversationOptions {
    * read, from the network of this process. Default: none; the model gets the url as text.
    */
   readonly urls?: (url: URL) => boolean;
+  /** The calls of the turn. If it goes on after an approval, the question and its answer are left out. */
+  readonly run?: ToolRun;
 }
 
 type UserPart = Exclude<UserModelMessage['content'], string>[number];
@@ -30,16 +33,26 @@ type Turn =
  * @throws RangeError for a bound that is no positive integer.
  */
 export async function toModelMessages(
-  context: Pick<RequestContext, 'conversation'>,
-  { urls, ...bounds }: ModelMessagesOptions = {},
+  context: Pick<RequestContext, 'conversation' | 'message'>,
+  { urls, run, ...bounds }: ModelMessagesOptions = {},
 ): Promise<ModelMessage[]> {
-  return messagesOf(await context.conversation(bounds), urls);
+  const entries = await context.conversation(bounds);
+  const isResumed = run !== undefined && run.message.messageId !== context.message.messageId;
+  const current = new Map(run?.calls.map((call) => [call.id, call]));
+  return messagesOf(isResumed ? withoutApproval(entries) : entries, { urls, ...(isResumed && { current }) });
+}
+
+/** The settings of `messagesOf`. */
+export interface EntryOptions {
+  readonly urls?: ((url: URL) => boolean) | undefined;
+  /** The calls that the model gets results of. They come last. */
+  readonly current?: CurrentCalls;
 }
 
 /** The entries of a conversation as messages. Entries before the first one of the user are left out. */
 export function messagesOf(
   entries: readonly ConversationEntry[],
-  urls: (url: URL) => boolean = () => false,
+  { urls = () => false, current }: EntryOptions = {},
 ): ModelMessage[] {
   const turns: Turn[] = [];
   for (const entry of entries) {
@@ -47,13 +60,23 @@ export function messagesOf(
       add(turns, { role: 'user', content: entry.parts.flatMap((part) => userPart(part, urls)) });
       continue;
     }
-    const content = entry.artifact && modelContentOf(entry.artifact);
-    if (content === 'reasoning') continue;
-    if (content === 'tools') addTools(turns, recordedTools(entry.parts));
-    else add(turns, { role: 'assistant', content: assistantParts(entry) });
+    if (entry.artifact !== undefined && modelContentOf(entry.artifact) === 'reasoning') continue;
+    if (!isOfTools(entry.artifact)) add(turns, { role: 'assistant', content: assistantParts(entry) });
+    else addSteps(turns, recordedSteps(entry.parts, { ...(current && { current }), only: current && 'earlier' }));
+  }
+  if (current !== undefined) {
+    for (const { artifact } of entries) {
+      if (isOfTools(artifact)) addSteps(turns, recordedSteps(artifact?.parts ?? [], { current, only: 'current' }));
+    }
   }
   const first = turns.findIndex(({ role }) => role === 'user');
   return first < 0 ? [] : turns.slice(first);
+}
+
+/** The newest entry is the answer to a question for approval. */
+function withoutApproval(entries: readonly ConversationEntry[]): readonly ConversationEntry[] {
+  const question = entries.findLast(({ message }) => isOfTools(message));
+  return entries.slice(0, -1).filter((entry) => entry !== question);
 }
 
 /** Adds a turn, or its content to the turn before it. Models refuse empty turns, and some two turns of one role. */
@@ -64,7 +87,7 @@ function add(turns: Turn[], turn: Turn): void {
   else turns.push(turn);
 }
 
-function addTools(turns: Turn[], steps: RecordedTools): void {
+function addSteps(turns: Turn[], steps: readonly RecordedStep[]): void {
   for (const { calls, results } of steps) {
     add(turns, { role: 'assistant', content: [...calls] });
     add(turns, { role: 'tool', content: [...results] });

@@ -1,5 +1,7 @@
 import type { Artifact } from '../../model/artifact.js';
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
+import { jsonFault } from '../../model/json-fault.js';
+import { TOOLS_EXTENSION } from '../../tools/tool-records.js';
 
 /**
  * The key of metadata that tells what a model has done: steps, tool calls, sources, reasoning and tokens. A client that
@@ -8,7 +10,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 export const MODEL_OUTPUT_EXTENSION = 'urn:parley-a2a:extension:model-output:v1';
 
 /** The content of an artifact that a model made beside its answer. */
-export type ModelContent = 'reasoning' | 'tools' | 'sources' | 'file';
+export type ModelContent = 'reasoning' | 'sources' | 'file';
 
 /** Metadata under the key of the extension. */
 export function modelMetadata(members: JsonObject): JsonObject {
@@ -21,8 +23,14 @@ export function modelContentOf({ metadata }: Artifact): string | undefined {
   return isObject(marks) && typeof marks.content === 'string' ? marks.content : undefined;
 }
 
+/** True if an artifact or a message is about the calls of tools. */
+export function isOfTools(content: { readonly extensions?: readonly string[] } | undefined): boolean {
+  return content?.extensions?.includes(TOOLS_EXTENSION) === true;
+}
+
 /** The most bytes of one input or one result of a tool that an event shows. */
 const SHOWN_BYTES = 65_536;
+const NOT_JSON = '[not JSON]';
 
 /**
  * A value of a tool as JSON. Values that are no JSON, and values of more than 64 KiB, become a text that says so.
@@ -30,11 +38,12 @@ const SHOWN_BYTES = 65_536;
 export function shownValue(value: unknown): JsonValue {
   let text: string | undefined;
   try {
-    text = JSON.stringify(value);
+    text = JSON.stringify(value, (_, member: unknown) => (typeof member === 'string' ? member.toWellFormed() : member));
   } catch {
-    return '[not JSON]';
+    return NOT_JSON;
   }
   if (text === undefined) return null;
   if (text.length > SHOWN_BYTES) return `${text.slice(0, SHOWN_BYTES).toWellFormed()}… [cut off]`;
-  return JSON.parse(text.isWellFormed() ? text : text.toWellFormed()) as JsonValue;
+  const shown = JSON.parse(text) as JsonValue;
+  return jsonFault(shown) === undefined ? shown : NOT_JSON;
 }

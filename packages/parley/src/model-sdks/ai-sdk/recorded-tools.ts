@@ -1,6 +1,7 @@
 import type { ToolCallPart, ToolResultPart } from 'ai';
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
+import type { ToolCall } from '../../tools/tool.js';
 
 /** Calls that a model made at once, and their results in the same order. */
 export interface RecordedStep {
@@ -8,80 +9,79 @@ export interface RecordedStep {
   readonly results: readonly ToolResultPart[];
 }
 
-/** The steps of a model with tools, in order. */
-export type RecordedTools = readonly RecordedStep[];
+/** The calls of a turn in their present states, by their ids. */
+export type CurrentCalls = ReadonlyMap<string, Pick<ToolCall, 'state' | 'output' | 'failure'>>;
 
-/** The outcome of a tool call, for its record. */
-export type ToolOutcome =
-  | { readonly state: 'succeeded'; readonly output: JsonValue }
-  | { readonly state: 'failed' | 'refused' };
-
-/** A call of a tool as a part of the artifact with all calls. */
-export function callRecord({
-  toolCallId,
-  toolName,
-  input,
-}: {
-  toolCallId: string;
-  toolName: string;
-  input: JsonValue;
-}): {
-  readonly data: JsonObject;
-} {
-  return { data: { call: toolCallId, tool: toolName, input } };
-}
-
-/** The outcome of a call as a part of the same artifact. */
-export function outcomeRecord(toolCallId: string, outcome: ToolOutcome): { readonly data: JsonObject } {
-  return { data: { call: toolCallId, ...outcome } };
+/** The calls to read from the records. */
+export interface StepOptions {
+  readonly current?: CurrentCalls;
+  /** `current`: the calls of the turn only. `earlier`: the others. Default: all. */
+  readonly only?: 'current' | 'earlier' | undefined;
 }
 
 /**
- * Reads the records of calls and outcomes. A call without an outcome is left out: models refuse a conversation with
- * such a call.
+ * Reads the steps of a model from the parts of the artifact that records the calls of tools. A call that has not
+ * finished is left out: models refuse a conversation with such a call.
  */
-export function recordedTools(parts: readonly Part[]): RecordedTools {
+export function recordedSteps(
+  parts: readonly Part[],
+  { current = new Map(), only }: StepOptions = {},
+): readonly RecordedStep[] {
+  const records = parts
+    .flatMap(recordIn)
+    .filter(({ id }) => only === undefined || current.has(id) === (only === 'current'));
   const results = new Map<string, ToolResultPart['output']>();
-  for (const record of recordsIn(parts)) {
-    if (record.outcome !== undefined) results.set(record.id, record.outcome);
+  for (const { id, outcome } of records) if (outcome !== undefined) results.set(id, outcome);
+  for (const [id, { state, output, failure }] of current) {
+    const outcome = outcomeOf(state, { output, failure });
+    if (outcome !== undefined) results.set(id, outcome);
   }
   const steps: { calls: ToolCallPart[]; results: ToolResultPart[] }[] = [];
   const seen = new Set<string>();
   let isOpen = false;
-  for (const { id, tool, input, outcome } of recordsIn(parts)) {
-    if (outcome !== undefined) {
-      // The calls after an outcome belong to the next step of the model.
-      isOpen = false;
-      continue;
-    }
+  for (const { id, tool, input, outcome } of records) {
     const output = results.get(id);
-    if (tool === undefined || output === undefined || seen.has(id)) continue;
-    seen.add(id);
-    if (!isOpen) steps.push({ calls: [], results: [] });
-    isOpen = true;
-    steps.at(-1)?.calls.push({ type: 'tool-call', toolCallId: id, toolName: tool, input });
-    steps.at(-1)?.results.push({ type: 'tool-result', toolCallId: id, toolName: tool, output });
+    if (!seen.has(id) && output !== undefined) {
+      seen.add(id);
+      if (!isOpen) steps.push({ calls: [], results: [] });
+      isOpen = true;
+      steps.at(-1)?.calls.push({ type: 'tool-call', toolCallId: id, toolName: modelName(tool), input });
+      steps.at(-1)?.results.push({ type: 'tool-result', toolCallId: id, toolName: modelName(tool), output });
+    }
+    // The calls after an outcome belong to the next step of the model.
+    if (outcome !== undefined) isOpen = false;
   }
   return steps;
 }
 
-interface ToolRecord {
+/** The name of a tool as models take it: letters, digits, `_` and `-`. */
+export function modelName(tool: string): string {
+  return tool.replace(/[^\w-]/g, '_');
+}
+
+interface Recorded {
   readonly id: string;
-  readonly tool: string | undefined;
+  readonly tool: string;
   readonly input: JsonValue;
   readonly outcome: ToolResultPart['output'] | undefined;
 }
 
-function recordsIn(parts: readonly Part[]): ToolRecord[] {
-  return parts.flatMap((part): ToolRecord[] => {
-    if (!('data' in part) || !isObject(part.data) || typeof part.data.call !== 'string') return [];
-    const { call: id, tool, input = {}, state, output = null } = part.data as { readonly call: string } & JsonObject;
-    return [{ id, tool: typeof tool === 'string' ? tool : undefined, input, outcome: outcomeOf(state, output) }];
-  });
+function recordIn(part: Part): Recorded[] {
+  if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolCall)) return [];
+  const { id, tool, state, input = {}, output, failure } = part.data.toolCall as JsonObject;
+  if (typeof id !== 'string' || typeof tool !== 'string') return [];
+  return [{ id, tool, input, outcome: outcomeOf(state, { output, failure }) }];
 }
 
-function outcomeOf(state: JsonValue | undefined, output: JsonValue): ToolResultPart['output'] | undefined {
+function outcomeOf(
+  state: unknown,
+  { output = null, failure }: { readonly output: JsonValue | undefined; readonly failure: unknown },
+): ToolResultPart['output'] | undefined {
+  // The types of JSON of both packages differ in `readonly` only.
   if (state === 'succeeded') return { type: 'json', value: output as never };
-  if (state === 'failed') return { type: 'error-text', value: 'The tool failed.' };
-  return state === 'refused' ? { type: 'execution-denied' } : undefined;
+  const message = isObject(failure) && typeof failure.message === 'string' ? failure.message : undefined;
+  if (state === 'failed') return { type: 'error-text', value: message ?? 'The tool failed.' };
+  return state === 'refused'
+    ? { type: 'execution-denied', ...(message !== undefined && { reason: message }) }
+    : undefined;
 }

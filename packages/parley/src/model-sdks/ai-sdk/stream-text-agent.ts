@@ -1,15 +1,29 @@
-import type { streamText } from 'ai';
+import type { streamText, ToolSet } from 'ai';
 import { missingPackage } from '../../errors/missing-package.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { RequestContext } from '../../server/request-context.js';
-import { fromStreamText, type ShownOptions } from './from-stream-text.js';
+import { ToolRegistry } from '../../tools/tool-registry.js';
+import { runTools } from '../../tools/tool-run.js';
+import { toAiTools } from './ai-tools.js';
+import { fromStreamText, type ShownOptions, type StreamTextTurn } from './from-stream-text.js';
 import { type ModelMessagesOptions, toModelMessages } from './model-messages.js';
 
+/** Steps of an answer, if the author gives no `stopWhen`. */
+const STEPS = 20;
+
 /** Settings of `streamText`, without those that the turn gives. */
-export type StreamTextSettings = Omit<Parameters<typeof streamText>[0], 'prompt' | 'messages' | 'abortSignal'>;
+export type StreamTextSettings = Omit<
+  Parameters<typeof streamText>[0],
+  'prompt' | 'messages' | 'abortSignal' | 'tools'
+>;
 
 /** The settings of the model, and the place of its answer in the task. */
 export type StreamTextAgentOptions = StreamTextSettings & {
+  /**
+   * Tools of the AI SDK, or a registry of `parley-a2a/tools`. Calls of a registry survive a restart, and may ask the
+   * owner of the task for an approval.
+   */
+  readonly tools?: ToolSet | ToolRegistry;
   /** The part of the conversation that the model gets. Default: its newest 100 entries. */
   readonly conversation?: ModelMessagesOptions;
   /** The parts of the answer that the caller sees. */
@@ -29,17 +43,36 @@ export function streamTextAgent(source: StreamTextAgentSource): AgentExecutor {
   return {
     async execute(context, events) {
       await events.working();
-      const { streamText: call } = await import('ai').catch(missingPackage('This agent needs', 'ai'));
-      const { conversation, shows, ...settings } = typeof source === 'function' ? await source(context) : source;
-      const messages = await toModelMessages(context, conversation);
-      const result = call({
-        // By default the AI SDK prints errors. The server logs them already.
-        onError: () => {},
-        ...settings,
-        messages,
-        abortSignal: context.signal,
+      const options = typeof source === 'function' ? await source(context) : source;
+      const { tools, ...settings } = options;
+      if (!(tools instanceof ToolRegistry))
+        return answer({ context, events }, { ...settings, ...(tools && { tools }) });
+      await runTools(context, events, tools, async (run) => {
+        await run.resume();
+        await answer({ context, events, run }, { ...settings, tools: await toAiTools(run, tools) });
       });
-      await fromStreamText(result, { ...shows, context, events });
     },
   };
+}
+
+type AnswerOptions = Omit<StreamTextAgentOptions, 'tools'> & { readonly tools?: ToolSet };
+
+async function answer(
+  turn: Pick<StreamTextTurn, 'context' | 'events' | 'run'>,
+  { conversation, shows, stopWhen = [], ...settings }: AnswerOptions,
+): Promise<void> {
+  const { streamText: call } = await import('ai').catch(missingPackage('This agent needs', 'ai'));
+  const { context, run } = turn;
+  const stops = Array.isArray(stopWhen) ? stopWhen : [stopWhen];
+  // Without a rule of the author, an answer with tools ends after as many steps as below.
+  const own = stops.length > 0 ? stops : [({ steps }: { readonly steps: readonly unknown[] }) => steps.length >= STEPS];
+  const result = call({
+    // By default the AI SDK prints errors. The server logs them already.
+    onError: () => {},
+    ...settings,
+    stopWhen: [...own, () => run !== undefined && run.waiting.length > 0],
+    messages: await toModelMessages(context, { ...conversation, ...(run && { run }) }),
+    abortSignal: context.signal,
+  });
+  await fromStreamText(result, { ...shows, ...turn });
 }
