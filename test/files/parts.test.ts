@@ -41,7 +41,7 @@ async function serving(execute: AgentExecutor['execute'], files: Partial<FileTra
 
 const large = Buffer.from('large '.repeat(100)).toString('base64');
 const small = Buffer.from('small').toString('base64');
-const sent = (parts: readonly Part[], messageId = crypto.randomUUID()): { readonly message: Message } => ({
+const sent = (parts: readonly Part[], messageId: string = crypto.randomUUID()): { readonly message: Message } => ({
   message: { messageId, role: 'ROLE_USER', parts },
 });
 

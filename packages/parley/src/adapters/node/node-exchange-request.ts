@@ -5,7 +5,6 @@ import type { ClientCertificate } from '../../auth/client-certificate.js';
 import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { hasBody, readBody } from './request-body.js';
-import { requestChunks } from './request-chunks.js';
 import { connectionCertificate } from './server-tls.js';
 
 /** Largest unread body that is read and dropped to keep the connection. */
@@ -83,7 +82,13 @@ export class NodeExchangeRequest implements ExchangeRequest {
   chunks(): AsyncIterable<Uint8Array> {
     this.#isStreamed = true;
     if (this.#expectsContinue) this.#response.writeContinue();
-    return requestChunks(this.#incoming);
+    return this.#chunks();
+  }
+
+  /** Only servers with files load the code that reads a body so. */
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    const { requestChunks } = await import('./request-chunks.js');
+    yield* requestChunks(this.#incoming);
   }
 
   /** True if the body is read as it arrives: its reader bounds its time. */

@@ -5,7 +5,6 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { dropStalled, headOf, sendEarly, sendWhole } from './answer.js';
 import { ResponseStream } from './response-stream.js';
-import { sendBytes } from './send-bytes.js';
 
 /** A request of node:http, and the response for its answer. */
 export interface RespondingCall {
@@ -85,7 +84,12 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     const { bytes } = answer;
     if (bytes !== undefined) {
       const closing = request.leavesBody || (isLast?.(answer) ?? false);
-      void sendBytes({ response, answer: { ...answer, bytes }, closing, clock, logger, stallMs: this.#stallMs });
+      const stallMs = this.#stallMs;
+      // Only servers with files load this code.
+      import('./send-bytes.js').then(
+        ({ sendBytes }) => sendBytes({ response, answer: { ...answer, bytes }, closing, clock, logger, stallMs }),
+        () => response.destroy(),
+      );
       return;
     }
     if (request.leavesBody) sendEarly({ incoming, response, answer, clock });
