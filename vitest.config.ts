@@ -29,6 +29,7 @@ export default defineConfig({
       'test/redis/**',
       'test/chaos/runs/**',
       'test/replicas/**',
+      'test/s3/**',
     ],
     setupFiles: [new URL('test/support/watch-outputs.ts', import.meta.url).pathname],
     testTimeout: 20_000,

@@ -37,6 +37,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'store/postgres': { rooms: [...VALUES, 'task'], modules: ['kysely', 'node:crypto', 'pg'] },
   'store/redis': { rooms: [...VALUES, 'task', 'redis'], modules: ['ioredis', 'node:crypto'] },
   files: { rooms: ['runtime', 'errors'] },
+  'files/s3': { rooms: ['runtime', 'errors'], modules: ['aws4fetch'] },
   'files/directory': { rooms: ['runtime', 'errors'], modules: ['node:fs', 'node:path', 'node:crypto'] },
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   'cache/redis': { rooms: ['runtime', 'errors', 'telemetry', 'redis'], modules: ['ioredis'] },
@@ -59,7 +60,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     ],
   },
   tools: { rooms: [...VALUES, 'auth/user', 'server/request-context', 'server/event-queue'], modules: ['typebox'] },
-  client: { rooms: [...VALUES, 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
+  client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
   mcp: { rooms: [...VALUES, 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
     rooms: [

@@ -28,6 +28,10 @@ export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions)
       const response = await send(url, init);
       output.note(`< #${number} ${response.status} after ${after()}`);
       writeHeaders(output, '<', response.headers, shown);
+      if (!isText(response.headers)) {
+        output.note(`< #${number} (the body is not shown)`);
+        return response;
+      }
       return traced(response, (text) => output.note(shown(`< #${number} ${text}`)));
     } catch (error) {
       output.note(
@@ -36,6 +40,13 @@ export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions)
       throw error;
     }
   };
+}
+
+/** True for the answers of the protocol. Files are left as they are. */
+function isText(headers: Headers): boolean {
+  const type = headers.get('content-type') ?? '';
+  const isFile = /^attachment/i.test(headers.get('content-disposition') ?? '') || headers.has('content-range');
+  return !isFile && (type === '' || /^text\/|[/+](?:json|xml)\b/i.test(type));
 }
 
 function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (text: string) => string): void {

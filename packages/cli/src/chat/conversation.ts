@@ -1,10 +1,11 @@
 import { createInterface, type Interface } from 'node:readline';
-import { isInterrupted, isTerminal, type Part } from 'parley-a2a';
+import { isInterrupted, isTerminal } from 'parley-a2a';
 import type { CalledAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import type { Failure } from '../failure/failure.js';
 import { writeFailure } from '../failure/report.js';
-import { filePart } from '../message/message-parts.js';
+import { filePart, type GivenPart } from '../message/message-parts.js';
+import { sentRequest } from '../message/send-request.js';
 import { INTERRUPTED } from '../task/waiting.js';
 import { CONVERSATION_HELP, conversationCommand, messageOf } from './conversation-commands.js';
 import { ConversationNews } from './conversation-news.js';
@@ -28,7 +29,7 @@ export class Conversation {
   #isClosed = false;
   #turn: Turn | undefined;
   /** Files for the next message. */
-  #files: Part[] = [];
+  #files: GivenPart[] = [];
   /** The task that the next message continues. */
   #taskId: string | undefined;
   #exitCode = 0;
@@ -90,7 +91,7 @@ export class Conversation {
   async #nextLine(): Promise<string | undefined> {
     if (this.#isPerson && !this.#isClosed && this.#waiting.length === 0) {
       const names = this.#files.map((part) =>
-        'raw' in part ? (part.filename ?? 'file') : 'url' in part ? part.url : '',
+        'url' in part ? part.url : (part.filename ?? 'file'),
       );
       this.#lines.setPrompt(names.length === 0 ? '> ' : `(${names.join(', ')}) > `);
       this.#lines.prompt();
@@ -117,7 +118,8 @@ export class Conversation {
 
   async #say(text: string): Promise<void> {
     const { thread } = this.#agent;
-    const parts = [{ text }, ...this.#files];
+    const given = { message: { parts: [{ text }, ...this.#files] } };
+    const { parts } = (await sentRequest(given, this.#agent.client, this.#invocation)).message;
     this.#turn = new Turn(this.#invocation, this.#agent, this.#news);
     try {
       await this.#turn.run(parts, this.#taskId);

@@ -104,8 +104,10 @@ export const AGENT_COMMANDS: readonly Command[] = [
     path: 'task download',
     summary: 'Save the artifacts of a task to disk',
     args: '<id>',
-    flags: ['dir', 'artifact-id', 'force', 'timeout', ...AGENT],
+    flags: ['dir', 'artifact-id', 'max-bytes', 'file-origin', 'force', 'timeout', ...AGENT],
     example: 'parley task download 0199 --dir out -a localhost:8080/spec',
+    notes:
+      'Files on the origin of the agent are downloaded. A download that broke off continues when the command runs again.',
   },
   {
     path: 'task push-config create',

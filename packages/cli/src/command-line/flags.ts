@@ -114,6 +114,10 @@ export const FLAGS = {
   'with-artifacts': onOff('include the artifacts of the tasks'),
   dir: text('path', 'folder for the files', { builtIn: '.' }),
   'artifact-id': text('id', 'only this artifact', { repeats: true }),
+  'max-bytes': text('size', 'largest file to download, such as 500MB', { builtIn: '16GB' }),
+  'file-origin': text('origin', 'also download files from this origin; public: from any public address', {
+    repeats: true,
+  }),
   force: onOff('overwrite files that exist'),
   template: text('name', 'kind of project, such as express', { builtIn: 'minimal' }),
   url: text('url', 'address of the webhook'),

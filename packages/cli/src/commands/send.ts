@@ -3,7 +3,7 @@ import type { SendInput } from 'parley-a2a/client';
 import { type CalledAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { sendRequest } from '../message/send-request.js';
+import { sendRequest, sentRequest } from '../message/send-request.js';
 import { StreamText } from '../output/stream-text.js';
 import { warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
@@ -23,7 +23,9 @@ export async function run(invocation: Invocation): Promise<number> {
     if (isAsync && settings.isOn(other) && settings.setting('async')?.source === 'flag')
       throw usageError(`--async and --${other} exclude each other`);
   const mode = isStream ? stream : isAsync ? returnAtOnce : sendAndWait;
-  return withAgent(invocation, (agent) => mode(invocation, agent, request));
+  return withAgent(invocation, async (agent) =>
+    mode(invocation, agent, await sentRequest(request, agent.client, invocation)),
+  );
 }
 
 async function returnAtOnce(

@@ -1,13 +1,17 @@
-import { joinedParts } from 'parley-a2a/client';
+import { type Client, joinedParts } from 'parley-a2a/client';
 import { withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LABELS } from '../output/labels.js';
 import { fileLine } from '../output/part-text.js';
 import { writeSummary } from '../output/task-text.js';
+import type { FileDownloads } from '../task/file-downloads.js';
 import { SavedFiles, tellSaved } from '../task/saved-files.js';
 
-/** Saves the artifacts of a task to disk. Shows references, but does not fetch them. */
+/**
+ * Saves the artifacts of a task to disk. Downloads files from the origin of the agent, and from those that settings
+ * name.
+ */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const [id = ''] = args;
@@ -25,12 +29,22 @@ export function run(invocation: Invocation): Promise<number> {
       if (missing !== undefined) throw usageError(`the task has no artifact ${missing}`);
       const saved = new SavedFiles(settings.text('dir') ?? '.', settings.isOn('force'));
       const references: string[] = [];
-      for (const artifact of artifacts) {
-        for (const part of joinedParts(artifact.parts)) {
-          saved.save(part, artifact);
-          if ('url' in part) references.push(output.json ? part.url : fileLine(part));
+      const parts = artifacts.flatMap((artifact) => joinedParts(artifact.parts).map((part) => ({ part, artifact })));
+      const downloads = parts.some(({ part }) => 'url' in part) ? await downloadsOf(client, invocation) : undefined;
+      const contents: (() => void)[] = [];
+      for (const { part, artifact } of parts) {
+        if ('url' in part && downloads?.allows(part.url) !== true) {
+          references.push(output.json ? part.url : fileLine(part));
+          continue;
         }
+        const path = saved.place(part, artifact);
+        if ('url' in part) {
+          const file = await downloads?.fetch({ url: part.url, path });
+          if (file !== undefined) saved.files.push({ path, artifactId: artifact.artifactId, ...file });
+        } else contents.push(() => saved.save(part, artifact, path));
       }
+      // Downloads may need a second run, for which the other files must not be in the way.
+      for (const save of contents) save();
       if (output.json) output.document({ files: saved.files, references });
       else {
         writeSummary(output, thread);
@@ -42,4 +56,10 @@ export function run(invocation: Invocation): Promise<number> {
     },
     { taskId: id },
   );
+}
+
+/** Loads the code for downloads only if a part needs it. */
+async function downloadsOf(client: Client, invocation: Invocation): Promise<FileDownloads> {
+  const { FileDownloads } = await import('../task/file-downloads.js');
+  return new FileDownloads(client, invocation);
 }

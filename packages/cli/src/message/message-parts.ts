@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { JsonValue, Part } from 'parley-a2a';
 import type { GivenFlag } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
@@ -32,6 +33,19 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
+/** Files from this size are uploaded, if the agent takes them. In bytes. */
+const UPLOADED_FROM = 1024 * 1024;
+
+/** A file of this machine whose bytes are read when the message goes out. */
+export interface LargeFile {
+  readonly path: string;
+  readonly filename: string;
+  readonly mediaType?: string;
+}
+
+/** A part as flags describe it. */
+export type GivenPart = Part | LargeFile;
+
 /** Returns the file extension of a media type, without the dot. */
 export function extensionOf(mediaType: string | undefined): string | undefined {
   const bare = mediaType?.split(';')[0]?.trim().toLowerCase();
@@ -42,8 +56,8 @@ export function extensionOf(mediaType: string | undefined): string | undefined {
  * Makes the parts of a message in the order of their flags. The plain message comes first.
  * @throws CliError A2ACLI_ERR_USAGE
  */
-export function messageParts(message: string | undefined, given: readonly GivenFlag[]): readonly Part[] {
-  const parts: Part[] = message === undefined ? [] : [{ text: message === '-' ? stdinText() : message }];
+export function messageParts(message: string | undefined, given: readonly GivenFlag[]): readonly GivenPart[] {
+  const parts: GivenPart[] = message === undefined ? [] : [{ text: message === '-' ? stdinText() : message }];
   let typed = false;
   let flagged = false;
   for (const { name, value } of given) {
@@ -82,16 +96,21 @@ export function jsonFrom(flag: string, value: string): JsonValue {
 }
 
 /**
- * Makes a part of a file: the content of a path, or a reference to a URL.
+ * Makes a part of a file: the content of a path, or a reference to a URL. The content of a large file is read later.
  * @throws CliError A2ACLI_ERR_USAGE
  */
-export function filePart(place: string): Part {
+export function filePart(place: string): GivenPart {
   // The tool does not fetch references.
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place) && !place.startsWith('file://')) return { url: place, ...inferred(place) };
-  const path = place.startsWith('file://') ? new URL(place) : place;
   try {
-    const raw = readFileSync(path).toString('base64');
+    const path = place.startsWith('file://') ? fileURLToPath(place) : place;
     const filename = basename(place);
+    const { size } = statSync(path);
+    if (size > UPLOADED_FROM) {
+      accessSync(path, constants.R_OK);
+      return { path, filename, ...inferred(filename) };
+    }
+    const raw = readFileSync(path).toString('base64');
     return { raw, filename, ...inferred(filename) };
   } catch (error) {
     throw usageError(`--file ${place}: ${(error as Error).message}`);

@@ -1,19 +1,39 @@
 import type { JsonObject, Message, SendMessageRequest } from 'parley-a2a';
-import type { SendInput } from 'parley-a2a/client';
+import type { Client, OutgoingMessage, SendInput } from 'parley-a2a/client';
 import type { FlagName } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { jsonFrom, messageParts } from './message-parts.js';
+import { type GivenPart, jsonFrom, messageParts } from './message-parts.js';
 
 const EXCLUDED_BY_PAYLOAD: readonly FlagName[] = [
   ...(['text', 'file', 'data', 'media-type', 'context-id', 'task-id', 'metadata', 'history', 'async'] as const),
 ];
 
+/** A request whose message is complete but for its id. */
+type Request = Exclude<SendInput, string> & { readonly message: OutgoingMessage };
+
+/** A request whose parts may name files that are still to be read or uploaded. */
+export type GivenRequest = Omit<Request, 'message'> & {
+  readonly message: Omit<OutgoingMessage, 'parts'> & { readonly parts: readonly GivenPart[] };
+};
+
+/** Makes the request that goes out. Loads the code for large files only if there are any. */
+export async function sentRequest(
+  { message, ...request }: GivenRequest,
+  client: Client,
+  invocation: Pick<Invocation, 'output' | 'settings'>,
+): Promise<Request> {
+  const { parts } = message;
+  if (!parts.some((part) => 'path' in part)) return { ...request, message } as Request;
+  const { sentParts } = await import('./sent-parts.js');
+  return { ...request, message: { ...message, parts: await sentParts(parts, client, invocation) } };
+}
+
 /**
  * Makes the request that the flags of `send` describe. Absent ids are left to the agent.
  * @throws CliError A2ACLI_ERR_USAGE
  */
-export function sendRequest({ args: [text], given, settings }: Invocation): Exclude<SendInput, string> {
+export function sendRequest({ args: [text], given, settings }: Invocation): GivenRequest {
   const payload = settings.text('request-payload');
   if (payload !== undefined) return payloadRequest(payload, text, given);
   const parts = messageParts(text, given);
@@ -33,11 +53,7 @@ export function sendRequest({ args: [text], given, settings }: Invocation): Excl
   };
 }
 
-function payloadRequest(
-  payload: string,
-  text: string | undefined,
-  given: Invocation['given'],
-): Exclude<SendInput, string> {
+function payloadRequest(payload: string, text: string | undefined, given: Invocation['given']): Request {
   const other = given.find(({ name }) => EXCLUDED_BY_PAYLOAD.includes(name));
   if (other !== undefined || text !== undefined) {
     const named = other === undefined ? 'a message' : `--${other.name}`;

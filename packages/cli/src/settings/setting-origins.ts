@@ -67,6 +67,8 @@ export const SETTING_ORIGINS: Readonly<Record<FlagName, SettingOrigin>> = {
   'with-artifacts': 'anywhere',
   dir: 'trusted',
   'artifact-id': 'anywhere',
+  'max-bytes': 'trusted',
+  'file-origin': 'trusted',
   force: 'trusted',
   template: 'trusted',
   url: 'trusted',

@@ -137,6 +137,15 @@ export class Settings {
     return TIMERS.includes(name) ? Math.min(ms, LONGEST_TIMER_MS) : ms;
   }
 
+  /** Returns a number of bytes. */
+  bytes(name: FlagName): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const bytes = bytesOf(text);
+    if (bytes === undefined) throw usageError(`--${name} is a size such as 500kB, 20MB or 1.5GiB, not "${text}"`);
+    return bytes;
+  }
+
   /** Returns a JSON object. */
   object(name: FlagName): Record<string, unknown> | undefined {
     const text = this.text(name);
@@ -206,6 +215,16 @@ export function durationOf(text: string): number | undefined {
   if (text.length > LONGEST_DURATION || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
   const pieces = Array.from(text.matchAll(/([\d.]+)([a-z]*)/g));
   return pieces.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
+}
+
+const PREFIXES = ['', 'k', 'm', 'g', 't'];
+
+/** Parses a size such as `20MB` or `1.5GiB`; a bare number counts bytes. `undefined` if it is no size. */
+export function bytesOf(text: string): number | undefined {
+  const [, number, prefix = '', binary] = /^(\d{1,15}(?:\.\d{1,3})?)(?:([kmgt])(i)?)?b?$/i.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const bytes = Number(number) * (binary === undefined ? 1000 : 1024) ** PREFIXES.indexOf(prefix.toLowerCase());
+  return Number.isSafeInteger(Math.round(bytes)) ? Math.round(bytes) : undefined;
 }
 
 function listOf(value: string): string[] {

@@ -31,13 +31,19 @@ export class SavedFiles {
     this.#overwrite = overwrite;
   }
 
-  /** Saves one part. A reference is not fetched and gives nothing. */
-  save(part: Part, { artifactId, name }: Pick<Artifact, 'artifactId' | 'name'>): void {
-    const content = contentOf(part);
-    if (content === undefined) return;
+  /** Returns the place of a part. The same parts get the same places in every run. */
+  place(part: Part, { artifactId, name }: Pick<Artifact, 'artifactId' | 'name'>): string {
     const extension = extensionOf(part.mediaType) ?? ('text' in part ? 'txt' : 'data' in part ? 'json' : 'bin');
     const wanted = part.filename ?? withExtension(name || artifactId, extension);
-    const path = join(this.#folder, this.#free(safeName(wanted)));
+    return join(this.#folder, this.#free(safeName(wanted)));
+  }
+
+  /** Saves one part. A reference is not fetched and gives nothing. */
+  save(part: Part, artifact: Pick<Artifact, 'artifactId' | 'name'>, place?: string): void {
+    const content = contentOf(part);
+    if (content === undefined) return;
+    const { artifactId } = artifact;
+    const path = place ?? this.place(part, artifact);
     mkdirSync(this.#folder, { recursive: true });
     if (this.#overwrite) replaceFile(path, content);
     else createFile(path, content);
@@ -60,15 +66,33 @@ function createFile(path: string, content: Uint8Array): void {
     writeFileSync(path, content, { flag: 'wx' });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-    throw new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
-      hint: '--force overwrites, --dir names another folder',
-      cause,
-    });
+    throw isThere(path, cause);
   }
+}
+
+/** Makes the error for a file that is in the way. */
+export function isThere(path: string, cause?: unknown): CliError {
+  return new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
+    hint: '--force overwrites, --dir names another folder',
+    cause,
+  });
 }
 
 /** Replaces a file or creates it. It never writes through a link, to a device or to a pipe. */
 function replaceFile(path: string, content: Uint8Array): void {
+  checkPlain(path);
+  const draft = `${path}.${randomUUID()}.part`;
+  writeFileSync(draft, content, { flag: 'wx' });
+  renameSync(draft, path);
+}
+
+/** Moves a file to its place, where it may replace a plain file. */
+export function replaceBy(draft: string, path: string): void {
+  checkPlain(path);
+  renameSync(draft, path);
+}
+
+function checkPlain(path: string): void {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there !== undefined && !there.isFile())
     throw new CliError(
@@ -78,9 +102,6 @@ function replaceFile(path: string, content: Uint8Array): void {
         hint: '--force overwrites plain files only; --dir names another folder',
       },
     );
-  const draft = `${path}.${randomUUID()}.part`;
-  writeFileSync(draft, content, { flag: 'wx' });
-  renameSync(draft, path);
 }
 
 /**

@@ -65,6 +65,11 @@ export class AgentCalls {
     return new LateBatches(() => this.#made(call, opened));
   }
 
+  /** The credentials of the calls. */
+  get guard(): CredentialGuard {
+    return this.#options.guard;
+  }
+
   /** True if the agent answers a repeated message with the outcome of the first. */
   get isIdempotent(): boolean {
     return this.#isOffered(IDEMPOTENT_SEND_EXTENSION);

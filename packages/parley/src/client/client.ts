@@ -32,6 +32,7 @@ import { callDeadline } from './call-deadline.js';
 import { type CallDefaults, type CallOptions, type ClientCallContext, clientCallContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
+import type { PlainFetch } from './credentialed-fetch.js';
 import { type SendInput, sendRequestOf } from './outgoing-message.js';
 import { type ResumeOptions, TaskStream } from './task-stream.js';
 import { isWaitOver, readTask, type WaitOptions, waitForTask } from './task-waiting.js';
@@ -61,6 +62,8 @@ export interface ClientOptions {
   readonly calls: (card: () => AgentCard) => AgentCalls;
   readonly interceptors: readonly Interceptor<ClientCallContext>[];
   readonly defaults: CallDefaults;
+  /** Sends requests beside the protocol. */
+  readonly send: PlainFetch;
   readonly resume: ResumeOptions;
   readonly mayRepeat: boolean;
   readonly runtime: ClientRuntime;
@@ -208,6 +211,15 @@ export class Client implements OperationMethods {
   async getExtendedAgentCard(options: CallOptions = {}): Promise<AgentCard> {
     this.#card = await this.#unary('getExtendedAgentCard', {}, options);
     return this.#card;
+  }
+
+  /**
+   * Sends an HTTP request beside the protocol, such as for a file. Adds the headers and credentials of the client.
+   * Credentials go to trusted origins only.
+   */
+  async request(url: string, init: RequestInit = {}): Promise<Response> {
+    const { clientFetch } = await import('./client-fetch.js');
+    return clientFetch({ ...this.#parts, guard: this.#calls.guard })(url, init);
   }
 
   /** Ends the connections that the client keeps, and the calls on them. A later call connects again. */

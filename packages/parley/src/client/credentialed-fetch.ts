@@ -8,6 +8,7 @@ export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>;
 /**
  * Makes a `fetch` that adds credentials, for calls outside of a client. Credentials and headers named like them go to
  * trusted origins only. If the agent refuses the credentials and the provider has others, the request is repeated once.
+ * A body that is a stream is gone after its first use, so the caller repeats that request.
  */
 export function credentialedFetch(guard: CredentialGuard, send: PlainFetch): PlainFetch {
   return async (url, init) => {
@@ -19,6 +20,7 @@ export function credentialedFetch(guard: CredentialGuard, send: PlainFetch): Pla
       const response = await send(target, { ...init, headers: { ...own, ...credentials.headers } });
       const error = isFirst ? refusalIn(response) : undefined;
       if (error === undefined || !(await guard.renews(error, { url, signal, credentials }))) return response;
+      if (init.body instanceof ReadableStream) return response;
       await response.body?.cancel();
     }
   };

@@ -297,6 +297,7 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
     },
     interceptors,
     defaults: { extensions, headers },
+    send: caller.request,
     resume,
     mayRepeat: retry.mayRepeat ?? false,
     runtime,

@@ -7,6 +7,7 @@ import * as client from './client.js';
 import * as credentials from './credentials.js';
 import * as express from './express.js';
 import * as fastify from './fastify.js';
+import * as fileClient from './file-client.js';
 import * as files from './files.js';
 import * as grpc from './grpc.js';
 import * as hono from './hono.js';
@@ -21,6 +22,7 @@ import * as postgres from './postgres.js';
 import * as pushReceiver from './push-receiver.js';
 import * as redis from './redis.js';
 import * as redisCache from './redis-cache.js';
+import * as s3 from './s3.js';
 import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
@@ -105,6 +107,7 @@ const NAMES = {
   ],
   express: ['toExpress'],
   fastify: ['toFastify'],
+  'file-client': ['FILES_EXTENSION', 'downloadFile', 'fileEndpoint', 'isOwnUrl', 'uploadFile'],
   grpc: ['OptionsError', 'grpcBinding', 'grpcTransport'],
   hono: ['toHono'],
   index: [
@@ -180,6 +183,7 @@ const NAMES = {
   'push-receiver': ['OptionsError', 'PushReceiver'],
   redis: ['RedisStorage', 'openRedisStorage'],
   'redis-cache': ['RedisCache', 'openRedisCache'],
+  s3: ['OptionsError', 's3FileStore'],
   schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
@@ -266,6 +270,7 @@ it.each([
   ['client', client],
   ['express', express],
   ['fastify', fastify],
+  ['file-client', fileClient],
   ['files', files],
   ['grpc', grpc],
   ['hono', hono],
@@ -281,6 +286,7 @@ it.each([
   ['push-receiver', pushReceiver],
   ['redis', redis],
   ['redis-cache', redisCache],
+  ['s3', s3],
   ['schema', schema],
   ['schemas', schemas],
   ['server', server],

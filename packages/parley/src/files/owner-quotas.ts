@@ -20,11 +20,19 @@ const KEPT_OWNERS = 10_000;
  */
 export class OwnerQuotas {
   readonly #stored: (scope: FileScope) => Promise<number>;
+  readonly #keepsIdle: boolean;
   readonly #accounts = new Map<string, OwnerAccount>();
 
-  /** `stored` sums the counted bytes of a scope. It is asked once, and again if an owner was forgotten. */
-  constructor(stored: (scope: FileScope) => Promise<number>) {
+  /**
+   * `stored` sums the counted bytes of a scope. It is asked once, and again if an owner was forgotten. A store of
+   * several processes keeps no idle owners, whose sums others change.
+   */
+  constructor(
+    stored: (scope: FileScope) => Promise<number>,
+    { keepsIdle = true }: { readonly keepsIdle?: boolean } = {},
+  ) {
     this.#stored = stored;
+    this.#keepsIdle = keepsIdle;
   }
 
   /**
@@ -63,7 +71,7 @@ export class OwnerQuotas {
   #account(scope: FileScope): OwnerAccount {
     const key = fileScopeText(scope);
     const known = this.#accounts.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && (this.#keepsIdle || known.uses > 0)) return known;
     if (this.#accounts.size >= KEPT_OWNERS) this.#forgetIdle();
     const account: OwnerAccount = {
       bytes: 0,

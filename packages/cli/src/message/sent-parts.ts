@@ -1,0 +1,43 @@
+import { openAsBlob, readFileSync } from 'node:fs';
+import type { Part } from 'parley-a2a';
+import type { Client } from 'parley-a2a/client';
+import { fileEndpoint, uploadFile } from 'parley-a2a/file-client';
+import type { Invocation } from '../command-line/invocation.js';
+import { TransferProgress } from '../output/transfer-progress.js';
+import type { GivenPart, LargeFile } from './message-parts.js';
+
+/**
+ * Makes the parts that go out. Uploads large files if the card of the agent declares a place for them. Other agents get
+ * their bytes in the message.
+ */
+export async function sentParts(
+  parts: readonly GivenPart[],
+  client: Client,
+  invocation: Pick<Invocation, 'output' | 'settings'>,
+): Promise<readonly Part[]> {
+  const sent: Part[] = [];
+  for (const part of parts) sent.push('path' in part ? await sentFile(part, client, invocation) : part);
+  return sent;
+}
+
+async function sentFile(
+  { path, filename, mediaType }: LargeFile,
+  client: Client,
+  { output, settings }: Pick<Invocation, 'output' | 'settings'>,
+): Promise<Part> {
+  const about = { filename, ...(mediaType !== undefined && { mediaType }) };
+  if (fileEndpoint(client.card) === undefined) return { raw: readFileSync(path).toString('base64'), ...about };
+  const tenant = settings.text('tenant');
+  const timeoutMs = settings.duration('timeout');
+  try {
+    const file = await uploadFile(client, await openAsBlob(path), {
+      ...about,
+      ...(tenant !== undefined && { tenant }),
+      ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
+      onProgress: new TransferProgress(output, path).show,
+    });
+    return { url: file.url, filename, mediaType: mediaType ?? file.mediaType };
+  } finally {
+    output.endProgress();
+  }
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import {
+  constants,
+  copyFileSync,
+  createReadStream,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { PartialFile } from 'parley-a2a/file-client';
+import { isThere, replaceBy } from './saved-files.js';
+
+/** The longest notes that are read, in bytes. */
+const NOTES_BYTES = 4096;
+
+/**
+ * A file that is downloaded beside its final place: `report.pdf.part`, with notes about its origin in
+ * `report.pdf.part.json`. A later run continues it.
+ */
+export class PartialDownload {
+  readonly #path: string;
+  readonly #part: string;
+  readonly #notes: string;
+  /** The url may hold a secret, so the notes have its hash. */
+  readonly #source: string;
+
+  constructor(path: string, url: string) {
+    this.#path = path;
+    this.#part = `${path}.part`;
+    this.#notes = `${path}.part.json`;
+    this.#source = createHash('sha256').update(url).digest('hex');
+  }
+
+  /**
+   * Returns what an earlier run has left of the same url; `undefined` if there is nothing.
+   * @throws CliError if something else is in its place, unless it may be replaced.
+   */
+  earlier(overwrite: boolean): PartialFile | undefined {
+    const part = lstatSync(this.#part, { throwIfNoEntry: false });
+    const etag = this.#notedEtag();
+    if (part?.isFile() === true && etag !== undefined) {
+      if (part.size === 0) return undefined;
+      return { etag, bytes: part.size, content: contentOf(this.#part) };
+    }
+    for (const place of [this.#part, this.#notes]) {
+      const there = lstatSync(place, { throwIfNoEntry: false });
+      if (there === undefined) continue;
+      if (!overwrite || !there.isFile()) throw isThere(place);
+      rmSync(place);
+    }
+    return undefined;
+  }
+
+  /** Opens the file to write from an offset. Never writes through a link. */
+  async openAt(offset: number, etag: string | undefined): Promise<FileHandle> {
+    const flags = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+    const handle = await open(this.#part, flags, 0o666);
+    await handle.truncate(offset);
+    if (etag === undefined) rmSync(this.#notes, { force: true });
+    else if (offset === 0) {
+      rmSync(this.#notes, { force: true });
+      writeFileSync(this.#notes, JSON.stringify({ source: this.#source, etag }), { flag: 'wx' });
+    }
+    return handle;
+  }
+
+  /** Moves the whole file to its place. Without `overwrite` it replaces nothing, whatever came there meanwhile. */
+  finish(overwrite: boolean): void {
+    if (overwrite) replaceBy(this.#part, this.#path);
+    else {
+      createBy(this.#part, this.#path);
+      rmSync(this.#part);
+    }
+    rmSync(this.#notes, { force: true });
+  }
+
+  /** Removes what is there. */
+  drop(): void {
+    for (const place of [this.#part, this.#notes]) rmSync(place, { force: true });
+  }
+
+  #notedEtag(): string | undefined {
+    try {
+      const there = lstatSync(this.#notes);
+      if (!there.isFile() || there.size > NOTES_BYTES) return undefined;
+      const { source, etag } = JSON.parse(readFileSync(this.#notes, 'utf8')) as { source?: unknown; etag?: unknown };
+      return source === this.#source && typeof etag === 'string' && /^"[!-~]{0,1000}"$/.test(etag) ? etag : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Gives the file a second name, which fails if that exists. Copies where file systems have no links. */
+function createBy(part: string, path: string): void {
+  try {
+    linkSync(part, path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(path, cause);
+    try {
+      copyFileSync(part, path, constants.COPYFILE_EXCL);
+    } catch (second) {
+      throw (second as NodeJS.ErrnoException).code === 'EEXIST' ? isThere(path, second) : second;
+    }
+  }
+}
+
+/** Reads a file, which is opened with the first chunk. */
+async function* contentOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, { highWaterMark: 1024 * 1024 });
+}

@@ -1,0 +1,306 @@
+import { A2AError } from '../../errors/a2a-error.js';
+import { ConnectionError } from '../../errors/connection-error.js';
+import { newDigester } from '../../files/digester.js';
+import { type FileAgent, type FileProgress, type FileRuntime, fileEndpoint, fileUrl } from './file-agent.js';
+import { refusalOf, sha256Of, type UploadedFile, uploadedFile } from './file-answers.js';
+import { reasonOf } from './file-requests.js';
+
+/** The content of an upload. A stream is read once; a `Blob` may stand for a file on disk. */
+export type UploadSource = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+
+/** Options of `uploadFile`. */
+export interface UploadOptions {
+  /** Name of the file for its readers. Default: that of a `File`. */
+  readonly filename?: string;
+  /** Default: that of a `Blob`, or `application/octet-stream`. */
+  readonly mediaType?: string;
+  /** Bytes of a stream, if they are known. */
+  readonly size?: number;
+  /** Default: the tenant of the interface. Without tenants: none. */
+  readonly tenant?: string;
+  readonly signal?: AbortSignal;
+  /** Called after each chunk. An error that it throws ends the upload. */
+  readonly onProgress?: (progress: FileProgress) => void;
+  /** Longest time without progress, and for the answer at the end, in ms. Default: 60 s. */
+  readonly idleMs?: number;
+}
+
+const IDLE_MS = 60_000;
+
+/**
+ * Uploads a file to the place that the card of an agent declares. Send its url in a part of a message then. Checks the
+ * size and digest that the agent answers with. A broken upload begins anew; nothing of it stays with the agent.
+ * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
+ * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
+ */
+export async function uploadFile(
+  agent: FileAgent,
+  source: UploadSource,
+  options: UploadOptions,
+  { clock }: Pick<FileRuntime, 'clock'>,
+): Promise<UploadedFile> {
+  const endpoint = fileEndpoint(agent.card);
+  if (endpoint === undefined)
+    throw new A2AError('UNSUPPORTED_OPERATION', 'The card of the agent declares no place for files');
+  const size = sizeOf(source, options);
+  const { maxBytes } = endpoint;
+  const url = withTenant(endpoint.url, options.tenant ?? agent.agentInterface.tenant);
+  if (size !== undefined && maxBytes !== undefined && size > maxBytes)
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The agent takes files of up to ${maxBytes} bytes, and this has ${size}`);
+  const { signal, idleMs = IDLE_MS } = options;
+  for (let isFirst = true; ; isFirst = false) {
+    const watch = new TransferWatch({ signal, idleMs, clock });
+    try {
+      const content = await sentContent(source, { options, size, watch });
+      const response = await answerTo(agent, { url, content, headers: headersOf(source, { options, size }), watch });
+      // The credentials may have been renewed meanwhile; a stream cannot be sent again.
+      if (response.status === 401 && isFirst && !(source instanceof ReadableStream)) {
+        response.body?.cancel().catch(() => {});
+        continue;
+      }
+      if (response.status !== 200 && response.status !== 201) throw await refusalOf(response);
+      const file = await uploadedFile(response);
+      content.check(file);
+      return { ...file, url: fileUrl(file.url, url) };
+    } finally {
+      watch.end();
+    }
+  }
+}
+
+interface SentUpload {
+  readonly url: string;
+  readonly content: Content;
+  readonly headers: Record<string, string>;
+  readonly watch: TransferWatch;
+}
+
+async function answerTo(agent: FileAgent, { url, content, headers, watch }: SentUpload): Promise<Response> {
+  const { body, digest } = content;
+  const init: RequestInit & { readonly duplex?: 'half' } = {
+    method: 'POST',
+    redirect: 'manual',
+    signal: watch.signal,
+    headers: { ...headers, ...(digest !== undefined && { 'content-digest': `sha-256=:${digest}:` }) },
+    body,
+    ...(body instanceof ReadableStream && { duplex: 'half' }),
+  };
+  try {
+    return await agent.request(url, init);
+  } catch (cause) {
+    watch.throwIfEnded();
+    if (content.failure !== undefined) throw content.failure.error;
+    if (cause instanceof A2AError) throw cause;
+    throw new ConnectionError(`${new URL(url).origin} took no file: ${reasonOf(cause)}`, { sent: true, cause });
+  }
+}
+
+/** A body, and what is known of it. */
+interface Content {
+  readonly body: ReadableStream<Uint8Array> | Blob;
+  /** SHA-256 in base64 that is known before the body is sent. */
+  readonly digest?: string;
+  /** The failure of the source. */
+  readonly failure?: { readonly error: unknown } | undefined;
+  /** @throws A2AError INVALID_AGENT_RESPONSE if the agent has got other bytes. */
+  check(file: UploadedFile): void;
+}
+
+interface ContentOptions {
+  readonly options: UploadOptions;
+  readonly size: number | undefined;
+  readonly watch: TransferWatch;
+}
+
+/** Hosts that cannot send streams, such as browsers, send the whole `Blob` after a reading for its digest. */
+async function sentContent(source: UploadSource, { options, size, watch }: ContentOptions): Promise<Content> {
+  const { onProgress } = options;
+  const hash = await newDigester();
+  let bytes = 0;
+  let digest: string | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  const take = (chunk: Uint8Array): void => {
+    bytes += chunk.length;
+    if (size !== undefined && bytes > size) throw new RangeError(`The file is longer than its ${size} bytes`);
+    hash.update(chunk);
+    watch.moved();
+  };
+  const check = (file: UploadedFile): void => {
+    digest ??= hash.digest();
+    const told = sha256Of(file.digest);
+    if (file.size !== bytes || (told !== undefined && told !== digest))
+      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent has stored other bytes than those of the file');
+  };
+  const blob = source instanceof ReadableStream ? undefined : source instanceof Blob ? source : new Blob([source]);
+  const stream = blob === undefined ? (source as ReadableStream<Uint8Array>) : blob.stream();
+  if (canSendStreams()) {
+    const body = passed(stream, {
+      take: (chunk) => {
+        take(chunk);
+        onProgress?.({ bytes, total: size });
+      },
+      failed: (error) => {
+        failure = { error };
+      },
+    });
+    return {
+      body,
+      get failure() {
+        return failure;
+      },
+      check,
+    };
+  }
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of chunksOf(stream)) {
+    take(chunk);
+    if (blob === undefined) chunks.push(chunk as Uint8Array<ArrayBuffer>);
+  }
+  digest = hash.digest();
+  return {
+    body: blob ?? new Blob(chunks),
+    digest,
+    check: (file) => {
+      check(file);
+      onProgress?.({ bytes, total: bytes });
+    },
+  };
+}
+
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+function passed(
+  stream: ReadableStream<Uint8Array>,
+  { take, failed }: { readonly take: (chunk: Uint8Array) => void; readonly failed: (error: unknown) => void },
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            return;
+          }
+          take(value);
+          controller.enqueue(value);
+        } catch (error) {
+          failed(error);
+          reader.cancel(error).catch(() => {});
+          throw error;
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+let sendsStreams: boolean | undefined;
+
+/** True if requests can have streams as bodies. Hosts that cannot take them as text and never read `duplex`. */
+function canSendStreams(): boolean {
+  if (sendsStreams !== undefined) return sendsStreams;
+  let hasDuplex = false;
+  const init = {
+    method: 'POST',
+    body: new ReadableStream(),
+    get duplex() {
+      hasDuplex = true;
+      return 'half';
+    },
+  };
+  const { headers } = new Request('https://host.invalid', init as RequestInit);
+  // Browsers send streams over HTTP/2 only, which a client cannot foresee.
+  const isBrowser = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
+  sendsStreams = hasDuplex && !headers.has('content-type') && !isBrowser;
+  return sendsStreams;
+}
+
+function withTenant(url: string, tenant: string | undefined): string {
+  if (tenant === undefined || tenant === '') return url;
+  const target = new URL(url);
+  target.searchParams.set('tenant', tenant);
+  return target.href;
+}
+
+function sizeOf(source: UploadSource, { size }: UploadOptions): number | undefined {
+  if (source instanceof ReadableStream) return size;
+  return source instanceof Blob ? source.size : source.length;
+}
+
+function headersOf(
+  source: UploadSource,
+  { options, size }: Pick<ContentOptions, 'options' | 'size'>,
+): Record<string, string> {
+  const isFile = typeof File === 'function' && source instanceof File;
+  const { filename = isFile ? source.name : undefined, mediaType } = options;
+  const type = mediaType ?? (source instanceof Blob && source.type !== '' ? source.type : 'application/octet-stream');
+  return {
+    'content-type': type,
+    ...(size !== undefined && { 'content-length': String(size) }),
+    ...(filename !== undefined && { 'content-disposition': `attachment; filename*=UTF-8''${encodedName(filename)}` }),
+  };
+}
+
+/** Encodes a name for a header (RFC 8187 §3.2). */
+function encodedName(name: string): string {
+  const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(name.toWellFormed()).replaceAll(/[!'()*]/g, percent);
+}
+
+/** Ends a transfer with the caller's signal, and when nothing moves for too long. */
+class TransferWatch {
+  readonly #options: WatchOptions;
+  readonly #controller = new AbortController();
+  #disarm = (): void => {};
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    const { signal } = options;
+    if (signal?.aborted === true) this.#follow();
+    else signal?.addEventListener('abort', this.#follow, { once: true });
+    this.moved();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  moved(): void {
+    const { idleMs, clock } = this.#options;
+    this.#disarm();
+    this.#disarm = clock.after(idleMs, () =>
+      this.#controller.abort(new ConnectionError(`Nothing moved for ${idleMs} ms`, { sent: true })),
+    );
+  }
+
+  throwIfEnded(): void {
+    this.#controller.signal.throwIfAborted();
+  }
+
+  end(): void {
+    this.#disarm();
+    this.#options.signal?.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #follow = (): void => this.#controller.abort(this.#options.signal?.reason);
+}
+
+interface WatchOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly idleMs: number;
+  readonly clock: FileRuntime['clock'];
+}

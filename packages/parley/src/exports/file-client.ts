@@ -1,0 +1,41 @@
+import type { FileAgent } from '../client/files/file-agent.js';
+import type { UploadedFile } from '../client/files/file-answers.js';
+import { type DownloadOptions, downloadFile as download, type FileDownload } from '../client/files/file-download.js';
+import { type UploadOptions, type UploadSource, uploadFile as upload } from '../client/files/file-upload.js';
+import { callerClock } from './runtime.js';
+
+export {
+  type FileAgent,
+  type FileEndpoint,
+  type FileProgress,
+  fileEndpoint,
+  isOwnUrl,
+} from '../client/files/file-agent.js';
+export type { UploadedFile } from '../client/files/file-answers.js';
+export type { DownloadOptions, FileDownload, PartialFile } from '../client/files/file-download.js';
+export type { UploadOptions, UploadSource } from '../client/files/file-upload.js';
+export { FILES_EXTENSION } from '../operations/files-extension.js';
+
+/**
+ * Uploads a file to the place that the card of an agent declares. Send its url in a part of a message then. Checks the
+ * size and digest that the agent answers with. A broken upload begins anew.
+ * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
+ * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
+ */
+export function uploadFile(agent: FileAgent, source: UploadSource, options: UploadOptions = {}): Promise<UploadedFile> {
+  return upload(agent, source, options, { clock: callerClock });
+}
+
+/**
+ * Downloads a file of an agent: a url, or a part that has one. The stream continues after lost connections by range
+ * requests, as long as the file stays the same.
+ * @throws RefusedAddressError for a file on another origin, unless `otherOrigins` is given.
+ * @throws A2AError if the agent refuses, or its file is too large. ConnectionError if it cannot be reached.
+ */
+export function downloadFile(
+  agent: FileAgent,
+  file: string | { readonly url: string },
+  options: DownloadOptions = {},
+): Promise<FileDownload> {
+  return download(agent, file, options, { clock: callerClock, random: Math.random });
+}

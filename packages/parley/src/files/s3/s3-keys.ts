@@ -1,0 +1,52 @@
+import { sha256Hex } from '../../runtime/sha256.js';
+import { type FileScope, isFileId, type StoredFile } from '../file-store.js';
+
+/** The longest name in a key that is not replaced by its hash, in bytes. A key has at most 1024 bytes. */
+const LONGEST_NAME = 96;
+
+/** The two objects of a file: its bytes, and the facts that make it visible. */
+export const DATA = 'data/';
+export const FACTS = 'facts/';
+
+/** The facts of a file that are in a key. */
+export interface KeyFacts {
+  /** The folder of the scope with the id. */
+  readonly place: string;
+  readonly expiresAt: number;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** The folder of a scope, with a slash at its end. No two scopes have the same. */
+export async function scopeFolder({ agent, tenant, owner }: FileScope): Promise<string> {
+  const names = [agent, tenant, ...(owner === null ? [] : [owner])];
+  const [agentName, tenantName, ownerName] = await Promise.all(names.map(nameOf));
+  return `a${agentName}/t${tenantName}/${ownerName === undefined ? 'anonymous' : `o${ownerName}`}/`;
+}
+
+/** The key of the facts. It has all that lists need, so that they read no object. */
+export function factsKey(
+  folder: string,
+  { id, expiresAt, size }: Pick<StoredFile, 'id' | 'expiresAt' | 'size'>,
+): string {
+  return `${FACTS}${folder}${id}.${expiresAt}.${size}`;
+}
+
+/** Reads a key of facts, without the prefix of the store; `undefined` for a key that is not ours. */
+export function readFactsKey(key: string): KeyFacts | undefined {
+  const [, place, id = '', expiresAt, size] =
+    /^facts\/(.{1,900}\/([\da-f]{32}))\.(\d{1,16})\.(\d{1,16})$/.exec(key) ?? [];
+  if (place === undefined || !isFileId(id)) return undefined;
+  return { place, expiresAt: Number(expiresAt), size: Number(size) };
+}
+
+/** A name of letters, digits, - and _. A short one is base64url and begins with b; the hash of a long one with h. */
+async function nameOf(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text.toWellFormed());
+  const isPlain = text.isWellFormed() && bytes.length <= LONGEST_NAME;
+  if (!isPlain) return `h${await sha256Hex(JSON.stringify(text))}`;
+  return `b${btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')}`;
+}

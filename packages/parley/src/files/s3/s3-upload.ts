@@ -1,0 +1,146 @@
+import type { FileFacts, NewFile } from '../file-store.js';
+import type { Reservation } from '../owner-quotas.js';
+import type { S3Bucket } from './s3-bucket.js';
+import { element } from './s3-listing.js';
+
+/** The sizes of an upload. */
+export interface UploadWay {
+  /** Bytes of a part. */
+  readonly partBytes: number;
+  /** Parts that are sent at the same time. Memory holds one more. */
+  readonly parallel: number;
+}
+
+/** The outcome of an upload. */
+export interface UploadedBytes {
+  readonly facts: FileFacts;
+  /** In bytes. */
+  readonly size: number;
+}
+
+const MOST_PARTS = 10_000;
+
+/**
+ * Puts the bytes of a file into an object: in one request, or in parts that go out beside each other. If anything
+ * throws, nothing is left.
+ */
+export async function putBytes(bucket: S3Bucket, { key, file, reservation, way }: PutOptions): Promise<UploadedBytes> {
+  const partBytes = Math.max(way.partBytes, Math.ceil((file.size ?? 0) / MOST_PARTS));
+  const upload = new PartedUpload(bucket, key, way.parallel);
+  let held: Uint8Array<ArrayBuffer>[] = [];
+  let heldBytes = 0;
+  let size = 0;
+  try {
+    for await (const chunk of file.chunks) {
+      size += chunk.length;
+      reservation.cover(size);
+      // The sender may use its buffer again.
+      for (let rest = chunk.slice(); rest.length > 0; ) {
+        const taken = rest.subarray(0, partBytes - heldBytes);
+        held.push(taken);
+        heldBytes += taken.length;
+        rest = rest.subarray(taken.length);
+        if (heldBytes < partBytes) continue;
+        await upload.part(held);
+        held = [];
+        heldBytes = 0;
+      }
+    }
+    const facts = file.finish();
+    if (!upload.hasParts) await bucket.sentPart({ method: 'PUT', key, body: held });
+    else {
+      if (heldBytes > 0) await upload.part(held);
+      await upload.complete();
+    }
+    return { facts, size };
+  } catch (error) {
+    await upload.abort();
+    throw error;
+  }
+}
+
+/** A file on its way into an object. */
+export interface PutOptions {
+  readonly key: string;
+  readonly file: NewFile;
+  readonly reservation: Reservation;
+  readonly way: UploadWay;
+}
+
+/** An upload in parts. It begins with the first part. */
+class PartedUpload {
+  readonly #bucket: S3Bucket;
+  readonly #key: string;
+  readonly #parallel: number;
+  #uploadId: string | undefined;
+  readonly #etags: string[] = [];
+  readonly #running = new Set<Promise<void>>();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(bucket: S3Bucket, key: string, parallel: number) {
+    this.#bucket = bucket;
+    this.#key = key;
+    this.#parallel = parallel;
+  }
+
+  get hasParts(): boolean {
+    return this.#uploadId !== undefined;
+  }
+
+  /** Sends a part. Resolves as soon as there is room for the next one. */
+  async part(body: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
+    const uploadId = await this.#begun();
+    const number = this.#etags.push('');
+    const query = { partNumber: String(number), uploadId };
+    const sending = this.#bucket.sentPart({ method: 'PUT', key: this.#key, query, body }).then(
+      (etag) => {
+        this.#etags[number - 1] = etag;
+      },
+      (error: unknown) => {
+        this.#failure ??= { error };
+      },
+    );
+    const running = sending.finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    if (this.#running.size >= this.#parallel) await Promise.race(this.#running);
+    this.#throwFailure();
+  }
+
+  async complete(): Promise<void> {
+    await Promise.all(this.#running);
+    this.#throwFailure();
+    const parts = this.#etags.map(
+      (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+    );
+    const text = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+    const query = { uploadId: await this.#begun() };
+    await this.#bucket.text({ method: 'POST', key: this.#key, query, body: [new TextEncoder().encode(text)] });
+    this.#uploadId = undefined;
+  }
+
+  /** Removes what was sent. A part that is still on its way would come back. */
+  async abort(): Promise<void> {
+    await Promise.all(this.#running);
+    const uploadId = this.#uploadId;
+    if (uploadId === undefined) return;
+    // The sweep removes what stays.
+    await this.#bucket.text({ method: 'DELETE', key: this.#key, query: { uploadId } }).catch(() => undefined);
+  }
+
+  async #begun(): Promise<string> {
+    if (this.#uploadId !== undefined) return this.#uploadId;
+    const answer = await this.#bucket.text({ method: 'POST', key: this.#key, query: { uploads: '' }, body: [] });
+    const uploadId = element(answer ?? '', 'UploadId');
+    if (uploadId === undefined) throw new Error('The bucket began no upload');
+    this.#uploadId = uploadId;
+    return uploadId;
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../packages/parley/src/exports/runtime.js';
+import type { NewFile } from '../../packages/parley/src/files/file-store.js';
+import { S3FileStore } from '../../packages/parley/src/files/s3/s3-file-store.js';
+import { fileOf, fileStoreContract, newId, SCOPE, textOf } from '../files/file-store-contract.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { S3Server } from './s3-server.js';
+
+let server: S3Server;
+beforeAll(async () => {
+  server = await S3Server.start();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const send = (url: string, init: RequestInit) => fetch(url, init);
+const MIB = 1024 * 1024;
+const LIMITS = { maxBytes: 1024 * MIB, ownerBytes: 4096 * MIB };
+let prefixes = 0;
+const newPrefix = () => `p${++prefixes}/`;
+
+fileStoreContract('S3', async (clock) => ({
+  store: new S3FileStore(server.options(newPrefix()), { clock, fetch: send }),
+}));
+
+/** A file of chunks of random bytes, and its digest. */
+function largeFile(size: number, about: Partial<NewFile> = {}): { readonly file: NewFile; digest(): string } {
+  const hash = createHash('sha256');
+  let digest = '';
+  async function* chunks() {
+    for (let left = size; left > 0; left -= 64 * 1024) {
+      const chunk = randomBytes(Math.min(left, 64 * 1024));
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  const finish = () => {
+    digest = hash.digest('base64');
+    return { mediaType: 'x/y', digest };
+  };
+  const [now, id] = [Date.now(), newId()];
+  return {
+    file: { id, createdAt: now, expiresAt: now + 3_600_000, chunks: chunks(), finish, ...about },
+    digest: () => digest,
+  };
+}
+
+describe('a store in S3', () => {
+  it('sends large files in parts, few of them at a time, and reads them in ranges', async () => {
+    let running = 0;
+    let most = 0;
+    let parts = 0;
+    const counted = async (url: string, init: RequestInit) => {
+      const isPart = url.includes('partNumber=');
+      if (!isPart) return send(url, init);
+      parts += 1;
+      running += 1;
+      most = Math.max(most, running);
+      return send(url, init).finally(() => {
+        running -= 1;
+      });
+    };
+    const store = new S3FileStore(
+      { ...server.options(newPrefix()), partBytes: 5 * MIB, parallel: 2 },
+      { clock: systemClock, fetch: counted },
+    );
+    const size = 23 * MIB + 17;
+    const { file, digest } = largeFile(size);
+    expect(await store.put(SCOPE, file, LIMITS)).toMatchObject({ size, digest: digest() });
+    expect(parts).toBe(5);
+    expect(most).toBe(2);
+    const hash = createHash('sha256');
+    for await (const chunk of (await store.read(SCOPE, file.id))?.chunks ?? []) hash.update(chunk);
+    expect(hash.digest('base64')).toBe(digest());
+    let bytes = 0;
+    const range = { start: 5 * MIB - 3, end: 10 * MIB + 3 };
+    for await (const chunk of (await store.read(SCOPE, file.id, range))?.chunks ?? []) bytes += chunk.length;
+    expect(bytes).toBe(5 * MIB + 6);
+  });
+
+  it('leaves nothing of a large file whose sender leaves, or that is refused at its end', async () => {
+    const prefix = newPrefix();
+    const store = new S3FileStore(
+      { ...server.options(prefix), partBytes: 5 * MIB },
+      { clock: systemClock, fetch: send },
+    );
+    async function* broken() {
+      for (let at = 0; at < 200; at++) yield randomBytes(64 * 1024);
+      throw new Error('the sender left');
+    }
+    await expect(store.put(SCOPE, largeFile(0, { chunks: broken() }).file, LIMITS)).rejects.toThrow('the sender left');
+    const finish = () => {
+      throw new Error('wrong digest');
+    };
+    await expect(store.put(SCOPE, largeFile(12 * MIB, { finish }).file, LIMITS)).rejects.toThrow('wrong digest');
+    expect(await server.keys(prefix)).toEqual([]);
+    expect(await server.openUploads()).toBe(0);
+    expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  it('keeps the quota with the files of other processes', async () => {
+    const options = server.options(newPrefix());
+    const one = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const other = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const limits = { maxBytes: MIB, ownerBytes: 100_000 };
+    await one.put(SCOPE, largeFile(60_000).file, limits);
+    await expect(other.put(SCOPE, largeFile(60_000).file, limits)).rejects.toMatchObject({
+      code: 'RESOURCE_EXHAUSTED',
+    });
+    const { file } = largeFile(30_000);
+    await other.put(SCOPE, file, limits);
+    await expect(one.put(SCOPE, largeFile(30_000).file, limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    expect(await one.head(SCOPE, file.id)).toMatchObject({ size: 30_000 });
+  });
+
+  it('repeats requests that fail by chance, and tells nothing of the server where it gives up', async () => {
+    let failures = 0;
+    const flaky = (url: string, init: RequestInit) => {
+      failures += 1;
+      if (failures % 3 === 1) return Promise.reject(new TypeError('fetch failed'));
+      if (failures % 3 === 2)
+        return Promise.resolve(new Response('<Error><Code>SlowDown</Code></Error>', { status: 503 }));
+      return send(url, init);
+    };
+    const clock = new ManualClock();
+    const quick = {
+      ...systemClock,
+      after: (_: number, task: () => void) => systemClock.after(_ === 60_000 ? _ : 0, task),
+    };
+    const store = new S3FileStore(server.options(newPrefix()), { clock: quick, fetch: flaky });
+    const { id } = await store.put(SCOPE, fileOf(['hello'], clock, { expiresAt: Date.now() + 60_000 }), LIMITS);
+    expect(await textOf(await store.read(SCOPE, id))).toBe('hello');
+    const down = new S3FileStore(
+      {
+        ...server.options(newPrefix()),
+        credentials: { accessKeyId: 'key', secretAccessKey: 'do-not-tell' },
+        retries: 1,
+      },
+      { clock: quick, fetch: () => Promise.reject(new TypeError('fetch failed')) },
+    );
+    await expect(down.head(SCOPE, id)).rejects.toMatchObject({
+      name: 'StorageError',
+      message: 'The bucket of the files fails',
+    });
+  });
+
+  it('reads on after a cut connection', async () => {
+    let cuts = 0;
+    const cutting = async (url: string, init: RequestInit) => {
+      const response = await send(url, init);
+      const isFile = url.includes('/data/') && init.method === 'GET';
+      if (!isFile || ++cuts > 2) return response;
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(bytes.slice(0, 1000)),
+        pull: (controller) => controller.error(new TypeError('terminated')),
+      });
+      return new Response(body, { status: response.status });
+    };
+    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: cutting });
+    const { file, digest } = largeFile(100_000);
+    await store.put(SCOPE, file, LIMITS);
+    const hash = createHash('sha256');
+    for await (const chunk of (await store.read(SCOPE, file.id))?.chunks ?? []) hash.update(chunk);
+    expect(hash.digest('base64')).toBe(digest());
+    expect(cuts).toBe(3);
+  });
+
+  it('sweeps the rests of broken uploads, but not what arrives now', async () => {
+    const prefix = newPrefix();
+    const options = { ...server.options(prefix), restMs: 3_600_000 };
+    const day = 86_400_000;
+    const later = { ...systemClock, now: () => Date.now() + day };
+    const store = new S3FileStore(options, { clock: systemClock, fetch: send });
+    const kept = largeFile(10, { expiresAt: Date.now() + 10 * day }).file;
+    await store.put(SCOPE, kept, LIMITS);
+    const [folder = ''] = (await server.keys(`${prefix}data/`)).map((key) => key.slice(0, key.lastIndexOf('/') + 1));
+    for (const id of ['0'.repeat(32), 'f'.repeat(32)])
+      await fetch(`${server.url}/files/${folder}${id}`, { method: 'PUT', body: 'rest' });
+    await fetch(`${server.url}/files/${folder}${'1'.repeat(32)}?uploads`, { method: 'POST' });
+    expect(await store.sweep()).toBe(0);
+    // This server gives every upload in parts the same time, years ago, so that the first sweep ends it.
+    expect(await server.keys(`${prefix}data/`)).toHaveLength(3);
+    expect(await new S3FileStore(options, { clock: later, fetch: send }).sweep()).toBe(0);
+    expect(await server.keys(`${prefix}data/`)).toEqual([`${folder}${kept.id}`]);
+    expect(await server.openUploads()).toBe(0);
+    expect(await store.head(SCOPE, kept.id)).toMatchObject({ size: 10 });
+  });
+
+  it('gives every scope a folder of its own', async () => {
+    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: send });
+    const long = 'x'.repeat(3000);
+    const scopes = [
+      { agent: '/', tenant: '', owner: null },
+      { agent: '/', tenant: '', owner: '' },
+      { agent: '/', tenant: '', owner: 'anonymous' },
+      { agent: '/', tenant: 'a/b', owner: 'c' },
+      { agent: '/', tenant: 'a', owner: 'b/c' },
+      { agent: '/a', tenant: '', owner: 'ä' },
+      { agent: '/', tenant: '', owner: `${long}1` },
+      { agent: '/', tenant: '', owner: `${long}2` },
+      { agent: '/', tenant: '', owner: '\ud800' },
+      { agent: '/', tenant: '', owner: '\ud801' },
+    ];
+    for (const scope of scopes) await store.put(scope, largeFile(5).file, LIMITS);
+    for (const scope of scopes) expect((await store.usage(scope)).files).toBe(1);
+  });
+
+  it('names every option that is wrong', () => {
+    const options = { ...server.options('a b'), bucketUrl: 'ftp://x' };
+    expect(() => new S3FileStore(options, { clock: systemClock, fetch: send })).toThrow(/bucketUrl.*prefix/s);
+    const small = { ...server.options(''), partBytes: 1000 };
+    expect(() => new S3FileStore(small, { clock: systemClock, fetch: send })).toThrow(/partBytes/);
+  });
+});
