@@ -90,9 +90,7 @@ export class Conversation {
 
   async #nextLine(): Promise<string | undefined> {
     if (this.#isPerson && !this.#isClosed && this.#waiting.length === 0) {
-      const names = this.#files.map((part) =>
-        'url' in part ? part.url : (part.filename ?? 'file'),
-      );
+      const names = this.#files.map((part) => ('url' in part ? part.url : (part.filename ?? 'file')));
       this.#lines.setPrompt(names.length === 0 ? '> ' : `(${names.join(', ')}) > `);
       this.#lines.prompt();
     }
