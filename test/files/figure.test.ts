@@ -13,10 +13,10 @@ const ROUNDS = process.env.TEST_LONG === undefined ? 5 : 3;
 const CHUNK = Buffer.alloc(MIB, 'parley');
 
 /** Sends the bytes with a length. Resolves to the answer. */
-async function upload(url: string): Promise<string> {
-  const call = request(url, { method: 'POST', headers: { 'content-length': SIZE } });
+async function upload(url: string, size = SIZE): Promise<string> {
+  const call = request(url, { method: 'POST', headers: { 'content-length': size } });
   const answered = once(call, 'response');
-  for (let sent = 0; sent < SIZE; sent += MIB) if (!call.write(CHUNK)) await once(call, 'drain');
+  for (let sent = 0; sent < size; sent += MIB) if (!call.write(CHUNK)) await once(call, 'drain');
   call.end();
   const [answer] = await answered;
   let text = '';
@@ -38,6 +38,10 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ readonly ms
   return { ms: performance.now() - since, result };
 }
 
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
+}
+
 it('a large file goes up and down with 64 MB of memory, at 60 % of the speed of a bare stream', {
   timeout: 600_000,
 }, async () => {
@@ -50,13 +54,16 @@ it('a large file goes up and down with 64 MB of memory, at 60 % of the speed of 
       const [told] = (await once(child, 'message')) as [{ readonly now: number; readonly most: number }];
       return told;
     };
+    // The code of both ways is loaded before, because it stays.
+    const small = JSON.parse(await upload(files, MIB)) as { readonly url: string };
+    await download(small.url);
     const idle = (await memory()).now;
     const first = JSON.parse(await upload(files)) as { readonly url: string; readonly size: number };
     expect(first.size).toBe(SIZE);
     expect(await download(first.url)).toBe(SIZE);
     const { most } = await memory();
     expect(most - idle).toBeLessThan(64 * MIB);
-    // Another load of the machine hits both alike: the best pair of rounds counts.
+    // Another load of the machine hits both alike: the median counts.
     const ratios: { readonly up: number; readonly down: number }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const bareUp = await timed(() => upload(bare));
@@ -68,8 +75,8 @@ it('a large file goes up and down with 64 MB of memory, at 60 % of the speed of 
       ratios.push({ up: bareUp.ms / ourUp.ms, down: bareDown.ms / ourDown.ms });
     }
     process.stdout.write(`${JSON.stringify({ mib: (most - idle) / MIB, ratios })}\n`);
-    expect(Math.max(...ratios.map(({ up }) => up))).toBeGreaterThan(0.6);
-    expect(Math.max(...ratios.map(({ down }) => down))).toBeGreaterThan(0.6);
+    expect(median(ratios.map(({ up }) => up))).toBeGreaterThan(0.6);
+    expect(median(ratios.map(({ down }) => down))).toBeGreaterThan(0.6);
   } finally {
     child.kill();
     rmSync(folder, { recursive: true, force: true });
