@@ -132,7 +132,6 @@ export class AgentHost {
       streamPlaces,
       registration: options.push && pushRules(options.push),
       turnPlaces: new KeyedPlaces({ perKey: turnsPerCaller, total: turns }),
-      additions: options.extensions.flatMap(({ agents }) => agents ?? []),
       services: Object.assign({}, ...options.extensions.map(({ turnPorts }) => turnPorts)),
       addressOf: limitedAddresses(this.#groupOf),
       limitReached: this.#reached,
@@ -142,7 +141,8 @@ export class AgentHost {
       const authenticator = agentOptions.authenticator ?? options.authenticator;
       const protectedOptions = authenticator === undefined ? agentOptions : { ...agentOptions, authenticator };
       const callbackUrl = () => urlBelow(options.baseUrl(), mountPaths(path).authorizations);
-      const around = options.extensions.flatMap((extension) => extension.aroundAgent?.(home) ?? []);
+      const place = { path: home, id: agentOptions.id ?? home, hasEngine: agentOptions.handler === undefined };
+      const around = options.extensions.flatMap((extension) => extension.aroundAgent?.(place) ?? []);
       const setup = { path: home, options: protectedOptions, ports, callbackUrl, around };
       const agent = agents.get(agentOptions) ?? new ServedAgent(setup);
       agents.set(agentOptions, agent);

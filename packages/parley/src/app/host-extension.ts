@@ -4,7 +4,6 @@ import type { AgentExtension, AgentInterface } from '../model/agent-card.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
-import type { ServerInterceptor } from '../server/intercepted-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -33,10 +32,8 @@ export interface HostExtension {
   cardExtensions?(mount: AgentMount, base: string): readonly AgentExtension[];
   /** Services for the agents of the host. They may run once `endpoints` was called. Absent: none. */
   readonly turnPorts?: TurnPorts;
-  /** Changes the agents of the host. Absent: it leaves them as they are. */
-  readonly agents?: AgentAdditions;
-  /** Checks around an agent, by the path that it is served under. Absent: none. */
-  aroundAgent?(path: string): AroundAgent | undefined;
+  /** Functions around an agent. Absent: it leaves all of them as they are. */
+  aroundAgent?(agent: AgentPlace): AroundAgent | undefined;
   /** True if an endpoint takes over connections as WebSockets. */
   readonly takesWebSockets?: boolean;
   /** True if an endpoint reads bodies as they arrive, and bounds their time itself. */
@@ -51,19 +48,21 @@ export interface HostExtension {
   close?(graceMs: number): Promise<void>;
 }
 
-/** Functions of an extension around each agent with the engine of the library. */
-export interface AgentAdditions {
-  /** A function around each call, inside of those of the application. `agent` is the id of the task space. */
-  interceptor(agent: string): ServerInterceptor;
-  /** The agent with a function around its turns. */
-  executor(executor: AgentExecutor): AgentExecutor;
+/** An agent of a host. */
+export interface AgentPlace {
+  /** The first path that it is served under. */
+  readonly path: string;
+  /** The id of its task space. */
+  readonly id: string;
+  /** False if a handler of the application answers its calls. */
+  readonly hasEngine: boolean;
 }
 
-/** Checks of the messages to an agent and of its answers. */
+/** Functions of an extension around an agent, inside of the interceptors of the application. */
 export interface AroundAgent {
-  /** The handler of the agent with checks. */
+  /** The handler with a function around its calls. */
   handler(handler: RequestHandler): RequestHandler;
-  /** The agent with checks. An agent that is a handler of the application has none. */
+  /** The executor with a function around its turns. An agent without an engine has none. */
   executor(executor: AgentExecutor, logger: Logger): AgentExecutor;
 }
 

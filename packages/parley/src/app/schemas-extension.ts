@@ -5,7 +5,7 @@ import { checkedExecutor } from '../schemas/checked-events.js';
 import { checkedHandler } from '../schemas/checked-handler.js';
 import type { CompiledSchema } from '../schemas/compiled-schema.js';
 import type { AgentMount } from './agent-mount.js';
-import type { AroundAgent, HostEndpoint, HostExtension, HostView } from './host-extension.js';
+import type { AgentPlace, AroundAgent, HostEndpoint, HostExtension, HostView } from './host-extension.js';
 import { jsonAnswer } from './json-answer.js';
 import { readOnly } from './middleware/method-filter.js';
 
@@ -72,7 +72,7 @@ export class SchemasExtension implements HostExtension {
     return hasData === undefined ? further : [own, ...further];
   }
 
-  aroundAgent(path: string): AroundAgent | undefined {
+  aroundAgent({ path }: AgentPlace): AroundAgent | undefined {
     const { path: own, schemas } = this.#options;
     if (own !== undefined && own !== path) return undefined;
     return {

@@ -35,7 +35,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import { type LoadSignedCards, signingHandler } from './card-signing.js';
-import type { AgentAdditions, AroundAgent } from './host-extension.js';
+import type { AroundAgent } from './host-extension.js';
 import type { Rate } from './limits/rate-limiter.js';
 import type { AgentOptions } from './options/agent-options.js';
 
@@ -69,8 +69,6 @@ export interface SharedPorts extends AgentPorts {
   readonly node: EngineNode;
   /** The rules for webhooks. Absent: the host sends no push notifications. */
   readonly registration?: PushRegistration | undefined;
-  /** Functions of extensions around each agent. */
-  readonly additions: readonly AgentAdditions[];
   /** Services for agents beside the engine. */
   readonly services: TurnPorts;
   /** Called for each error that ends a stream after its start. */
@@ -92,7 +90,7 @@ export interface ServedAgentSetup {
   readonly ports: SharedPorts;
   /** The public address of the callback for authorizations, or "" while there is none. */
   readonly callbackUrl?: () => string;
-  /** Checks around the agent, the innermost first. */
+  /** Functions of extensions around the agent, the innermost first. */
   readonly around: readonly AroundAgent[];
 }
 
@@ -119,9 +117,7 @@ export class ServedAgent {
     if (options.handler !== undefined) {
       handler = options.handler;
     } else {
-      const { logger, additions } = ports;
-      const added = additions.reduce((inner, one) => one.executor(inner), executorOf(options.agent));
-      const executor = around.reduce((inner, one) => one.executor(inner, logger), added);
+      const executor = around.reduce((inner, one) => one.executor(inner, ports.logger), executorOf(options.agent));
       this.#engine = this.#makeEngine(this.id, executor);
       handler = this.#engine;
     }
@@ -225,15 +221,12 @@ export class ServedAgent {
 
   #handlerAt({ supportedInterfaces }: AgentCard): RequestHandler {
     const { interceptors = [] } = this.#options;
-    const own = this.#engine ? this.#ports.additions.map((one) => one.interceptor(this.id)) : [];
     const handler = this.#capabilities.extendedAgentCard
       ? handlerAt(supportedInterfaces, this.#handler)
       : this.#handler;
     // A custom handler decides itself what it gives to interceptors.
-    // Code of the application gets copies of its own.
-    const isolated = this.#engine && interceptors.length > 0 ? [isolation] : [];
-    const around = [...interceptors, ...isolated, ...own];
-    const called = around.length === 0 ? handler : interceptedHandler(handler, around);
+    const around = this.#engine ? [...interceptors, isolation] : interceptors;
+    const called = interceptors.length === 0 ? handler : interceptedHandler(handler, around);
     if (this.#engine === undefined) return validatedHandler(called);
     // All else comes out of the engine, which has checked what agents publish.
     return this.#capabilities.extendedAgentCard

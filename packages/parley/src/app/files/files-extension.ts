@@ -2,7 +2,7 @@ import { OptionsError } from '../../errors/options-error.js';
 import type { FileScope, FileStore } from '../../files/file-store.js';
 import type { MediaTypeRules } from '../../files/media-type-rules.js';
 import { FILES_EXTENSION } from '../../operations/files-extension.js';
-import type { ServerInterceptor } from '../../server/intercepted-handler.js';
+import { interceptedHandler, type ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { TurnPorts } from '../../server/turn-ports.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
@@ -59,15 +59,17 @@ export function filesExtension(options: FileTransferOptions): HostExtension {
   const { inlineBytes = INLINE_BYTES, handedBytes = 8 * MIB } = options;
   let served: ServedFiles | undefined;
   return {
-    agents: {
-      executor: (executor) => storingAgent(executor, inlineBytes),
-      interceptor: (agent) => {
-        let made: ServerInterceptor | undefined;
-        return (call, next) => {
-          made ??= served?.parts({ agent, inlineBytes, handedBytes });
-          return made === undefined ? next(call) : made(call, next);
-        };
-      },
+    aroundAgent: ({ id, hasEngine }) => {
+      if (!hasEngine) return undefined;
+      let made: ServerInterceptor | undefined;
+      const interceptor: ServerInterceptor = (call, next) => {
+        made ??= served?.parts({ agent: id, inlineBytes, handedBytes });
+        return made === undefined ? next(call) : made(call, next);
+      };
+      return {
+        handler: (handler) => interceptedHandler(handler, [interceptor]),
+        executor: (executor) => storingAgent(executor, inlineBytes),
+      };
     },
     takesLongBodies: true,
     turnPorts: {
