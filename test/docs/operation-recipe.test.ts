@@ -93,12 +93,16 @@ const packages = SourceTree.read(join(root, 'packages')).shipped.filter(
   ({ path }) => /^[^/]+\/src\//.test(path) && !path.startsWith('conformance/'),
 );
 
-/** The names that a file has in its code. Outside of the library, calls of a client do not count. */
+/** Rooms and entries of the library that only call agents, as programs do. */
+const CALLERS = /^parley\/src\/(?:agent-calls|mcp|model-sdks|testing|tools)\/|^parley\/src\/exports\/testing/;
+
+/** The names that a file has in its code. Where agents are only called, calls of a client do not count. */
 function namesOf(file: SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
+  const countsCalls = file.path.startsWith('parley/') && !CALLERS.test(file.path);
   for (const node of nodesOf(file)) {
     if (!ts.isIdentifier(node) && !ts.isStringLiteralLike(node)) continue;
-    if (file.path.startsWith('parley/') || !isCalled(node)) names.add(node.text);
+    if (countsCalls || !isCalled(node)) names.add(node.text);
   }
   return names;
 }

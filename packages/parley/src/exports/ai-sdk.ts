@@ -7,6 +7,7 @@ import {
   agentLanguageModel,
 } from '../model-sdks/ai-sdk/a2a-language-model.js';
 import { type A2ATool, type A2AToolOptions, agentTool } from '../model-sdks/ai-sdk/a2a-tool.js';
+import { BY_VERB } from '../operations/operations.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import type { ConnectOptions, InProcessPath } from './client.js';
 
@@ -66,13 +67,13 @@ export function a2aLanguageModel(
 }
 
 async function clientOf(agent: CalledAgent, options: ConnectionOptions['connection'] = {}): Promise<Client> {
-  if (typeof agent === 'object' && 'sendMessage' in agent) return agent;
+  if (typeof agent === 'object' && BY_VERB.send in agent) return agent;
   const { connect } = await import('./client.js');
   return connect(agent, options);
 }
 
 function nameOf(agent: CalledAgent): string {
   if (typeof agent === 'string') return agent;
-  if ('sendMessage' in agent) return agent.card.name;
+  if (BY_VERB.send in agent) return agent.card.name;
   return 'name' in agent ? agent.name : 'agent';
 }

@@ -1,10 +1,10 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Client } from '../client/client.js';
 import type { McpFetch } from '../mcp/limited-fetch.js';
 import { McpEndpoint, type McpEndpointOptions } from '../mcp/mcp-endpoint.js';
 import { type McpServerOptions, mcpServer } from '../mcp/mcp-server.js';
 import { McpTools, type McpToolsOptions } from '../mcp/mcp-tools.js';
 import { type McpCommand, type McpUrl, MESSAGE_BYTES, mcpTransport } from '../mcp/mcp-transport.js';
-import type { SkillAgent } from '../mcp/skill-call.js';
 import { type Logger, silentLogger } from '../telemetry/logger.js';
 import { callerIds, systemClock } from './runtime.js';
 
@@ -14,7 +14,6 @@ export { McpEndpoint, type McpEndpointOptions } from '../mcp/mcp-endpoint.js';
 export type { McpServerOptions } from '../mcp/mcp-server.js';
 export { McpQuestionError, McpTools, type McpToolsOptions } from '../mcp/mcp-tools.js';
 export type { McpCommand, McpUrl } from '../mcp/mcp-transport.js';
-export type { SkillAgent } from '../mcp/skill-call.js';
 export { CONTEXT_ID_META, TASK_ID_META } from '../mcp/task-result.js';
 
 /** Options of `mcpServerOf`. */
@@ -28,7 +27,7 @@ export interface AgentMcpServerOptions extends McpServerOptions {
  * Pass it a transport by `connect`.
  */
 export function mcpServerOf(
-  agents: SkillAgent | readonly SkillAgent[],
+  agents: Client | readonly Client[],
   { logger = silentLogger, ...options }: AgentMcpServerOptions = {},
 ): Server {
   return mcpServer('card' in agents ? [agents] : agents, options, { clock: systemClock, logger });
@@ -36,7 +35,7 @@ export function mcpServerOf(
 
 /** Makes an endpoint of streamable HTTP whose tools are the skills of an agent, or of several. */
 export function mcpEndpointOf(
-  agents: SkillAgent | readonly SkillAgent[],
+  agents: Client | readonly Client[],
   options: AgentMcpServerOptions & McpEndpointOptions = {},
 ): McpEndpoint {
   const server = () => mcpServerOf(agents, options);

@@ -8,6 +8,7 @@ import type { User } from '../auth/user.js';
 import { IN_PROCESS } from '../bindings/in-process/in-process-agent.js';
 import type { Client } from '../client/client.js';
 import { OptionsError } from '../errors/options-error.js';
+import { BY_VERB } from '../operations/operations.js';
 import type { IdSource } from '../runtime/id-source.js';
 import { type PromptFunction, type PromptRunner, agent as promptAgent } from '../server/agent.js';
 import type { AgentExecutor } from '../server/agent-executor.js';
@@ -98,7 +99,7 @@ export async function startProcess({
 /** The options of an agent in any form. */
 function sourceOf(agent: TestedAgent): AgentOptions {
   if ('agent' in agent || 'handler' in agent) return agent;
-  return 'sendMessage' in agent ? { handler: agent } : { agent };
+  return BY_VERB.send in agent ? { handler: agent } : { agent };
 }
 
 /** The same agent, with another executor around its own. */

@@ -9,10 +9,11 @@ import {
   type ServerNotification,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../telemetry/logger.js';
 import { oneLine, shortened } from './bounded-text.js';
-import { type SkillAgent, SkillCall, type ToolCaller } from './skill-call.js';
+import { SkillCall, type ToolCaller } from './skill-call.js';
 import { type SkillTool, skillToolsOf } from './skill-tools.js';
 import { failedResult, OUTPUT_SCHEMA, type TaskQuestion } from './task-result.js';
 import { ArgumentsError, INPUT_SCHEMA, type ToolArguments, toolArguments } from './tool-arguments.js';
@@ -71,7 +72,7 @@ const ANSWER_SCHEMA = {
  * Makes an MCP server for one connection. Its tools are the skills of the agents.
  */
 export function mcpServer(
-  agents: readonly SkillAgent[],
+  agents: readonly Client[],
   options: McpServerOptions,
   { clock, logger }: McpServerPorts,
 ): Server {

@@ -14,12 +14,6 @@ import { progressText } from './task-progress.js';
 import { failedResult, questionOf, resultOf, type TaskQuestion } from './task-result.js';
 import type { ToolArguments } from './tool-arguments.js';
 
-/** The calls of a client that the tools of an MCP server make. */
-export type SkillAgent = Pick<
-  Client,
-  'card' | 'sendStreamingMessage' | 'subscribeToTask' | 'waitFor' | 'getTask' | 'cancelTask'
->;
-
 /** The caller of a tool. */
 export interface ToolCaller {
   /** Aborts if the caller cancels the call, and if its connection ends. */
@@ -34,7 +28,7 @@ export interface ToolCaller {
 
 /** The options of a `SkillCall`. */
 export interface SkillCallOptions {
-  readonly agent: SkillAgent;
+  readonly agent: Client;
   readonly caller: ToolCaller;
   /** The longest wait for a turn of the agent, in ms. */
   readonly turnMs: number;

@@ -1,5 +1,6 @@
 import { InvalidParamsError } from '../errors/standard-errors.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
+import { BY_VERB } from '../operations/operations.js';
 import { mappedHandler } from '../server/mapped-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
 import { type AgentSchemas, checkedMessage } from './agent-schemas.js';
@@ -9,10 +10,10 @@ const MOST_VIOLATIONS = 50;
 /** The handler, with a check of the messages to it. */
 export function checkedHandler(handler: RequestHandler, schemas: AgentSchemas): RequestHandler {
   return mappedHandler(handler, (operation, method) => {
-    if (operation === 'sendMessage') {
+    if (operation === BY_VERB.send) {
       return async (request, context) => method(fitting(request as SendMessageRequest, schemas), context);
     }
-    if (operation !== 'sendStreamingMessage') return method;
+    if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
       later(() => method(fitting(request as SendMessageRequest, schemas), context) as AsyncIterable<unknown>);
   });
