@@ -96,7 +96,7 @@ const packages = SourceTree.read(join(root, 'packages')).shipped.filter(
 /** Rooms and entries of the library that only call agents, as programs do. */
 const CALLERS = /^parley\/src\/(?:agent-calls|mcp|model-sdks|testing|tools)\/|^parley\/src\/exports\/testing/;
 
-/** The names that a file has in its code. Where agents are only called, calls of a client do not count. */
+/** The names that a file has in its code. Calls of a client do not count in `CALLERS` and outside of the library. */
 function namesOf(file: SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   const countsCalls = file.path.startsWith('parley/') && !CALLERS.test(file.path);
