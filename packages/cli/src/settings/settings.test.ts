@@ -14,6 +14,8 @@ const COMMAND_LINE_ONLY = [
   'stream',
   'expires',
   'resume',
+  'agent',
+  'http',
 ];
 
 describe('variables', () => {
