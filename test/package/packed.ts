@@ -66,13 +66,13 @@ const isPeer = (module: string) => peers.some((peer) => module === peer || modul
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
 /**
- * The public paths without a host, a driver or a logging library. They must load without Node.js. The code for checked
+ * The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. The code for checked
  * connections imports no module of Node.js: it asks the host for them.
  */
 export const hostless = subpaths.filter(
   ({ files }) =>
     !files.some((file) =>
-      /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|telemetry\/\w+\/)/.test(
+      /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|files\/(?:directory|s3)\/|mcp\/|model-sdks\/|telemetry\/\w+\/)/.test(
         file,
       ),
     ),
