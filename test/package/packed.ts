@@ -65,17 +65,16 @@ const isPeer = (module: string) => peers.some((peer) => module === peer || modul
 /** The public paths that need no optional peer, at run time and for their types. */
 export const peerless = subpaths.filter(({ modules, typeModules }) => ![...modules, ...typeModules].some(isPeer));
 
+const NEEDS_NODE =
+  /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|files\/directory\/|telemetry\/\w+\/)/;
+const NEEDS_PACKAGE = /^dist\/(?:(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|files\/s3\/|mcp\/|model-sdks\/)/;
+
 /**
- * The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. The code for checked
- * connections imports no module of Node.js: it asks the host for them.
+ * The public paths without a host, a driver, a kit or a logging library. They must load without Node.js. The code for
+ * checked connections imports no module of Node.js: it asks the host for them.
  */
 export const hostless = subpaths.filter(
-  ({ files }) =>
-    !files.some((file) =>
-      /^dist\/(?:adapters\/(?!fetch\/|hono\/|node\/checked-connections\.)|(?:store|cache)\/(?!(?:memory|rules)\/)\w+\/|files\/(?:directory|s3)\/|mcp\/|model-sdks\/|telemetry\/\w+\/)/.test(
-        file,
-      ),
-    ),
+  ({ files }) => !files.some((file) => NEEDS_NODE.test(file) || NEEDS_PACKAGE.test(file)),
 );
 
 /** Follows static imports from one file of the package. Lazy imports are not followed. */
