@@ -10,8 +10,8 @@ import { expect, it, onTestFinished } from 'vitest';
 const MOST = process.env.TEST_LONG === undefined ? 2 : 1.3;
 
 /** Bounds against regressions: without commits in between, and with a commit before each run. */
-const MOST_IN_MEMORY = 3;
-const MOST_ONCE = 4;
+const MOST_IN_MEMORY = 5;
+const MOST_ONCE = 6;
 
 it(`a call of a tool costs at most ${MOST} times a committed status event`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-tool-cost-'));
