@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../model/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 
@@ -75,8 +75,4 @@ function jsonOf(text: string): JsonValue {
   } catch {
     return text;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
