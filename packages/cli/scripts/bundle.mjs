@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const TAKEN = /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|mcp|schema))?|parley-a2a-conformance|eventsource-parser)$/;
+const TAKEN =
+  /^(?:parley-a2a(?:\/(?:capnweb|client|file-client|grpc|mcp|schema))?|parley-a2a-conformance|eventsource-parser)$/;
 const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 rmSync(`${folder}bundle`, { recursive: true, force: true });
