@@ -1,4 +1,3 @@
-import { bytesInBase64, fromBase64, toBase64 } from '../../files/base64.js';
 import type { FileScope } from '../../files/file-store.js';
 import { safeFilename } from '../../files/filename.js';
 import { readMediaType } from '../../files/media-type-rules.js';
@@ -6,6 +5,7 @@ import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
 import type { CallOutcome } from '../../operations/interceptor.js';
 import { isStreaming, type OperationName, type OperationTypes } from '../../operations/operations.js';
+import { bytesInBase64, fromBase64, toBase64 } from '../../runtime/base64-bytes.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { StreamItem } from '../../task/stream-item.js';

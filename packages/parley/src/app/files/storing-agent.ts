@@ -1,6 +1,6 @@
-import { bytesInBase64, fromBase64 } from '../../files/base64.js';
 import { isObject } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
+import { bytesInBase64, fromBase64 } from '../../runtime/base64-bytes.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';

@@ -1,10 +1,10 @@
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { DeclaredFile } from '../../files/arriving-file.js';
-import { fromBase64 } from '../../files/base64.js';
 import type { FileScope, StoredFile } from '../../files/file-store.js';
 import { safeFilename } from '../../files/filename.js';
 import { readMediaType } from '../../files/media-type-rules.js';
 import type { Part, UrlPart } from '../../model/part.js';
+import { fromBase64 } from '../../runtime/base64-bytes.js';
 import type { ReadFile, TurnFiles, WrittenContent, WrittenFile } from '../../server/turn-files.js';
 import type { FileKeeper } from './file-keeper.js';
 import type { NamedFile } from './file-places.js';

@@ -9,6 +9,7 @@ import type { OutgoingMessage } from '../../client/outgoing-message.js';
 import { isObject } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
 import { isInterrupted, TASK_STATES } from '../../model/task-state.js';
+import { toBase64 } from '../../runtime/base64-bytes.js';
 
 /** The place of a message: its context, and the task that it goes on with. */
 interface Place {
@@ -92,7 +93,7 @@ function filePart({ data, mediaType, filename }: LanguageModelV4FilePart): Part 
   const about = { mediaType, ...(filename !== undefined && { filename }) };
   switch (data.type) {
     case 'data':
-      return { raw: typeof data.data === 'string' ? data.data : base64(data.data), ...about };
+      return { raw: typeof data.data === 'string' ? data.data : toBase64(data.data), ...about };
     case 'url':
       return { url: data.originalUrl ?? data.url.href, ...about };
     case 'text':
@@ -106,13 +107,4 @@ function lineOf(message: LanguageModelV4Message): string {
   if (message.role === 'system') return message.content;
   const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return `${message.role}: ${texts.join('\n')}`;
-}
-
-/** Pieces, because a call takes a limited number of arguments. Their length is a multiple of three bytes. */
-const PIECE = 24_576;
-
-function base64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += PIECE) text += btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE)));
-  return text;
 }
