@@ -15,6 +15,7 @@ const PROJECTS = [
   'examples/ai-sdk',
   'examples/langgraph',
   'examples/openai-agents',
+  'examples/tools',
   'benchmarks',
   'packages/conformance',
   'packages/cli',

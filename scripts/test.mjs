@@ -22,7 +22,9 @@ await main(async () => {
 });
 
 async function told(name, counting) {
+  const began = performance.now();
   const counts = await counting;
-  process.stdout.write(`${name}: ${countLine(counts)}\n`);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  process.stdout.write(`${name}: ${countLine(counts)} in ${seconds} s\n`);
   return counts;
 }

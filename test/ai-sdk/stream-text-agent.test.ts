@@ -80,15 +80,17 @@ describe('an agent on streamText', () => {
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
       { type: 'reasoning-end', id: 'r' },
+      { type: 'reasoning-file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2]) } },
     ];
     const answer = () => step(thinking, text(['Hi']), finish());
     const { sent, model } = await served([answer(), answer(), answer()]);
     expect((await sent('one')).artifacts?.map(({ name }) => name)).toEqual(['response']);
     const task = await sent('two', [MODEL_OUTPUT_EXTENSION]);
-    expect(task.artifacts?.map(({ name }) => name)).toEqual(['reasoning', 'response']);
+    expect(task.artifacts?.map(({ name }) => name)).toEqual(['reasoning', 'reasoning-file-1', 'response']);
     expect(marksOf(named(task, 'reasoning'))).toEqual({ content: 'reasoning' });
+    expect(named(task, 'reasoning-file-1')?.parts).toEqual([{ raw: 'AQI=', mediaType: 'image/png' }]);
     await sent({ message: { parts: [{ text: 'three' }], contextId: task.contextId ?? '' } });
-    expect(JSON.stringify(model.doStreamCalls[2]?.prompt)).not.toContain('Hm.');
+    expect(JSON.stringify(model.doStreamCalls[2]?.prompt)).not.toMatch(/Hm\.|image/);
   });
 
   it('runs tools, shows calls and results, and gives them to the model in the next turn', async () => {

@@ -59,7 +59,10 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'auth/authenticator',
     ],
   },
-  tools: { rooms: [...VALUES, 'auth/user', 'server/request-context', 'server/event-queue'], modules: ['typebox'] },
+  tools: {
+    rooms: [...VALUES, 'auth/user', 'server/agent-executor', 'server/request-context', 'server/event-queue'],
+    modules: ['typebox'],
+  },
   client: { rooms: [...VALUES, 'files/digester', 'operations', 'task', 'net', 'codec', 'auth', 'agent-card'] },
   mcp: { rooms: [...VALUES, 'client', 'tools'], modules: ['@modelcontextprotocol/sdk'] },
   schemas: {
@@ -69,9 +72,29 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'server/agent-executor',
       'server/event-queue',
       'server/mapped-handler',
+      'server/opened-later',
       'server/request-handler',
     ],
     modules: ['typebox'],
+  },
+  signing: {
+    rooms: [
+      ...VALUES,
+      'operations',
+      'net',
+      'auth/tokens',
+      'agent-card/signatures',
+      'client/call-options',
+      'server/agent-executor',
+      'server/conversation',
+      'server/event-queue',
+      'server/mapped-handler',
+      'server/opened-later',
+      'server/request-context',
+      'server/request-handler',
+      'server/server-call-context',
+    ],
+    modules: ['jose'],
   },
   'agent-calls': {
     rooms: [
@@ -119,7 +142,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: ['@langchain/core', '@langchain/langgraph'],
   },
   'model-sdks/openai-agents': {
-    rooms: ['model', 'errors', 'secrets', 'server'],
+    rooms: ['model', 'errors', 'runtime', 'secrets', 'server', 'tools'],
     modules: ['@openai/agents'],
   },
   bindings: {
@@ -193,6 +216,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'agent-card',
       'server',
       'schemas',
+      'signing',
       'agent-calls',
       'client/client',
       'push',
@@ -202,7 +226,15 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
     modules: [],
   },
   testing: {
-    rooms: [...VALUES, 'store/task-storage', 'store/wakeups', 'server/agent-executor', 'client/text-of', 'tools/tool'],
+    rooms: [
+      ...VALUES,
+      'store/task-storage',
+      'store/wakeups',
+      'server/agent-executor',
+      'client/text-of',
+      'tools/tool',
+      'tools/tool-records',
+    ],
   },
   adapters: { rooms: [...VALUES, 'bindings/http', 'app'] },
   'adapters/node': {
@@ -264,6 +296,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'client',
       'mcp',
       'schemas',
+      'signing',
       'agent-calls',
       'push',
       'model-sdks',

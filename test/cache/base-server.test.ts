@@ -99,7 +99,8 @@ describe('the example agents with a Redis', () => {
     await using other = await ExampleServer.start({ env });
     const json = async (server: ExampleServer, path: string, init?: RequestInit) =>
       (await (await fetch(`${server.url}${path}`, init)).json()) as Record<string, Record<string, unknown>>;
-    expect((await json(one, '/info')).features).toMatchObject({ redis_cache: true });
+    // A busy machine may answer the first probe too late.
+    await expect.poll(async () => (await json(one, '/info')).features, PATIENCE).toMatchObject({ redis_cache: true });
     const card = await json(one, '/discover');
     expect(card).toMatchObject({ name: 'HelloWorld Agent', url: 'http://agents.example/hello/' });
     // The server does not wait for writes.

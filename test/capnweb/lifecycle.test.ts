@@ -45,6 +45,20 @@ describe('a server that closes', () => {
     await closingServer;
   });
 
+  it('logs no fault for the calls and feeds that its shutdown ends', async () => {
+    const lines: string[] = [];
+    const log = (line: string) => void lines.push(line);
+    const logger = { debug() {}, info() {}, warn: log, error: log };
+    const { server, open } = await servedAgent({ agent: working().agent, logger });
+    const ada = open().entrance.authenticate(HELLO);
+    await ada.ping();
+    const call = refusal(ada.sendMessage({ message: message('hi') }));
+    const feed = refusal(itemsOf(await ada.sendStreamingMessage({ message: message('you') })));
+    await server.close({ graceMs: 0 });
+    expect([await call, await feed]).toHaveLength(2);
+    expect(lines).toEqual([]);
+  });
+
   it('ends feeds without an end, and does not wait for peers that read nothing', async () => {
     const asking = {
       execute: async (_context: unknown, events: { inputRequired(text: string): Promise<unknown> }) =>

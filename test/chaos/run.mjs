@@ -5,21 +5,33 @@ import { parseArgs } from 'node:util';
 import { hasProgram } from '../../scripts/debian-package.mjs';
 import { countLine, runVitest, sum } from '../../scripts/suites.mjs';
 
-/** The backends, each with the program that it needs. A file of SQLite has one replica, and no fault of its own. */
-const BACKENDS = {
-  sqlite: undefined,
-  postgres: {
-    command: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb || command -v initdb'],
-    debianPackage: 'postgresql',
-    leftOut: 'Replicas under faults on PostgreSQL are',
-  },
-  redis: {
-    command: ['redis-server', '--version'],
-    debianPackage: 'redis-server',
-    leftOut: 'Replicas under faults on Redis are',
-  },
+const postgres = {
+  command: ['sh', '-c', 'ls /usr/lib/postgresql/*/bin/initdb || command -v initdb'],
+  debianPackage: 'postgresql',
+  leftOut: 'Replicas under faults on PostgreSQL are',
 };
-const CHOSEN = ['postgres', 'redis'];
+const pooler = {
+  command: ['pgbouncer', '--version'],
+  debianPackage: 'pgbouncer',
+  leftOut: 'Replicas under faults behind a pooler are',
+};
+/** The backends, each with the programs that it needs. A file of SQLite has one replica, and no fault of its own. */
+const BACKENDS = {
+  sqlite: [],
+  postgres: [postgres],
+  'postgres-partitioned': [postgres],
+  'postgres-pooled': [postgres, pooler],
+  redis: [
+    {
+      command: ['redis-server', '--version'],
+      debianPackage: 'redis-server',
+      leftOut: 'Replicas under faults on Redis are',
+    },
+  ],
+};
+const CHOSEN = process.env.TEST_LONG
+  ? ['postgres', 'postgres-partitioned', 'postgres-pooled', 'redis']
+  : ['postgres', 'redis'];
 const LONG_FAULTS = 200;
 const SHORT_FAULTS = 10;
 
@@ -30,8 +42,9 @@ const seed = values.seed ?? String(Date.now() % 1_000_000);
 const faults = values.faults ?? String(process.env.TEST_LONG ? LONG_FAULTS : SHORT_FAULTS);
 const results = [];
 for (const backend of values.backends?.split(',') ?? CHOSEN) {
-  const program = BACKENDS[backend];
-  if (program !== undefined && !(await hasProgram(program))) continue;
+  const programs = BACKENDS[backend];
+  if (programs === undefined) throw new Error(`--backends is one or more of ${Object.keys(BACKENDS).join(', ')}`);
+  if (!(await haveAll(programs))) continue;
   process.stdout.write(
     `${backend}: ${faults} faults, again with --backends ${backend} --faults ${faults} --seed ${seed}\n`,
   );
@@ -42,3 +55,8 @@ for (const backend of values.backends?.split(',') ?? CHOSEN) {
 const counts = sum(results);
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
+
+async function haveAll(programs) {
+  for (const program of programs) if (!(await hasProgram(program))) return false;
+  return true;
+}

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Metadata, ServerCredentials, status } from '@grpc/grpc-js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type ConnectOptions, connect, STREAM_RESUME_EXTENSION } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import { type GrpcTransportOptions, grpcTransport } from '../../packages/parley/src/exports/grpc.js';
@@ -103,6 +103,53 @@ describe('a call over gRPC', () => {
     await expect(client.getTask('t1', { timeoutMs: 20 })).rejects.toMatchObject({ name: 'TimeoutError' });
     await expect.poll(() => stub.calls.every(({ gone }) => gone.aborted)).toBe(true);
     client.close();
+  });
+
+  it('tells the agent the time that is left, without the time before the call', async () => {
+    await using stub = await GrpcStub.start({
+      unary: () => taskBytes(TASK),
+      stream: (_, rpc) => {
+        rpc.write(eventBytes(DONE));
+        rpc.end();
+      },
+    });
+    const client = await connect(stub.card({ securitySchemes: {} }), {
+      ...over(),
+      credentials: {
+        credentials: async () => {
+          const began = performance.now();
+          await vi.waitUntil(() => performance.now() - began > 60);
+          return { headers: {} };
+        },
+      },
+    });
+    await client.getTask('t1', { timeoutMs: 60_000 });
+    for await (const _ of client.subscribeToTask('t1', { timeoutMs: 60_000 }));
+    await client.getTask('t1');
+    const [task = expect.fail(), stream = expect.fail(), without = expect.fail()] = stub.calls;
+    for (const call of [task, stream]) {
+      expect(call.leftMs).toBeGreaterThan(30_000);
+      expect(call.leftMs).toBeLessThanOrEqual(59_950);
+    }
+    expect(without.leftMs).toBe(Number.POSITIVE_INFINITY);
+    client.close();
+  });
+
+  it('names the time limit however it ends: by the signal, the library or the agent', async () => {
+    await using stub = await GrpcStub.start({ unary: () => new Promise<never>(() => {}) });
+    const client = await connect(stub.card(), over());
+    const late = Array.from({ length: 20 }, (_, at) => client.getTask('t1', { timeoutMs: 10 + at }));
+    for (const outcome of await Promise.allSettled(late))
+      expect(outcome).toMatchObject({ reason: { name: 'TimeoutError' } });
+    await using early = await GrpcStub.start({
+      unary: () => {
+        throw statusOf(status.DEADLINE_EXCEEDED, 'the agent gave up');
+      },
+    });
+    const other = await connect(early.card(), over());
+    await expect(other.getTask('t1', { timeoutMs: 60_000 })).rejects.toThrow('the agent gave up');
+    client.close();
+    other.close();
   });
 
   it('refuses answers over the limit', async () => {

@@ -17,6 +17,8 @@ export interface GrpcStubCall {
   readonly method: string;
   readonly metadata: Metadata;
   readonly request: Buffer;
+  /** The time that the client gives the call, in ms; Infinity without a deadline. */
+  readonly leftMs: number;
   /** Aborted when the client cancels the call or goes away. */
   readonly gone: AbortSignal;
   /** Number of calls of this stub so far, from 1. */
@@ -43,8 +45,10 @@ export class GrpcStub implements AsyncDisposable {
   static async start(answers: GrpcStubAnswers, credentials = ServerCredentials.createInsecure()): Promise<GrpcStub> {
     const stub = new GrpcStub();
     const { unary = () => new Uint8Array(), stream = (_, rpc) => rpc.end() } = answers;
-    const record = ({ metadata, request }: ServerUnaryCall<Buffer, Buffer>, method: string, gone: AbortSignal) => {
-      const call = { method, metadata, request, gone, number: stub.calls.length + 1 };
+    const record = (rpc: ServerUnaryCall<Buffer, Buffer>, method: string, gone: AbortSignal) => {
+      const { metadata, request } = rpc;
+      const leftMs = Number(rpc.getDeadline()) - Date.now();
+      const call = { method, metadata, request, leftMs, gone, number: stub.calls.length + 1 };
       stub.calls.push(call);
       return call;
     };

@@ -55,7 +55,7 @@ it('a file without deliveries gets a queue for each configuration, which begins 
   await play.write([play.chunk('a')]);
   await before.storage.close();
   const db = new DatabaseSync(path);
-  db.exec("DROP TABLE push_delivery; UPDATE meta SET value = '7' WHERE name = 'schema'");
+  db.exec("DROP TABLE push_delivery; DROP INDEX task_alone; UPDATE meta SET value = '7' WHERE name = 'schema'");
   db.close();
   const storage = await files.open(clock, { path });
   expect(await claim(storage)).toEqual([]);

@@ -185,7 +185,7 @@ describe('a SQLite file', () => {
     const db = new DatabaseSync(path);
     db.exec('DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, agent)');
     db.exec('ALTER TABLE idempotency DROP COLUMN node; ALTER TABLE idempotency DROP COLUMN lease_end');
-    db.exec('DROP TABLE push_delivery');
+    db.exec('DROP TABLE push_delivery; DROP INDEX task_alone');
     db.exec("UPDATE meta SET value = '5' WHERE name = 'schema'");
     db.close();
     const second = await files.open(clock, { path });

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import {
   mkdirSync,
   mkdtempSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -108,4 +109,107 @@ it('a process that is killed in the middle of an upload leaves nothing that is f
   await store.sweep();
   expect(namesBelow(path).filter((name) => name.endsWith('.bin'))).toHaveLength(1);
   expect(await textOf(await store.read(SCOPE, whole ?? ''))).toBe('whole');
+});
+
+it('one process has the directory, until its server ends', async () => {
+  const path = newFolder();
+  const start = async () => {
+    const child = fork(new URL('./upload-server.mjs', import.meta.url), [path]);
+    const [told] = (await once(child, 'message')) as [{ readonly files?: string; readonly refused?: string }];
+    return { child, ...told };
+  };
+  const first = await start();
+  expect(first.files).toBeDefined();
+  const second = await start();
+  expect(second.refused).toContain(
+    `Cannot keep files in ${path}: another server uses it (process ${first.child.pid}): stop that one, or name another directory`,
+  );
+  const exited = once(first.child, 'exit');
+  first.child.kill('SIGKILL');
+  await exited;
+  const third = await start();
+  third.child.kill();
+  expect(third.files).toBeDefined();
+});
+
+describe('an upload that is not whole', () => {
+  const upload = (clock: ManualClock, size: number) => ({
+    id: newId(),
+    size,
+    createdAt: clock.now(),
+    expiresAt: clock.now() + 1_000,
+  });
+  const bytes = (text: string) => fileOf([text], new ManualClock()).chunks;
+
+  it('counts for the quota, also after a restart, and is no file', async () => {
+    const clock = new ManualClock();
+    const path = newFolder();
+    const open = () => new DirectoryFileStore({ path, clock, ids: systemIds });
+    const limits = { maxBytes: 10_000, ownerBytes: 12_000 };
+    const begun = upload(clock, 8_000);
+    await open().uploads.begin(SCOPE, begun, limits);
+    const again = open();
+    expect(await again.uploads.append(SCOPE, { id: begun.id, offset: 0, chunks: bytes('some') })).toBe(4);
+    expect(await again.uploads.find(SCOPE, begun.id)).toEqual({ ...begun, offset: 4 });
+    expect(await again.uploads.find({ ...SCOPE, owner: 'bob' }, begun.id)).toBeUndefined();
+    expect(await again.head(SCOPE, begun.id)).toBeUndefined();
+    expect(await again.usage(SCOPE)).toEqual({ files: 0, bytes: 8_000 });
+    const refused = { code: 'RESOURCE_EXHAUSTED' };
+    await expect(again.put(SCOPE, fileOf(['y'.repeat(8_000)], clock), limits)).rejects.toMatchObject(refused);
+    await expect(again.uploads.begin(SCOPE, upload(clock, 8_000), limits)).rejects.toMatchObject(refused);
+  });
+
+  it('ends after its time, and a sweep removes it', async () => {
+    const clock = new ManualClock();
+    const path = newFolder();
+    const store = new DirectoryFileStore({ path, clock, ids: systemIds });
+    const begun = upload(clock, 8_000);
+    await store.uploads.begin(SCOPE, begun, LIMITS);
+    await store.uploads.append(SCOPE, { id: begun.id, offset: 0, chunks: bytes('some') });
+    await store.sweep();
+    expect((await store.uploads.find(SCOPE, begun.id))?.offset).toBe(4);
+    await clock.advance(1_000);
+    expect(await store.uploads.find(SCOPE, begun.id)).toBeUndefined();
+    expect(await store.uploads.append(SCOPE, { id: begun.id, offset: 4, chunks: bytes('more') })).toBeUndefined();
+    await store.sweep();
+    expect(namesBelow(path)).toEqual([]);
+    expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  it('that has become a file keeps its bytes if the process died in between', async () => {
+    const clock = new ManualClock();
+    const path = newFolder();
+    const store = new DirectoryFileStore({ path, clock, ids: systemIds, leftoverMs: 0 });
+    const begun = upload(clock, 5);
+    await store.uploads.begin(SCOPE, begun, LIMITS);
+    await store.uploads.append(SCOPE, { id: begun.id, offset: 0, chunks: bytes('whole') });
+    const name = namesBelow(path).find((one) => one.endsWith('.upload')) ?? '';
+    const record = readFileSync(join(path, name), 'utf8');
+    const times = { createdAt: clock.now(), expiresAt: clock.now() + 100_000 };
+    const check = async () => ({ mediaType: 'text/plain', digest: 'x' });
+    await store.uploads.complete(SCOPE, { id: begun.id, ...times, check });
+    writeFileSync(join(path, name), record);
+    const again = new DirectoryFileStore({ path, clock, ids: systemIds, leftoverMs: 0 });
+    expect(await again.usage(SCOPE)).toEqual({ files: 1, bytes: 4096 });
+    expect(await again.uploads.find(SCOPE, begun.id)).toBeUndefined();
+    await clock.advance(2_000);
+    await again.sweep();
+    expect(namesBelow(path).filter((one) => one.endsWith('.upload'))).toEqual([]);
+    expect(await textOf(await again.read(SCOPE, begun.id))).toBe('whole');
+  });
+
+  it('is not read from a link', async () => {
+    const clock = new ManualClock();
+    const path = newFolder();
+    const store = new DirectoryFileStore({ path, clock, ids: systemIds });
+    const begun = upload(clock, 5_000_000);
+    await store.uploads.begin(SCOPE, begun, { maxBytes: 1e8, ownerBytes: 1e9 });
+    const target = join(path, 'target');
+    writeFileSync(target, '');
+    const name = namesBelow(path).find((one) => one.endsWith('.bin')) ?? '';
+    rmSync(join(path, name));
+    symlinkSync(target, join(path, name));
+    await expect(store.uploads.append(SCOPE, { id: begun.id, offset: 0, chunks: bytes('x') })).rejects.toThrow('ELOOP');
+    expect(readFileSync(target, 'utf8')).toBe('');
+  });
 });

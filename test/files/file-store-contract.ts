@@ -55,7 +55,7 @@ export function fileOf(
 /** All bytes of an opened file as text. */
 export async function textOf(opened: Awaited<ReturnType<FileStore['read']>>): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of opened?.chunks ?? []) chunks.push(chunk);
+  for await (const chunk of opened?.chunks ?? []) chunks.push(new Uint8Array(chunk));
   return Buffer.concat(chunks).toString();
 }
 
@@ -89,6 +89,20 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
       const read = await store.read(SCOPE, file.id);
       expect(read?.file).toEqual(stored);
       expect(await textOf(read)).toBe('hello');
+    });
+
+    it('are copied: their sender uses its buffer again, or frees it', async () => {
+      async function* reused() {
+        const buffer = Buffer.allocUnsafeSlow(50_000);
+        for (const letter of 'abcde') {
+          buffer.fill(letter);
+          yield buffer;
+        }
+        buffer.buffer.transfer(0);
+      }
+      const { id } = await store.put(SCOPE, fileOf(reused(), clock), LIMITS);
+      const expected = [...'abcde'].map((letter) => letter.repeat(50_000)).join('');
+      expect(await textOf(await store.read(SCOPE, id))).toBe(expected);
     });
 
     it('may be empty', async () => {

@@ -59,6 +59,21 @@ const textOfTask = (answer: unknown) =>
   (answer as { task: { status: { message: { parts: { text: string }[] } } } }).task.status.message.parts[0]?.text;
 
 describe('a client in the process of its agent', () => {
+  it('polls a task without holding up its agent', async () => {
+    const slow: AgentExecutor = {
+      async execute(_context, events) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await events.complete('done');
+      },
+    };
+    const client = await connect(serverOf({ agent: slow }));
+    const answer = await client.sendMessage({ message: 'hi', configuration: { returnImmediately: true } });
+    const id = 'task' in answer ? answer.task.id : '';
+    let polls = 0;
+    while ((await client.getTask({ id })).status.state !== 'TASK_STATE_COMPLETED') polls += 1;
+    expect(polls).toBeGreaterThan(0);
+  });
+
   it('calls a server that never listened, by its card', async () => {
     const client = await connect(serverOf({ agent: executor, name: 'Inner' }));
     expect(client.card.name).toBe('Inner');

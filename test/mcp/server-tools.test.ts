@@ -149,8 +149,9 @@ describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (w
     ]);
   });
 
-  it('may not ask without an option', async () => {
-    expect((await failure(run(tools, 'ask'))).reason).toBe('threw');
+  it('have no one to ask outside of a task', async () => {
+    const error = await failure(run(tools, 'ask'));
+    expect([error.name, error.reason, error.message]).toEqual(['McpQuestionError', 'refused', 'Which city?']);
   });
 
   it('ask by INPUT_REQUIRED of the task', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'parley-a2a/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createA2AHost } from 'parley-a2a/node';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { type Answers, overHttp, overStdio, SkilledAgent, type ToolClient } from './skill-world.js';
 
@@ -170,6 +171,22 @@ describe('parley mcp', () => {
     const { structuredContent } = await tools.client.callTool({ name: 'Second_talk', arguments: { message: 'hi' } });
     expect(structuredContent).toMatchObject({ text: 'You said: hi []' });
     expect([one.lastMetadata, other.lastMetadata]).toEqual([undefined, { skillId: 'talk' }]);
+  });
+
+  it('serves all agents of a host', async () => {
+    const skill = { id: 'talk', name: 'Talk', description: 'Talks', tags: [] };
+    const agent = (name: string) => ({ agent: () => `I am ${name}`, name, description: name, skills: [skill] });
+    const host = createA2AHost({ agents: { '/one': agent('One'), '/two/b': agent('Two') } });
+    onTestFinished(() => host.close());
+    const { url } = await host.listen(0);
+    const connected = await connect(`${new URL(url).origin}#two/b`);
+    expect(connected.card.name).toBe('Two');
+    await expect(connect(new URL(url).origin)).rejects.toMatchObject({ fault: 'ambiguous', choices: ['one', 'two/b'] });
+    await using tools = await overStdio(['--agent', new URL(url).origin]);
+    const { tools: listed } = await tools.client.listTools();
+    expect(listed.map(({ name }) => name)).toEqual(['One_talk', 'Two_talk']);
+    const { content } = await tools.client.callTool({ name: 'Two_talk', arguments: { message: 'hi' } });
+    expect(content).toEqual([{ type: 'text', text: 'I am Two' }]);
   });
 
   it('sends credentials of flags to one agent only', async () => {

@@ -24,6 +24,8 @@ export function toolsServer(Server) {
       { name: 'die', inputSchema: object() },
       { name: 'grow', inputSchema: object() },
       { name: 'ask', inputSchema: object() },
+      { name: 'book', inputSchema: object() },
+      { name: 'forever', inputSchema: object() },
       { name: 'picture', inputSchema: object() },
       { name: 'pattern', inputSchema: object({ word: { type: 'string', pattern: '^(a+)+$' } }) },
       { name: 'two words', inputSchema: object() },
@@ -61,6 +63,27 @@ export function toolsServer(Server) {
           { relatedRequestId: requestId },
         );
         return text(action === 'accept' ? `It rains in ${content.city}` : 'No city');
+      }
+      case 'book': {
+        const fields = { city: { type: 'string', title: 'Town' }, nights: { type: 'integer', minimum: 1 } };
+        const asked = { message: 'Which room?', requestedSchema: object(fields, { required: ['city', 'nights'] }) };
+        const room = await server.elicitInput(asked, { relatedRequestId: requestId });
+        if (room.action !== 'accept') return text(`No room: ${room.action}`);
+        const { city, nights } = room.content;
+        const sure = await server.elicitInput(
+          { message: `Book ${nights} nights in ${city}?`, requestedSchema: object({ sure: { type: 'boolean' } }) },
+          { relatedRequestId: requestId },
+        );
+        return text(sure.action === 'accept' && sure.content.sure ? `Booked ${city}` : 'Not booked');
+      }
+      case 'forever': {
+        for (let number = 1; !signal.aborted; number += 1) {
+          const requestedSchema = object({ value: { type: 'string' } });
+          const asked = { message: `Question ${params.arguments.same ? '' : number}`, requestedSchema };
+          const { action } = await server.elicitInput(asked, { relatedRequestId: requestId });
+          if (action === 'cancel' && !params.arguments.stubborn) return text('stopped');
+        }
+        return text('aborted');
       }
       case 'picture':
         return { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] };

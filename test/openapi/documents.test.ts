@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { BearerTokens } from 'parley-a2a/auth';
+import { directoryFileStore, type FileStore, fileTransfer, memoryFileStore } from 'parley-a2a/files';
 import { createA2AHost } from 'parley-a2a/node';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSIONS } from '../../packages/parley/src/codec/protocol-versions.js';
 import type { OpenApiDocument } from '../../packages/parley/src/openapi/document.js';
 import { toOpenApi30 } from '../../packages/parley/src/openapi/open-api-3-0.js';
@@ -29,6 +33,29 @@ const operationsOf = ({ paths }: OpenApiDocument) =>
   Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
+
+describe('files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-openapi-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const filesOf = (store: FileStore) =>
+    createA2AHost({ agents, openapi: true, files: fileTransfer({ store }), url: 'https://agents.example' });
+
+  it.each(['/openapi.json', '/openapi-3.0.json'])('are in %s, with the credentials of their agent', async (path) => {
+    const document = await read(path, filesOf(directoryFileStore({ path: folder })));
+    expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
+    expect(Object.keys(document.paths['/a2a/files'] ?? {})).toEqual(['post']);
+    expect(Object.keys(document.paths['/known/files/{id}'] ?? {})).toEqual(['get', 'head', 'delete', 'patch']);
+    expect(document.paths['/known/files']?.post?.security).toEqual([{ known_bearer: [] }]);
+    expect(document.paths['/a2a/files']?.post?.security).toBeUndefined();
+    const ids = operationsOf(document).map(({ operation }) => operation.operationId);
+    expect(ids.length).toBe(new Set(ids).size);
+  });
+
+  it('are in it without uploads in several requests if the store takes none', async () => {
+    const document = await read('/openapi.json', filesOf(memoryFileStore()));
+    expect(Object.keys(document.paths['/a2a/files/{id}'] ?? {})).toEqual(['get', 'head', 'delete']);
+  });
+});
 
 describe.each([
   ['/openapi.json', /^3\.1\./],

@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
 let counts;
 try {
   const suite = { ...(await packed()), tools: await tools(), oldestNode: await oldNode() };
-  const config = ['--config', join(root, 'test/package/vitest.config.mjs')];
+  const config = ['--config', join(root, 'test/package/vitest.config.mjs'), ...process.argv.slice(2)];
   counts = await runVitest(config, { PACKAGE_SUITE: JSON.stringify(suite) });
 } catch (error) {
   if (!(error instanceof LeftOut)) throw error;

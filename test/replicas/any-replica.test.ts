@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Task } from '../../packages/parley/src/model/task.js';
+import { parleyJson } from '../cli/parley.js';
 import { Receiver } from '../push/receiver.js';
 import { BACKENDS, Cluster } from './backends.js';
 import { EventFeed } from './event-feed.js';
@@ -135,6 +136,32 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
     );
     await vi.waitFor(() => expect(main.runs('steps 200 50')).toBe(3), { timeout: 10_000 });
     expect(other.runs('steps 200 50')).toBe(0);
+  });
+
+  it('deliver what the command line replays, while they run', { timeout: BOOT_MS }, async () => {
+    const replica = await cluster.boot();
+    await using receiver = await Receiver.open((response) => response.writeHead(410).end());
+    const { id } = await replica.send('echo x', {}, { taskPushNotificationConfig: { id: 'hook', url: receiver.url } });
+    const on = ['--database', (await cluster.server).url];
+    const dead = (command: string, ...more: string[]) => parleyJson(['push', 'dead', command, id, ...more, ...on]);
+    await expect
+      .poll(() => dead('list'), { timeout: 20_000, interval: 200 })
+      .toMatchObject({ queues: [{ configId: 'hook', key: { id } }] });
+    receiver.answering = (response) => response.writeHead(204).end();
+    const before = receiver.received.length;
+    expect(await dead('replay', 'hook')).toEqual({ replayed: 1 });
+    const received = await receiver.has((all) => all.slice(before).some(({ text }) => text.includes('COMPLETED')));
+    expect(received.slice(before)).toHaveLength(3);
+    await expect.poll(() => dead('list'), { timeout: 10_000 }).toEqual({ queues: [] });
+    const { removed } = await parleyJson<{ removed: { tasks: number } }>([
+      'db',
+      'retention',
+      '--finished',
+      '0s',
+      ...on,
+    ]);
+    expect(removed.tasks).toBeGreaterThanOrEqual(1);
+    expect((await replica.call(`/a2a/rest/tasks/${id}`)).status).toBe(404);
   });
 
   it('whose clocks are wrong by minutes write the times of the database', { timeout: BOOT_MS }, async () => {

@@ -45,6 +45,36 @@ function largeFile(size: number, about: Partial<NewFile> = {}): { readonly file:
   };
 }
 
+describe('two processes with one bucket', () => {
+  it('see the files of each other in the quota, which only files at the same moment may pass', async () => {
+    const options = server.options(newPrefix());
+    const stores = [1, 2].map(() => new S3FileStore(options, { clock: systemClock, fetch: send }));
+    const limits = { maxBytes: MIB, ownerBytes: 3 * MIB };
+    const some = () => largeFile(MIB, { size: MIB }).file;
+    const [one, other] = stores as [S3FileStore, S3FileStore];
+    await one.put(SCOPE, some(), limits);
+    await other.put(SCOPE, some(), limits);
+    const together = await Promise.allSettled([one.put(SCOPE, some(), limits), other.put(SCOPE, some(), limits)]);
+    const stored = together.filter(({ status }) => status === 'fulfilled').length;
+    expect(stored).toBeGreaterThan(0);
+    for (const store of stores) {
+      await expect(store.put(SCOPE, some(), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+      expect(await store.usage(SCOPE)).toEqual({ files: 2 + stored, bytes: (2 + stored) * MIB });
+    }
+  });
+
+  it('keep a file whole that both store: its id is a hash of its bytes', async () => {
+    const options = server.options(newPrefix());
+    const stores = [1, 2].map(() => new S3FileStore(options, { clock: systemClock, fetch: send }));
+    const now = Date.now();
+    const about = { id: newId(), createdAt: now, expiresAt: now + 3_600_000 };
+    const text = 'the same '.repeat(50_000);
+    await Promise.all(stores.map((store) => store.put(SCOPE, fileOf([text], new ManualClock(), about), LIMITS)));
+    for (const store of stores) expect(await textOf(await store.read(SCOPE, about.id))).toBe(text);
+    expect((await stores[0]?.usage(SCOPE))?.files).toBe(1);
+  });
+});
+
 describe('a store in S3', () => {
   it('sends large files in parts, few of them at a time, and reads them in ranges', async () => {
     let running = 0;

@@ -14,6 +14,16 @@ const ORDER = {
     code: { type: 'string', pattern: '^[A-Z]{2}-[0-9]+$' },
   },
 };
+/** 2^20 schemas in a few lines. */
+const LAUGHS = {
+  $ref: '#/$defs/l0',
+  $defs: Object.fromEntries(
+    Array.from({ length: 21 }, (_, at) => [
+      `l${at}`,
+      at === 20 ? { type: 'string' } : { allOf: [{ $ref: `#/$defs/l${at + 1}` }, { $ref: `#/$defs/l${at + 1}` }] },
+    ]),
+  ),
+};
 const WEATHER = 'https://example.com/ext/weather';
 
 const echo: AgentExecutor = {
@@ -159,13 +169,174 @@ it('the card links the schemas, and the host publishes them', async () => {
   expect((await fetch(own.input)).headers.get('content-type')).toBe('application/schema+json');
 });
 
+describe('a schema that refers to itself', () => {
+  const nested = (levels: number, key: string, end: unknown): unknown =>
+    Array.from({ length: levels }).reduce((inner) => ({ [key]: inner }), end);
+
+  /** The fields of a refusal; empty if the data are taken. */
+  async function fieldsOf(input: object, data: unknown): Promise<readonly string[]> {
+    await using world = await served({ input: input as never });
+    const client = await connect(world.url);
+    return await client.sendMessage(saying({ data })).then(
+      () => [],
+      (error: A2AError) =>
+        error.details.violations?.map(({ field, description }) => `${field} ${description}`) ?? [error.code],
+    );
+  }
+
+  const tree = {
+    type: 'object',
+    required: ['n'],
+    properties: { n: { type: 'number' }, kids: { items: { $ref: '#' } } },
+  };
+  const value = {
+    $ref: '#/$defs/value',
+    $defs: {
+      value: {
+        anyOf: [
+          { type: 'string', maxLength: 9 },
+          { type: 'array', items: { $ref: '#/$defs/value' } },
+          { type: 'object', additionalProperties: { $ref: '#/$defs/value' } },
+        ],
+      },
+    },
+  };
+
+  it('checks trees, and names the field', async () => {
+    expect(await fieldsOf(tree, { n: 1, kids: [{ n: 2, kids: [{ n: 3 }] }] })).toEqual([]);
+    expect(await fieldsOf(tree, { n: 1, kids: [{ n: 2, kids: [{ n: 'x' }] }] })).toEqual([
+      'message.parts[0].data.kids[0].kids[0].n must be number',
+    ]);
+  });
+
+  it('checks values of any form', async () => {
+    expect(await fieldsOf(value, { a: [['x', { b: 'y' }]], c: {} })).toEqual([]);
+    expect((await fieldsOf(value, { a: [['x', { b: 1 }]] })).length).toBeGreaterThan(0);
+    expect(await fieldsOf(value, nested(90, 'a', 'x'))).toEqual([]);
+    expect(
+      await fieldsOf(
+        value,
+        Array.from({ length: 50_000 }, () => 'x'),
+      ),
+    ).toEqual([]);
+  });
+
+  it('checks data up to a depth', async () => {
+    // The wire takes fewer levels. Answers of an agent have not passed it.
+    const agent: AgentExecutor = { execute: (_, events) => events.message([{ data: nested(200, 'a', 'x') as never }]) };
+    await using world = await served({ output: value as never }, agent);
+    const answer = await (await connect(world.url)).sendAndWait('go');
+    expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
+    expect(JSON.stringify(world.logger.lines)).toContain('must have at most 100 levels');
+  });
+
+  it('checks deep data only if they are small, if it multiplies its work with each level', async () => {
+    const node = { $ref: '#/$defs/node' };
+    const twice = {
+      ...node,
+      $defs: { node: { anyOf: [{ required: ['x'], properties: { a: node } }, { properties: { a: node } }] } },
+    };
+    expect(await fieldsOf(twice, nested(5, 'a', {}))).toEqual([]);
+    expect(await fieldsOf(twice, nested(60, 'a', {}))).toEqual([
+      'message.parts[0].data has too many levels and members for a schema of this kind',
+    ]);
+  });
+});
+
+describe('a schema that needs time', () => {
+  const known = (delay: Promise<unknown> = Promise.resolve()) =>
+    z.object({ n: z.number().refine((n) => delay.then(() => n < 10), 'is not known') });
+
+  it.each(['JSONRPC', 'HTTP+JSON'] as const)('checks messages over %s', async (binding) => {
+    await using world = await served({ input: known() });
+    const client = await connect(world.url, { prefer: [binding] } as object);
+    await client.sendMessage(saying({ data: { n: 1 } }));
+    const refused = { details: { violations: [{ field: 'message.parts[0].data.n', description: 'is not known' }] } };
+    await expect(client.sendMessage(saying({ data: { n: 11 } }))).rejects.toMatchObject(refused);
+    await expect(client.sendStreamingMessage(saying({ data: { n: 11 } })).next()).rejects.toMatchObject(refused);
+  });
+
+  it('keeps the order of events that the agent does not await', async () => {
+    const answered = Promise.withResolvers<void>();
+    await using world = await served(
+      { output: known(answered.promise) },
+      {
+        async execute(_, events) {
+          void events.artifact({ data: { n: 1 } }, { artifactId: 'a' });
+          void events.append('a', { text: 'two' });
+          setImmediate(answered.resolve);
+          void events.complete();
+        },
+      },
+    );
+    const answer = await (await connect(world.url)).sendAndWait('go');
+    expect(answer).toMatchObject({
+      task: {
+        status: { state: 'TASK_STATE_COMPLETED' },
+        artifacts: [{ parts: [{ data: { n: 1 } }, { text: 'two' }] }],
+      },
+    });
+  });
+
+  it('fails a task whose answer does not fit, and one that it does not check in time', async () => {
+    const late = { output: known(new Promise(() => {})), timeoutMs: 20 };
+    for (const schemas of [{ output: known() }, late]) {
+      await using world = await served(schemas, {
+        async execute(_, events) {
+          void events.artifact({ data: { n: 12 } });
+          void events.complete();
+        },
+      });
+      const answer = await (await connect(world.url)).sendAndWait('go');
+      expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
+    }
+  });
+
+  it('refuses a message that it does not check in time', async () => {
+    await using world = await served({ input: known(new Promise(() => {})), timeoutMs: 20 });
+    const client = await connect(world.url);
+    await expect(client.sendMessage(saying({ data: { n: 1 } }))).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+  });
+});
+
+it('metadata of a request have schemas as well', async () => {
+  const told: unknown[] = [];
+  const schemas = { request: { type: 'object', required: ['place'] } };
+  const noting: AgentExecutor = {
+    async execute({ metadata }, events) {
+      told.push(metadata);
+      await events.complete();
+    },
+  };
+  const request = (weather: object) => ({
+    ...saying({ text: 'hi' }),
+    metadata: { [WEATHER]: weather, other: 1 } as never,
+  });
+  {
+    await using world = await served({ extensions: [{ uri: WEATHER, schemas }] }, noting);
+    const client = await connect(world.url);
+    await client.sendMessage(request({ place: 'Riga' }));
+    const refused = await client.sendMessage(request({})).catch((error: A2AError) => error);
+    expect((refused as A2AError).details.violations?.[0]?.field).toBe(`metadata["${WEATHER}"]`);
+  }
+  await using world = await served({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] }, noting);
+  await (await connect(world.url)).sendAndWait(request({}));
+  expect(told).toEqual([{ [WEATHER]: { place: 'Riga' }, other: 1 }, { other: 1 }]);
+});
+
 describe('a schema that could take unbounded time is refused', () => {
   it.each([
     ['a repeated repetition', { pattern: '^(a+)+$' }],
     ['a repeated alternative', { pattern: '^(a|aa)*$' }],
     ['a look ahead', { pattern: '(?=a)b' }],
     ['a back reference', { pattern: '(a)\\1' }],
-    ['recursion', { $defs: { a: { properties: { b: { $ref: '#/$defs/a' } } } }, $ref: '#/$defs/a' }],
+    ['recursion without a member between', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }],
+    ['recursion of a whole schema on itself', { anyOf: [{ type: 'string' }, { $ref: '#' }] }],
+    ['references that multiply', LAUGHS],
+    ['a reference to data', { default: { type: 'string' }, $ref: '#/default' }],
+    ['a reference that leads nowhere', { $ref: '#/$defs/none' }],
+    ['a reference that cannot be read', { $ref: '#/%' }],
+    ['a base for references', { properties: { a: { $id: 'https://example.com/other' } } }],
     ['a schema elsewhere', { $ref: 'https://example.com/schema' }],
     ['names by a pattern', { patternProperties: { '^a': {} } }],
     ['depth', Array.from({ length: 40 }).reduce<object>((inner) => ({ items: inner }), {})],

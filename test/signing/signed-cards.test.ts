@@ -6,11 +6,15 @@ import { AgentCard as SdkCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { decodeProtectedHeader, exportJWK, generateKeyPair, importJWK } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
+import { capnwebBinding, capnwebTransport } from '../../packages/parley/src/exports/capnweb.js';
 import { connect, fetchAgentCard } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
+import { grpcBinding, grpcTransport } from '../../packages/parley/src/exports/grpc.js';
 import type { AgentCard } from '../../packages/parley/src/exports/index.js';
 import { type A2AServerOptions, createA2AServer, readCardKeys } from '../../packages/parley/src/exports/node.js';
 import { type CardJwk, createAgentHandler } from '../../packages/parley/src/exports/server.js';
+import { signer, textOf, unverified } from '../client/card-signer.js';
+import { freePort } from '../interop/example-server.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -189,6 +193,42 @@ describe('the extended card', () => {
       signatures: { keys: [published(key)] as never },
     });
     expect((await client.getExtendedAgentCard()).description).toContain('ada');
+  });
+});
+
+describe.each([
+  ['GRPC', grpcTransport],
+  ['https://parley-a2a.dev/bindings/capnweb/v1', capnwebTransport],
+])('the extended card over %s', (binding, transport) => {
+  it('is verified by a signature of its own', async () => {
+    const key = await keyOf('now');
+    const port = await freePort();
+    const server = createA2AServer({
+      agent: () => 'ok',
+      authenticator: new BearerTokens([{ token: 'token-of-ada', subject: 'ada' }]),
+      extendedAgentCard: (card, { id }) => ({ ...card, description: `for ${id}` }),
+      bindings: [grpcBinding({ port: 0 }), capnwebBinding()],
+      url: `http://127.0.0.1:${port}`,
+      cardSigning: { keys: [key] },
+    });
+    closers.push(() => server.close({ graceMs: 0 }));
+    await server.listen(port);
+    const publicCard = server.agentCard;
+    const publicSigner = await signer('public');
+    const card = { ...publicCard, signatures: [await publicSigner.sign(textOf(publicCard))] } as object as AgentCard;
+    const extended = async (keys: readonly object[]) => {
+      const client = await connect(card, {
+        binding,
+        bindings: [transport()],
+        credentials: bearerToken('token-of-ada'),
+        signatures: { keys: keys as never },
+      });
+      closers.push(() => client.close());
+      expect(client.agentInterface.protocolBinding).toBe(binding);
+      return client.getExtendedAgentCard();
+    };
+    expect((await extended([publicSigner.jwk, published(key)])).description).toContain('ada');
+    await expect(extended([publicSigner.jwk])).rejects.toEqual(unverified(/kid "now"/));
   });
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type RecordRow, ROW_COLUMNS, recordsOf } from '../../packages/parley/src/store/sqlite/record-rows.js';
 import { Caller, taskOf } from './calls.js';
 import { ServerProcess } from './server-process.js';
 import { SmallDisk } from './small-disk.js';
@@ -10,7 +11,7 @@ import { checkWhole } from './whole-file.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const VERSION = 8;
+const VERSION = 10;
 let folder: string;
 /** A file of the first version, with finished tasks and one that waits. */
 let old: string;
@@ -27,10 +28,10 @@ beforeAll(async () => {
   const db = new DatabaseSync(old);
   db.exec(`CREATE TABLE old_record (
       task INTEGER, seq INTEGER, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT, PRIMARY KEY (task, seq)
-    ) STRICT, WITHOUT ROWID;
-    INSERT INTO old_record SELECT key >> 31, key & 0x7fffffff, turn, event, history, metadata FROM task_record;
-    DROP TABLE task_record; DROP TABLE push_delivery; ALTER TABLE old_record RENAME TO task_record;
-    DROP INDEX task_ended; CREATE INDEX task_ended ON task (ended) WHERE ended IS NOT NULL;
+    ) STRICT, WITHOUT ROWID;`);
+  unpackRecords(db);
+  db.exec(`DROP TABLE task_record; DROP TABLE push_delivery; ALTER TABLE old_record RENAME TO task_record;
+    DROP INDEX task_alone; DROP INDEX task_ended; CREATE INDEX task_ended ON task (ended) WHERE ended IS NOT NULL;
     ALTER TABLE task DROP COLUMN bytes; ALTER TABLE execution DROP COLUMN hand_overs; UPDATE meta SET value = '1' WHERE name = 'schema'; VACUUM;`);
   tasks = new Map(
     db
@@ -41,6 +42,15 @@ beforeAll(async () => {
   db.close();
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Fills the table of records as the first version had it: a row for each record. */
+function unpackRecords(db: DatabaseSync): void {
+  const rows = db.prepare(`SELECT ${ROW_COLUMNS}, key >> 31 AS task FROM task_record`).all();
+  const insert = db.prepare('INSERT INTO old_record VALUES (?, ?, ?, ?, ?, ?)');
+  for (const row of rows) {
+    for (const record of recordsOf([row as unknown as RecordRow], 0)) insert.run(Number(row.task), ...record);
+  }
+}
 
 function versionOf(path: string): number {
   const db = new DatabaseSync(path);

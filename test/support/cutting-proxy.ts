@@ -3,8 +3,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** A cut of a proxy. */
 export interface Cut {
-  /** Destroys the connection whose answer has this text, before the text gets through. */
-  readonly at: string;
+  /**
+   * Destroys the connection whose answer has this text, before the text gets through. A number: the connection whose
+   * client has sent so many bytes.
+   */
+  readonly at: string | number;
   /** Number of cuts. After that the text passes. */
   readonly times: number;
 }
@@ -28,9 +31,16 @@ export class CuttingProxy implements AsyncDisposable {
           target.destroy();
         });
       }
+      let sent = 0;
       client.pipe(target);
+      client.on('data', (chunk: Buffer) => {
+        sent += chunk.length;
+        if (typeof at !== 'number' || sent < at || this.cuts >= times) return;
+        this.cuts += 1;
+        client.destroy();
+      });
       target.on('data', (chunk: Buffer) => {
-        if (this.cuts < times && chunk.includes(at)) {
+        if (typeof at === 'string' && this.cuts < times && chunk.includes(at)) {
           this.cuts += 1;
           client.destroy();
         } else client.write(chunk);

@@ -1,57 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { connect, type Task } from 'parley-a2a';
 import { answerApprovals, toolApprovals, toolCalls } from 'parley-a2a/tools';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { KilledServer } from './killed-server.js';
 
-let folder: string;
-let child: ChildProcess | undefined;
-const journal = () => join(folder, 'journal');
-
+let server: KilledServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-tools-'));
+  server = await KilledServer.of('killed-server.mjs');
 });
-
-afterAll(async () => {
-  await kill();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** Starts the server; resolves to its address. */
-async function start(port = '0'): Promise<string> {
-  const server = fileURLToPath(new URL('killed-server.mjs', import.meta.url));
-  const database = `sqlite:${join(folder, 'tasks.db')}`;
-  child = spawn(process.execPath, [server, database, journal(), port], { stdio: ['ignore', 'pipe', 'inherit'] });
-  if (!child.stdout) throw new Error('no output to read');
-  for await (const line of createInterface({ input: child.stdout })) return line;
-  throw new Error('the server did not start');
-}
-
-async function kill(): Promise<void> {
-  const killed = child;
-  child = undefined;
-  if (killed === undefined || killed.exitCode !== null) return;
-  await new Promise<void>((resolve) => {
-    killed.once('exit', () => resolve());
-    killed.kill('SIGKILL');
-  });
-}
-
-/** The runs of the tools so far, without the ids of processes. */
-async function runs(): Promise<readonly string[]> {
-  const text = await readFile(journal(), 'utf8').catch(() => '');
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [line.replace(/ \d+$/, '')]));
-}
+afterAll(() => server.remove());
 
 const answer = (task: Task) =>
   (task.status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join();
 
 it('a finished call is not run again after SIGKILL, nor a running one that is not idempotent', async () => {
-  const url = await start();
+  const url = await server.start();
   const client = await connect(url);
   const started = await client.sendMessage({
     message: 'repeatable charge',
@@ -62,11 +24,11 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
   if (!('task' in asked)) throw new Error('no task');
   expect(toolApprovals(asked.task)).toMatchObject([{ tool: 'paid', input: 'two' }]);
   const before = ['charge 1.3', 'quick 1.1', 'quick 1.1', 'repeatable 1.2'];
-  await vi.waitFor(async () => expect([...(await runs())].sort()).toEqual(before), { timeout: 15_000 });
-  await kill();
+  await vi.waitFor(async () => expect([...(await server.runs())].sort()).toEqual(before), { timeout: 15_000 });
+  await server.kill();
 
   const port = new URL(url).port;
-  const again = await connect(await start(port));
+  const again = await connect(await server.start(port));
   await vi.waitFor(
     async () => {
       const task = await again.getTask(started.task.id);
@@ -83,6 +45,6 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
   const done = await again.sendAndWait({ message: answerApprovals(await again.getTask(asked.task.id), 'approve') });
   if (!('task' in done)) throw new Error('no task');
   expect(answer(done.task)).toBe('quick of one, quick of two');
-  expect([...(await runs())].sort()).toEqual([...before, 'quick 1.2', 'repeatable 1.2'].sort());
-  await kill();
+  expect([...(await server.runs())].sort()).toEqual([...before, 'quick 1.2', 'repeatable 1.2'].sort());
+  await server.kill();
 }, 90_000);

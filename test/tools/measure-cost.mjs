@@ -5,6 +5,8 @@ import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
 
 const ROUNDS = 21;
+/** The first rounds compile the code. */
+const WARM = 3;
 
 /** The middle of the ratios of pairs that are measured one after the other. */
 function median(values) {
@@ -13,7 +15,7 @@ function median(values) {
 
 const text = jsonSchema({ type: 'string' }, { check: (value) => value });
 const quick = defineTool({ name: 'quick', input: text, idempotent: true, run: (value) => value });
-const once = defineTool({ name: 'once', input: text, run: (value) => value });
+const charge = defineTool({ name: 'charge', input: text, run: (value) => value });
 
 async function ratio(storage, { tool, calls, commits }) {
   const found = [];
@@ -36,7 +38,7 @@ async function ratio(storage, { tool, calls, commits }) {
         await events.complete();
       };
       const limits = { callsPerTask: 1_000_000 };
-      await runTools(context, events, new ToolRegistry([quick, once]), body, { limits });
+      await runTools(context, events, new ToolRegistry([quick, charge]), body, { limits });
     },
   };
   const server = createA2AServer({ agent, ...(storage && { storage }) });
@@ -45,16 +47,23 @@ async function ratio(storage, { tool, calls, commits }) {
   const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
   await client.waitFor(answer.task.id);
   await server.close({ graceMs: 0 });
-  // The first rounds compile the code.
-  return median(found.slice(3));
+  // A cost that grows with the number of calls shows in the last rounds.
+  const growth = median(found.slice(-6)) / median(found.slice(WARM, WARM + 6));
+  return { cost: median(found.slice(WARM)), growth };
 }
 
 const sqlite = await openStorage(process.argv[2]);
-const figures = {
-  memory: await ratio(undefined, { tool: quick, calls: 200, commits: false }),
-  sqlite: await ratio(sqlite, { tool: quick, calls: 100, commits: true }),
-  // Two commits: the beginning before the run, and the result.
-  sqliteOnce: await ratio(sqlite, { tool: once, calls: 100, commits: true }),
-};
+const memory = await ratio(undefined, { tool: quick, calls: 200, commits: false });
+const durable = await ratio(sqlite, { tool: quick, calls: 100, commits: true });
+const once = await ratio(sqlite, { tool: charge, calls: 100, commits: true });
 await sqlite.close();
+const figures = {
+  memory: memory.cost,
+  memoryGrowth: memory.growth,
+  sqlite: durable.cost,
+  sqliteGrowth: durable.growth,
+  // Two commits: the beginning before the run, and the result.
+  sqliteOnce: once.cost,
+  sqliteOncePerCommit: once.cost / 2,
+};
 process.stdout.write(JSON.stringify(figures));

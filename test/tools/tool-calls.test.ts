@@ -1,21 +1,27 @@
-import { type AgentExecutor, connect, createA2AServer, type Message, type Task } from 'parley-a2a';
+import { Agent } from '@openai/agents';
+import { type AgentExecutor, type AgentExtension, connect, createA2AServer, type Message, type Task } from 'parley-a2a';
+import { streamTextAgent } from 'parley-a2a/ai-sdk';
 import { capnwebBinding, connectCapnweb } from 'parley-a2a/capnweb';
+import { openAIAgent } from 'parley-a2a/openai-agents';
 import {
   answerApprovals,
   defineTool,
   jsonSchema,
   runTools,
+  TOOLS_CARD_EXTENSION,
+  TOOLS_EXTENSION,
   type Tool,
   ToolError,
   type ToolEvent,
   ToolRegistry,
   type ToolRun,
   type ToolRunOptions,
+  toolAgent,
   toolApprovals,
   toolCalls,
   toolEventsOf,
 } from 'parley-a2a/tools';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 
 /** The runs of the tools of a shop. */
@@ -251,6 +257,20 @@ describe('a call that needs an approval', () => {
     expect(shop.orders).toEqual([]);
   });
 
+  it('asks again after an answer to a call that has ended, and does not take it for a prompt', async () => {
+    const { shop, send } = await buying();
+    const both = await send('buy Dune, Emma');
+    const approves = answerApprovals(both, [{ callId: '1.2', decision: 'approve' }]);
+    expect(toolApprovals(await send(approves))).toMatchObject([{ callId: '1.3' }]);
+    const again = await send(approves);
+    expect([again.status.state, toolApprovals(again)]).toMatchObject([
+      'TASK_STATE_INPUT_REQUIRED',
+      [{ callId: '1.3' }],
+    ]);
+    expect(shop.orders).toEqual(['Dune']);
+    expect(said(await send(answerApprovals(again, 'approve')))).toBe('buy Dune, Emma: 1,2');
+  });
+
   it('does not run after its time', async () => {
     const shop = new Shop();
     const buy = async (run: ToolRun) => `${(await run.call(shop.order, { title: run.text })).order}`;
@@ -289,6 +309,26 @@ describe('a call that needs an approval', () => {
     const answered = await send(answerApprovals(asked, 'approve'));
     expect(said(answered)).toBe('The call 1.1 was recorded with another tool or other arguments.');
     expect(shop.orders).toEqual([]);
+  });
+});
+
+describe('the card of an agent', () => {
+  const cardOf = async (agent: AgentExecutor, extensions?: readonly AgentExtension[]) => {
+    const server = createA2AServer({ agent, ...(extensions && { extensions }) });
+    onTestFinished(() => server.close({ graceMs: 0 }));
+    const { card } = await connect((await server.listen(0)).url);
+    return (card.capabilities.extensions ?? []).filter(({ uri }) => uri === TOOLS_EXTENSION);
+  };
+
+  it('declares the extension of tools if the agent has tools, once, and as its options say', async () => {
+    const agent = toolAgent(new ToolRegistry([]), (_, { events }) => events.complete());
+    expect(await cardOf(agent)).toEqual([TOOLS_CARD_EXTENSION]);
+    const own = { uri: TOOLS_EXTENSION, description: 'Pays.', required: true };
+    expect(await cardOf(agent, [own])).toEqual([own]);
+    expect(await cardOf({ execute: (_, events) => events.complete() })).toEqual([]);
+    expect(await cardOf(streamTextAgent({ model: 'none', tools: new ToolRegistry([]) }))).toHaveLength(1);
+    expect(await cardOf(streamTextAgent({ model: 'none' }))).toEqual([]);
+    expect(await cardOf(openAIAgent({ agent: new Agent({ name: 'A' }) }))).toHaveLength(1);
   });
 });
 
@@ -335,5 +375,42 @@ describe('events of calls', () => {
     );
     await watch.ended;
     expect(shown(seen)).toEqual(expected);
+  });
+
+  it("arrive at a late callback over Cap'n Web, and at one that goes on after an event", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { url, client } = await served([slow(gate.promise)], async (run) => {
+      const calls = [run.call('slow', 'x'), run.call('slow', 'y')];
+      return (await Promise.all(calls)).join('');
+    });
+    using agent = await connectCapnweb(url);
+    const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
+    if (!('task' in answer)) throw new Error('no task');
+    const { id } = answer.task;
+    await vi.waitFor(async () => expect(toolCalls(await client.getTask(id))).toHaveLength(2));
+    const seen: ToolEvent[] = [];
+    // Without `after` a late watch begins with the task.
+    const late = agent.task(id).watch((events) => {
+      for (const { event } of events) seen.push(...toolEventsOf(event));
+      if (seen.length > 0) gate.resolve();
+    });
+    await late.ended;
+    expect(shown(seen).slice(0, 2)).toEqual([
+      ['running', 'x', undefined],
+      ['running', 'y', undefined],
+    ]);
+    expect(seen.slice(2).map(({ call }) => [call.state, call.output])).toEqual([
+      ['succeeded', 'x'],
+      ['succeeded', 'y'],
+    ]);
+    const again: ToolEvent[] = [];
+    const whole = agent.task(id).watch(
+      (events) => {
+        for (const { event } of events) again.push(...toolEventsOf(event));
+      },
+      { after: 1 },
+    );
+    await whole.ended;
+    expect(again.map(({ call }) => call.state)).toEqual(['running', 'running', 'succeeded', 'succeeded']);
   });
 });

@@ -66,16 +66,27 @@ function verdictOf(
   rounds: readonly (readonly WireMeasurement[])[],
   { work, wire, against, ratio: wanted }: Comparison,
 ): WireVerdict | undefined {
+  // Without a server of its own a row has the work of both sides.
+  const isBoth = WIRES[wire].server === undefined;
   const ratio = median(
     rounds.flatMap((cells) => {
       const [own, other] = [wire, against].map((name) => {
         const cell = cells.find((one) => one.work === work && one.wire === name);
-        return cell && perUnit(cell, WIRES[name].side === 'server' ? cell.serverMicros : cell.callerMicros);
+        return cell && perUnit(cell, isBoth ? totalOf(cell) : microsOf(cell));
       });
       return own === undefined || other === undefined ? [] : other / own;
     }),
   );
   return ratio === undefined ? undefined : { against, wanted, ratio, reached: ratio >= wanted };
+}
+
+/** CPU time of the side that counts. */
+function microsOf({ wire, serverMicros, callerMicros }: WireMeasurement): number | undefined {
+  return WIRES[wire].side === 'server' ? serverMicros : callerMicros;
+}
+
+function totalOf({ serverMicros = 0, callerMicros = 0 }: WireMeasurement): number {
+  return serverMicros + callerMicros;
 }
 
 const HEADS = ['work', 'binding', 'per second', 'CPU of the server', 'CPU of the caller', 'per CPU second, against'];

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { redisScripts } from '../../../packages/parley/src/store/redis/redis-scripts.js';
 import { SmallDisk } from '../../storage-faults/small-disk.js';
+import { PgbouncerServer } from '../../support/servers/pgbouncer-server.js';
 import { PostgresServer } from '../../support/servers/postgres-server.js';
 import { RedisServer } from '../../support/servers/redis-server.js';
 import { until } from './monotonic.js';
@@ -43,20 +44,32 @@ const DISK_MEGABYTES = 600;
 const POSTGRES_SETTINGS = ['max_wal_size=48MB', 'min_wal_size=32MB', 'max_connections=200'];
 const STARTING_MS = 20_000;
 
+/** A way to use a PostgreSQL. */
+type PostgresUse =
+  /** Partitions of each large table. */
+  | { readonly partitions: number; readonly pooled?: never }
+  /** True if the replicas reach it through a pooler of transactions. */
+  | { readonly pooled: boolean; readonly partitions?: never };
+
 /** A PostgreSQL. Root gives it a disk of its own, which can be filled. */
-export async function postgresDatabase(): Promise<ChaosDatabase> {
+export async function postgresDatabase({
+  partitions = 1,
+  pooled = false,
+}: Partial<PostgresUse> = {}): Promise<ChaosDatabase> {
   const disk = SmallDisk.missing === undefined ? SmallDisk.of(DISK_MEGABYTES) : undefined;
   const server = await (disk === undefined
     ? PostgresServer.start(...POSTGRES_SETTINGS)
     : PostgresServer.startIn(disk.path, ...POSTGRES_SETTINGS));
-  const url = await server.newDatabase();
+  const url = `${await server.newDatabase()}${partitions === 1 ? '' : `?partitions=${partitions}`}`;
+  const pooler = pooled ? await PgbouncerServer.start(server.port) : undefined;
   const kill = () => server.kill();
   const startAgain = () => server.startAgain();
   return {
     backend: 'postgres',
     url,
-    port: server.port,
-    urlThrough: (port) => url.replace(`:${server.port}/`, `:${port}/`),
+    port: pooler?.port ?? server.port,
+    urlThrough: (port) =>
+      `${url.replace(`:${server.port}/`, `:${port}/`)}${pooler === undefined ? '' : '?pooled=transaction'}`,
     requests: {
       accept: /create-tasks|add-turn/,
       append: /append-records|write-append/,
@@ -80,6 +93,7 @@ export async function postgresDatabase(): Promise<ChaosDatabase> {
       },
     }),
     async [Symbol.asyncDispose]() {
+      await pooler?.[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
       disk?.[Symbol.dispose]();
     },

@@ -86,6 +86,8 @@ async function opened(url: string): Promise<{ readonly storage: TaskStorage } & 
 async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase> {
   if (backend === 'sqlite') return sqliteDatabase(folder);
   if (backend === 'postgres') return postgresDatabase();
+  if (backend === 'postgres-partitioned') return postgresDatabase({ partitions: 16 });
+  if (backend === 'postgres-pooled') return postgresDatabase({ pooled: true });
   if (backend === 'redis') return redisDatabase();
   throw new Error(`there is no chaos on ${backend}`);
 }

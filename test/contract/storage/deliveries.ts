@@ -269,6 +269,11 @@ export function deliveriesContract(open: OpenStorage): void {
       expect(await ids({ standing: 'parked' })).toEqual(['a']);
       expect((await ids({ standing: 'pending' })).sort()).toEqual(['c', 'd']);
       expect(await ids({ scope: BOB })).toEqual(['d']);
+      expect(await ids({ agents: [] })).toEqual([]);
+      const all = await storage.deliveries({ limit: 10 });
+      expect(all.queues.map(({ key }) => key.id).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
+      const ofBob = await storage.deliveries({ limit: 10, scope: BOB });
+      expect(ofBob.queues.map(({ key }) => key.id)).toEqual(['d']);
       expect((await ids({ agents: ['other', 'test'] })).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
       const page = await storage.deliveries({ agents: ['test'], limit: 3 });
       expect(page.queues).toHaveLength(3);

@@ -4,7 +4,7 @@ import type { Task } from '../../../packages/parley/src/model/task.js';
 import { isTerminal, TASK_STATES, type TaskState } from '../../../packages/parley/src/model/task-state.js';
 import type { TaskPage, TaskQuery } from '../../../packages/parley/src/store/task-storage.js';
 import { statusTime } from '../../../packages/parley/src/task/status-time.js';
-import { ALICE, newTask, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, StorageClock, type Tested, useStorage } from './tested-storage.js';
 
 type Asked = Partial<Omit<TaskQuery, 'scope'>>;
@@ -108,6 +108,33 @@ export function listsContract(open: OpenStorage): void {
       expect(idsOf(await list(tested, { states, contextId: 'x' }))).toEqual(['4', '1']);
       expect(idsOf(await list(tested, { contextId: 'z' }))).toEqual([]);
       expect(idsOf(await list(tested, { states: [] }))).toHaveLength(4);
+    });
+
+    it('follows a context from its first task to its last, beside the same context of another caller', async () => {
+      const { storage } = tested;
+      const create = { create: newTask(tested, '1', { contextId: 'x' }), isContextNew: true };
+      await storage.accept({ ...acceptance(said('m1'), '1'), task: create });
+      await storage.create({ ...ALICE, owner: 'bob' }, newTask(tested, 'other', { contextId: 'x' }));
+      const states = ['TASK_STATE_WORKING'] as const;
+      const shown = async () => {
+        const all = await list(tested, { contextId: 'x', orderBy: 'created' });
+        expect(idsOf(await list(tested, { contextId: 'x' }))).toEqual(idsOf(all));
+        return { ids: idsOf(all), total: all.total, working: (await list(tested, { contextId: 'x', states })).total };
+      };
+      expect(await shown()).toEqual({ ids: ['1'], total: 1, working: 0 });
+      await createAll([['2', 'TASK_STATE_WORKING', 'x']]);
+      expect(await shown()).toEqual({ ids: ['2', '1'], total: 2, working: 1 });
+      await createAll([['3', 'TASK_STATE_COMPLETED', 'x']]);
+      expect(await shown()).toEqual({ ids: ['3', '2', '1'], total: 3, working: 1 });
+      await storage.delete(ALICE, '1');
+      await storage.delete(ALICE, '3');
+      expect(await shown()).toEqual({ ids: ['2'], total: 1, working: 1 });
+      await storage.delete(ALICE, '2');
+      expect(await shown()).toEqual({ ids: [], total: 0, working: 0 });
+      await createAll([['4', 'TASK_STATE_WORKING', 'x']]);
+      expect(await shown()).toEqual({ ids: ['4'], total: 1, working: 1 });
+      const since = { contextId: 'x', createdAfter: tested.clock.now() };
+      expect((await list(tested, since)).total).toBe(0);
     });
 
     it('includes the bound of the status time, excludes those of creation (Spec §3.1.4)', async () => {

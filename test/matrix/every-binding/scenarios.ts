@@ -72,6 +72,8 @@ const MODE_CALLS: Readonly<Record<Mode, ModeCall>> = {
     for (let task = await client.getTask(id); ; task = await client.getTask(id)) {
       const isSettled = !/SUBMITTED|WORKING/.test(task.status.state) && task.status.timestamp !== before;
       if (isSettled || /SUBMITTED|WORKING/.test(answer.task.status.state)) break;
+      // A call in the process takes no turn of the event loop. Without one the agent would never go on.
+      await new Promise((resolve) => setImmediate(resolve));
     }
     return { id };
   },

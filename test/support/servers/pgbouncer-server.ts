@@ -35,6 +35,8 @@ export class PgbouncerServer implements AsyncDisposable {
       'pool_mode = transaction',
       'default_pool_size = 8',
       'max_client_conn = 500',
+      // After an outage of the server it connects again at once.
+      'server_login_retry = 0.2',
     ];
     await writeFile(config, settings.join('\n'));
     // It refuses to run as root.

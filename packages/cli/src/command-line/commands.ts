@@ -65,12 +65,13 @@ export const COMMANDS: readonly Command[] = [
   {
     path: 'push dead list',
     summary: 'List the webhooks in a database whose deliveries were given up, with the reason',
+    args: '[task] [webhook]',
     flags: ['database'],
     example: 'parley push dead list --database sqlite:./data/parley.db',
   },
   {
     path: 'push dead replay',
-    summary: 'Deliver to them again when the server starts: all, those of a task, or one webhook',
+    summary: 'Deliver to them again: to all, to those of a task, or to one webhook',
     args: '[task] [webhook]',
     flags: ['database'],
     example: 'parley push dead replay 0199 --database sqlite:./data/parley.db',

@@ -1,8 +1,8 @@
 import { openStorage } from 'parley-a2a/storage';
 import { readClusterStatus } from '../cluster/cluster-status.js';
 import type { Invocation } from '../command-line/invocation.js';
+import { databaseOf } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
-import { databaseOf } from './db.js';
 
 /** Shows the replicas on a database, their work, and what needs an operator. The exit code is 1 if something does. */
 export async function run({ settings, output }: Invocation): Promise<number> {

@@ -1,8 +1,6 @@
 import type { Invocation } from '../command-line/invocation.js';
-import { usageError } from '../failure/cli-error.js';
-import type { Settings } from '../settings/settings.js';
+import { openDatabase, pathOf } from '../database/open-database.js';
 
-const DEFAULT_DATABASE = 'sqlite:./data/parley.db';
 const BATCH = 500;
 
 /** Shows the contents of a database. */
@@ -53,12 +51,7 @@ export async function vacuum({ settings, output }: Invocation): Promise<number> 
 
 /** Deletes tasks and event logs whose retention is over. */
 export async function retention({ settings, output }: Invocation): Promise<number> {
-  const { sqliteStatus } = await import('parley-a2a/sqlite');
-  const { openStorage } = await import('parley-a2a/storage');
-  const path = pathOf(settings);
-  // SQLite would create a missing file.
-  sqliteStatus(path);
-  const storage = await openStorage(databaseOf(settings));
+  const storage = await openDatabase(settings);
   const removed = { tasks: 0, records: 0, keys: 0 };
   try {
     for (let more = true; more; ) {
@@ -75,27 +68,9 @@ export async function retention({ settings, output }: Invocation): Promise<numbe
   } finally {
     await storage.close();
   }
-  if (output.json) output.document({ path, removed });
+  if (output.json) output.document({ removed });
   else output.field('Removed', `${removed.tasks} tasks, ${removed.records} events, ${removed.keys} idempotency keys`);
   return 0;
-}
-
-/** The database url of the settings. */
-export function databaseOf(settings: Settings): string {
-  return settings.text('database') ?? process.env.DATABASE_URL ?? DEFAULT_DATABASE;
-}
-
-/**
- * The path of the database file.
- * @throws CliError if the url names no file.
- */
-export function pathOf(settings: Settings): string {
-  const url = databaseOf(settings);
-  const path = /^sqlite:([^?]+)/.exec(url)?.[1];
-  const shown = url.replace(/\/\/[^/@]*@/, '//***@');
-  if (path === undefined)
-    throw usageError(`this command works on files such as ${DEFAULT_DATABASE}, not on "${shown}"`);
-  return path;
 }
 
 function sized(bytes: number): string {

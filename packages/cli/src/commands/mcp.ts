@@ -1,11 +1,15 @@
-import type { Client } from 'parley-a2a/client';
+import { AgentCardError, type Client } from 'parley-a2a/client';
 import { type NamedAgent, withAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
+import { ReportedFailure } from '../failure/reported-failure.js';
 import { serveHttp } from '../mcp/serve-http.js';
 import { serveStdio } from '../mcp/serve-stdio.js';
 import { portOf } from '../serve/listening.js';
 import { CREDENTIAL_FLAGS } from '../settings/setting-origins.js';
+
+/** Agents of a catalog that are served together. */
+const MOST_LISTED = 50;
 
 /** Serves the skills of agents as tools over MCP, until the client or a signal ends it. */
 export async function run(invocation: Invocation): Promise<number> {
@@ -30,16 +34,38 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** Connects to one agent after the other. */
-function withAgents(
+/** Connects to one agent after the other. A host or a catalog stands for all agents that it lists. */
+async function withAgents(
   invocation: Invocation,
   [next, ...others]: readonly NamedAgent[],
   run: (clients: readonly Client[]) => Promise<number>,
 ): Promise<number> {
   if (next === undefined) return run([]);
-  return withAgent(
-    invocation,
-    ({ client }) => withAgents(invocation, others, (clients) => run([client, ...clients])),
-    next,
-  );
+  let isFound = false;
+  try {
+    return await withAgent(
+      invocation,
+      ({ client }) => {
+        isFound = true;
+        return withAgents(invocation, others, (clients) => run([client, ...clients]));
+      },
+      next,
+    );
+  } catch (error) {
+    const listed = isFound ? [] : listedAgents(error, next.reference ?? invocation.settings.text('agent-card'));
+    if (listed.length === 0) throw error;
+    return withAgents(invocation, [...listed, ...others], run);
+  }
+}
+
+/** The agents of a catalog, if it lists several. */
+function listedAgents(error: unknown, reference: string | undefined): readonly NamedAgent[] {
+  const cause = error instanceof ReportedFailure ? error.cause : undefined;
+  if (!(cause instanceof AgentCardError) || cause.fault !== 'ambiguous' || reference === undefined) return [];
+  if (cause.choices.length > MOST_LISTED)
+    throw usageError(
+      `${reference} lists ${cause.choices.length} agents, and ${MOST_LISTED} can be served`,
+      'name the wanted ones by --agent REFERENCE#IDENTIFIER',
+    );
+  return cause.choices.map((identifier) => ({ reference: `${reference}#${encodeURIComponent(identifier)}` }));
 }

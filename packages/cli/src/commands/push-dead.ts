@@ -1,7 +1,7 @@
 import type { DeliveryQueue, TaskStorage } from 'parley-a2a/storage';
 import type { Invocation } from '../command-line/invocation.js';
+import { openDatabase } from '../database/open-database.js';
 import { LABELS } from '../output/labels.js';
-import { databaseOf, pathOf } from './db.js';
 
 const PAGE = 100;
 
@@ -28,14 +28,14 @@ export function list(invocation: Invocation): Promise<number> {
   });
 }
 
-/** Makes parked queues due, so that the server delivers when it starts. */
+/** Makes parked queues due. Servers on a shared database deliver at once; the server of a file does when it starts. */
 export function replay(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   return withParked(invocation, async (storage, queues) => {
     let replayed = 0;
     for (const queue of queues) if ((await storage.replayDelivery(queue)) === 'replayed') replayed += 1;
     if (output.json) output.document({ replayed });
-    else output.field('Replayed', `${replayed} webhooks, when the server starts`);
+    else output.field('Replayed', `${replayed} webhooks${storage.shared ? '' : ', when the server starts'}`);
   });
 }
 
@@ -55,16 +55,11 @@ async function withParked(
   { args: [taskId, configId], settings }: Invocation,
   run: (storage: TaskStorage, queues: readonly DeliveryQueue[]) => Promise<void>,
 ): Promise<number> {
-  const { sqliteStatus } = await import('parley-a2a/sqlite');
-  const { openStorage } = await import('parley-a2a/storage');
-  // SQLite would create a missing file.
-  const { agents } = sqliteStatus(pathOf(settings));
-  const storage = await openStorage(databaseOf(settings));
+  const storage = await openDatabase(settings);
   try {
     const queues: DeliveryQueue[] = [];
     for (let cursor: string | undefined, isDone = false; !isDone; ) {
       const page = await storage.deliveries({
-        agents,
         standing: 'parked',
         limit: PAGE,
         ...(cursor !== undefined && { cursor }),

@@ -1,13 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Invocation } from '../command-line/invocation.js';
+import { isShared } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
 import { tellListening, untilStopped } from './listening.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** Longest time of a worker to stop, beyond its drain. */
 const GRACE_MS = 30_000;
-/** Databases that several processes can use at the same time. */
-const SHARED = /^(?:postgres(?:ql)?|rediss?):/;
 
 /**
  * Serves agents in several processes until a signal stops them. Each of them runs this command again.
@@ -16,7 +15,7 @@ const SHARED = /^(?:postgres(?:ql)?|rediss?):/;
 export async function serveWorkers({ settings, output }: Invocation): Promise<number> {
   const count = workerCount(settings.text('workers'));
   const database = settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
-  if (!SHARED.test(database)) {
+  if (!isShared(database)) {
     const kind = /^[a-z]+:/.exec(database)?.[0] ?? 'this database';
     throw usageError(
       `--workers needs a database for several processes, and ${kind} belongs to one`,

@@ -1,5 +1,6 @@
 import type { AgentExtension } from '../model/agent-card.js';
 import type { JsonObject } from '../model/json.js';
+import type { Clock } from '../runtime/clock.js';
 import { type AgentSchemas, type DataSchemas, METADATA_PLACES, SCHEMAS_EXTENSION } from '../schemas/agent-schemas.js';
 import { checkedExecutor } from '../schemas/checked-events.js';
 import { checkedHandler } from '../schemas/checked-handler.js';
@@ -16,6 +17,9 @@ export interface SchemasExtensionOptions {
   readonly schemas: AgentSchemas;
   /** The entries of the card for the extensions with schemas, without their schemas. */
   readonly declared: readonly AgentExtension[];
+  readonly clock: Clock;
+  /** The longest wait for schemas that need time, in ms. */
+  readonly timeoutMs: number;
 }
 
 /** A schema that every caller may read. */
@@ -73,11 +77,11 @@ export class SchemasExtension implements HostExtension {
   }
 
   aroundAgent({ path }: AgentPlace): AroundAgent | undefined {
-    const { path: own, schemas } = this.#options;
+    const { path: own } = this.#options;
     if (own !== undefined && own !== path) return undefined;
     return {
-      handler: (handler) => checkedHandler(handler, schemas),
-      executor: (executor, logger) => checkedExecutor(executor, schemas, logger),
+      handler: (handler) => checkedHandler(handler, this.#options),
+      executor: (executor, logger) => checkedExecutor(executor, this.#options, logger),
     };
   }
 

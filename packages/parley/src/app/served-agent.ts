@@ -170,8 +170,11 @@ export class ServedAgent {
   /** The public card with these interfaces, and extensions beside those of the agent. */
   card(interfaces: readonly AgentInterface[], further: readonly AgentExtension[] = []): AgentCard {
     const options = this.#options;
-    const { extensions = [] } = options;
-    const all = further.length === 0 ? options : { ...options, extensions: [...extensions, ...further] };
+    const { extensions = [], agent } = options;
+    const used = agent !== undefined && 'execute' in agent ? (agent.extensions ?? []) : [];
+    const undeclared = used.filter(({ uri }) => !extensions.some((one) => one.uri === uri));
+    const more = [...undeclared, ...further];
+    const all = more.length === 0 ? options : { ...options, extensions: [...extensions, ...more] };
     return buildAgentCard({ options: all, served: this.#capabilities, interfaces });
   }
 

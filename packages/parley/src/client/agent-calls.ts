@@ -116,7 +116,7 @@ export class AgentCalls {
     transport: ClientTransport,
     { headers, query }: RequestCredentials,
   ): TransportCall<Name> {
-    const { signal, extensions, lastEventId } = context;
+    const { signal, timeLimit, extensions, lastEventId } = context;
     const own = this.#options.guard.allowed(addressOf(transport), context.headers);
     const resumes = transport.declaresResumption && isStreaming(operation) && this.#isOffered(STREAM_RESUME_EXTENSION);
     return {
@@ -126,6 +126,7 @@ export class AgentCalls {
       headers: headers === undefined ? own : { ...own, ...headers },
       query,
       signal,
+      timeLimit,
       lastEventId,
       opened,
     };

@@ -22,7 +22,8 @@ interface Listed {
   readonly entry: CatalogEntry;
 }
 
-const CARD_TYPE = 'application/a2a-agent-card+json';
+/** The type of the entries of a catalog that name cards. */
+export const CARD_TYPE = 'application/a2a-agent-card+json';
 const CATALOG_TYPE = 'application/ai-catalog+json';
 const MAJOR_VERSION = 1;
 const NESTING = 4;

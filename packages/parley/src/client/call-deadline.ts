@@ -1,8 +1,18 @@
 import type { Clock } from '../runtime/clock.js';
 
-/** The signal that ends a call early. */
+/** The time limit of a call, for bindings that tell it to the agent. */
+export interface TimeLimit {
+  /** The time left, in ms; negative once it has passed. */
+  remainingMs(): number;
+  /** The error of a call that takes longer. */
+  error(): DOMException;
+}
+
+/** The end of a call that comes early. */
 export interface CallDeadline {
   readonly signal: AbortSignal | undefined;
+  /** Absent: the call has no time limit. */
+  readonly timeLimit?: TimeLimit;
   /** Stops the timer. Call it once the call is over. */
   release(): void;
 }
@@ -16,10 +26,13 @@ export function callDeadline(
 ): CallDeadline {
   if (timeoutMs === undefined) return { signal, release: nothing };
   const controller = new AbortController();
-  const release = clock.after(timeoutMs, () => {
-    controller.abort(new DOMException(`The call took longer than ${timeoutMs} ms`, 'TimeoutError'));
-  });
-  return { signal: eitherSignal(signal, controller.signal), release };
+  const endsAt = clock.monotonic() + timeoutMs;
+  const timeLimit: TimeLimit = {
+    remainingMs: () => endsAt - clock.monotonic(),
+    error: () => new DOMException(`The call took longer than ${timeoutMs} ms`, 'TimeoutError'),
+  };
+  const release = clock.after(timeoutMs, () => controller.abort(timeLimit.error()));
+  return { signal: eitherSignal(signal, controller.signal), timeLimit, release };
 }
 
 /** Returns a signal that aborts as soon as one of two does. */

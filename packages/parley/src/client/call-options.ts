@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.js';
+import type { TimeLimit } from './call-deadline.js';
 
 /** Options of every operation. */
 export interface CallOptions {
@@ -22,6 +23,8 @@ export interface ClientCallContext {
   /** Headers by lower-case name, without credentials. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** The time limit, if there is one. The signal ends the call with it. */
+  readonly timeLimit?: TimeLimit | undefined;
   /** The id of the last event of a stream, if the call resumes it. */
   readonly lastEventId?: string | undefined;
 }

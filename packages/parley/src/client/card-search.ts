@@ -1,7 +1,9 @@
 import { A2AError } from '../errors/a2a-error.js';
 import { AgentCardError } from '../errors/agent-card-error.js';
 import type { AgentInterface } from '../model/agent-card.js';
+import { isObject } from '../model/json.js';
 import type { ResolvedCard } from './agent-card-resolver.js';
+import { CARD_TYPE, cardOfCatalog } from './ai-catalog.js';
 
 /** A search for a card beyond the well-known paths of its base URL. */
 export interface CardSearch {
@@ -18,6 +20,8 @@ export interface CardSearch {
 
 const CARD = '/.well-known/agent-card.json';
 const CATALOG = '/.well-known/ai-catalog.json';
+/** The member `protocol` of the listing that a host of this library has at `/`. */
+const LISTING = 'Agent2Agent (A2A)';
 /** Paths of the card on servers with the base-server interface. */
 const DISCOVERY = ['/discover', '/agent.json'];
 
@@ -44,7 +48,22 @@ export async function searchCard(search: CardSearch): Promise<ResolvedCard> {
     const found = await ofBaseServer(search, base + path);
     if (found !== undefined) return found;
   }
+  const listing = catalogOf(await search.read(`${origin}/`), origin);
+  if (listing !== undefined) return cardOfCatalog(listing, { ...search, url: `${origin}/` });
   throw new AgentCardError('not-found', `There is no agent card under ${base}, at none of the well-known paths`);
+}
+
+/** The listing of a host with several agents as a catalog. The path of an agent is its identifier. */
+function catalogOf(listing: object | undefined, origin: string): object | undefined {
+  if (listing === undefined || !('protocol' in listing) || listing.protocol !== LISTING) return undefined;
+  const agents: readonly unknown[] = 'agents' in listing && Array.isArray(listing.agents) ? listing.agents : [];
+  const entries = agents.flatMap((agent) => {
+    const url = isObject(agent) && typeof agent.agentCard === 'string' ? URL.parse(agent.agentCard, origin) : null;
+    if (url === null) return [];
+    const identifier = url.pathname.replace(CARD, '').slice(1) || url.host;
+    return [{ identifier, type: CARD_TYPE, url: url.href }];
+  });
+  return { specVersion: '1.0', entries };
 }
 
 /** Reads a document that may be of any kind, because other servers use the same paths. */

@@ -6,6 +6,7 @@ import type {
   StreamingOperationName,
   UnaryOperationName,
 } from '../operations/operations.js';
+import type { TimeLimit } from './call-deadline.js';
 
 /** One call, as a binding sends it. */
 export interface TransportCall<Name extends OperationName = OperationName> {
@@ -20,6 +21,8 @@ export interface TransportCall<Name extends OperationName = OperationName> {
   readonly query?: Readonly<Record<string, string>> | undefined;
   /** Ends the call with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
+  /** The time limit, for a binding that tells it to the agent. The signal ends the call with it. */
+  readonly timeLimit?: TimeLimit | undefined;
   /** The id of the last event of a stream, if the call resumes it. */
   readonly lastEventId?: string | undefined;
   /** Called once the agent has begun an event stream, before its first event. */

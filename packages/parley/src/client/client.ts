@@ -28,7 +28,7 @@ import type {
 import { isLegacy } from '../operations/versions.js';
 import type { AgentCall, AgentCalls } from './agent-calls.js';
 import type { AgentConnection } from './agent-connection.js';
-import { callDeadline } from './call-deadline.js';
+import { callDeadline, type TimeLimit } from './call-deadline.js';
 import { type CallDefaults, type CallOptions, type ClientCallContext, clientCallContext } from './call-options.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { EventBatches, ReceivedEvent } from './client-transport.js';
@@ -269,8 +269,8 @@ export class Client implements OperationMethods {
   ): Promise<OperationTypes[Name]['response']> {
     const context = clientCallContext(options, this.#parts.defaults);
     if (options.timeoutMs === undefined) return this.#answer({ operation, request, context });
-    const { signal, release } = callDeadline(this.#parts.runtime.clock, options);
-    return this.#answer({ operation, request, context: { ...context, signal } }).finally(release);
+    const { signal, timeLimit, release } = callDeadline(this.#parts.runtime.clock, options);
+    return this.#answer({ operation, request, context: { ...context, signal, timeLimit } }).finally(release);
   }
 
   /** Makes a call through the interceptors. */
@@ -297,9 +297,11 @@ export class Client implements OperationMethods {
     const { isIdempotent } = this.#calls;
     // Agents that declare either extension keep every message in the history.
     const isInDoubt = isMessage && taskId !== undefined && (resumable || isIdempotent);
+    let timeLimit: TimeLimit | undefined;
     const within = (signal: AbortSignal | undefined, seen?: string): ClientCallContext => ({
       ...call.context,
       signal,
+      timeLimit,
       ...(seen !== undefined && { lastEventId: seen }),
     });
     return new TaskStream({
@@ -313,7 +315,11 @@ export class Client implements OperationMethods {
       attempts: resume.attempts ?? RESUME_ATTEMPTS,
       options: resume,
       runtime,
-      deadline: () => callDeadline(runtime.clock, options),
+      deadline: () => {
+        const deadline = callDeadline(runtime.clock, options);
+        timeLimit = deadline.timeLimit;
+        return deadline;
+      },
       around: (events) => {
         if (interceptors.length === 0) return events;
         const outermost = intercepted<ClientCallContext, StreamResponse>(interceptors, (last) => {

@@ -29,6 +29,14 @@ it('the text of a task is that of its artifacts, else of its status', () => {
   expect(textOf({ ...task, status: { state: 'TASK_STATE_WORKING' } })).toBe('');
 });
 
+it('the text of a task whose artifacts have data only is that of its status', () => {
+  const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'Sold' }] } as const;
+  const artifacts = [{ artifactId: 'a', parts: [{ data: { calls: 1 } }] }];
+  expect(textOf({ id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED', message }, artifacts })).toBe(
+    'Sold',
+  );
+});
+
 it('parts are joined only where they are of one kind, and the given ones stay as they are', () => {
   const given = [
     chunk('# ', { mediaType: 'text/markdown', metadata: { language: 'en' } }),

@@ -6,13 +6,14 @@ import type { Task } from '../model/task.js';
 /**
  * Returns the text of a task, an artifact or a message; `''` if there is none. Adjacent text parts of an artifact are
  * one text, because streams append one part per chunk (Spec §3.5.2). Text parts of a message, and texts around a file,
- * get lines of their own. The text of a task is that of its artifacts, or of its status message if it has none.
+ * get lines of their own. The text of a task is that of its artifacts, or of its status message if they have no text.
  */
 export function textOf(content: Task | Artifact | Message): string {
   if ('status' in content) {
     const { artifacts = [], status } = content;
-    if (artifacts.length > 0) return lines(artifacts.map(textOf));
-    return status.message === undefined ? '' : textOf(status.message);
+    // An artifact may have data only, such as the calls of tools.
+    const text = lines(artifacts.map(textOf));
+    return text || (status.message ? textOf(status.message) : text);
   }
   const parts = 'artifactId' in content ? joinedParts(content.parts) : content.parts;
   return lines(parts.map((part) => ('text' in part ? part.text : '')));

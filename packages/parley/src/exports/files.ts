@@ -1,8 +1,12 @@
+import { join, resolve } from 'node:path';
 import { type FileTransferOptions, filesExtension } from '../app/files/files-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
-import { DirectoryFileStore } from '../files/directory/directory-file-store.js';
+import { StorageError } from '../errors/storage-error.js';
+import { DirectoryFileStore, type DirectoryLock } from '../files/directory/directory-file-store.js';
 import type { FileStore } from '../files/file-store.js';
 import { MemoryFileStore } from '../files/memory-file-store.js';
+import { FileLock } from '../store/sqlite/file-lock.js';
+import { hasSqlite } from '../store/sqlite/load-sqlite.js';
 import { systemClock, systemIds } from './runtime.js';
 
 export { FILES_EXTENSION, type FileTransferOptions } from '../app/files/files-extension.js';
@@ -20,6 +24,14 @@ export {
   type StoredFile,
 } from '../files/file-store.js';
 export type { MediaTypeRules } from '../files/media-type-rules.js';
+export {
+  type AppendedBytes,
+  type NewUpload,
+  type PartialUpload,
+  type UploadEnd,
+  UploadOffsetError,
+  type UploadStore,
+} from '../files/upload-store.js';
 export type { ReadFile, TurnFiles, WrittenContent, WrittenFile } from '../server/turn-files.js';
 
 /**
@@ -35,10 +47,30 @@ export function memoryFileStore(options: { readonly storeBytes?: number } = {}):
   return new MemoryFileStore({ ...options, clock: systemClock });
 }
 
+/** Stores by their paths: one quota counts the files of a directory, however many servers of this process use it. */
+const directories = new Map<string, FileStore>();
+
 /**
  * Files in a directory of this process, which is made if it is missing. Their bytes are synced to the disk before a
- * file is there. `leftoverMs` is the age at which a sweep removes what a crash has left; default 1 hour.
+ * file is there. A lock on the file `parley-lock` keeps other processes away from the directory. `leftoverMs` is the
+ * age at which a sweep removes what a crash has left; default 1 hour. A second call with a path gives the first store.
  */
 export function directoryFileStore(options: { readonly path: string; readonly leftoverMs?: number }): FileStore {
-  return new DirectoryFileStore({ ...options, clock: systemClock, ids: systemIds });
+  const path = resolve(options.path);
+  const known = directories.get(path);
+  if (known !== undefined) return known;
+  const store = new DirectoryFileStore({ ...options, path, clock: systemClock, ids: systemIds, lock: lockOn });
+  directories.set(path, store);
+  return store;
+}
+
+/** The lock of the operating system on a file. It ends with the process. Hosts without SQLite have no such lock. */
+function lockOn(path: string): DirectoryLock {
+  if (!hasSqlite()) return { release: () => {} };
+  try {
+    return FileLock.take(join(path, 'parley'), 'directory');
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    throw new StorageError(`Cannot keep files in ${path}: ${error.message}`, { cause: error });
+  }
 }

@@ -53,7 +53,7 @@ export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding
       const load = CODECS.get(agentInterface.protocolVersion);
       if (place === undefined || load === undefined) throw new Error(`${agentInterface.url} is no address of gRPC`);
       const { GrpcTransport } = await import('../bindings/grpc/grpc-transport.js');
-      return new GrpcTransport({ agentInterface, place, codec: await load(), channels, limits });
+      return new GrpcTransport({ agentInterface, place, codec: await load(), channels, limits, now: Date.now });
     },
   };
 }

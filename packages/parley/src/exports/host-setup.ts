@@ -94,6 +94,8 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
         ...(options.files ? [options.files] : []),
         ...(options.calls ? [options.calls] : []),
         ...[options.schemas ?? []].flat(),
+        // The last one is the outermost: it reads messages first, and gets answers last.
+        ...[options.signing ?? []].flat(),
       ],
     },
     rule: {

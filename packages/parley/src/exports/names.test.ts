@@ -26,6 +26,7 @@ import * as s3 from './s3.js';
 import * as schema from './schema.js';
 import * as schemas from './schemas.js';
 import * as server from './server.js';
+import * as signing from './signing.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
 import * as testing from './testing.js';
@@ -39,6 +40,7 @@ const NAMES = {
     'MODEL_OUTPUT_EXTENSION',
     'a2aLanguageModel',
     'a2aTool',
+    'asksAgain',
     'fromStreamText',
     'streamTextAgent',
     'toAiTools',
@@ -56,7 +58,15 @@ const NAMES = {
     'capnwebTransport',
     'connectCapnweb',
   ],
-  files: ['FILES_EXTENSION', 'countedBytes', 'directoryFileStore', 'fileTransfer', 'isFileId', 'memoryFileStore'],
+  files: [
+    'FILES_EXTENSION',
+    'UploadOffsetError',
+    'countedBytes',
+    'directoryFileStore',
+    'fileTransfer',
+    'isFileId',
+    'memoryFileStore',
+  ],
   client: [
     'A2AError',
     'AgentCardError',
@@ -186,6 +196,15 @@ const NAMES = {
   s3: ['OptionsError', 's3FileStore'],
   schema: ['violationsOf'],
   schemas: ['SCHEMAS_EXTENSION', 'agentSchemas'],
+  signing: [
+    'ENCRYPTION_EXTENSION',
+    'SIGNING_EXTENSION',
+    'UntrustedContentError',
+    'messageSigning',
+    'signedCalls',
+    'verifiedSigners',
+    'verifySigned',
+  ],
   'node-credentials': ['loopbackRedirect', 'mutualTls'],
   server: [
     'AuthorizationError',
@@ -217,19 +236,24 @@ const NAMES = {
     'scopedTasks',
   ],
   tools: [
+    'AnswerNeededError',
     'ApprovalNeededError',
     'DEFAULT_TOOL_LIMITS',
     'OptionsError',
+    'TOOLS_CARD_EXTENSION',
     'TOOLS_EXTENSION',
     'ToolError',
     'ToolRegistry',
     'answerApprovals',
+    'answerQuestion',
     'defineTool',
     'jsonSchema',
     'runTools',
+    'toolAgent',
     'toolApprovals',
     'toolCalls',
     'toolEventsOf',
+    'toolQuestions',
   ],
   testing: [
     'CountingIds',
@@ -289,6 +313,7 @@ it.each([
   ['s3', s3],
   ['schema', schema],
   ['schemas', schemas],
+  ['signing', signing],
   ['server', server],
   ['sqlite', sqlite],
   ['storage', storage],

@@ -9,6 +9,7 @@ import {
   type MetadataPlace,
 } from '../schemas/agent-schemas.js';
 import { type CompiledSchema, compiledSchema, type DataSchema } from '../schemas/compiled-schema.js';
+import { systemClock } from './runtime.js';
 
 export type { StandardSchema } from '../model/standard-schema.js';
 export { type MetadataPlace, SCHEMAS_EXTENSION } from '../schemas/agent-schemas.js';
@@ -39,11 +40,15 @@ export interface AgentSchemasOptions extends DataSchemas {
   /** By the ids of skills. */
   readonly skills?: Readonly<Record<string, DataSchemas>>;
   readonly extensions?: readonly SchemaExtension[];
+  /** The longest wait for schemas that need time, in ms; default 5,000. */
+  readonly timeoutMs?: number;
 }
+
+const TIMEOUT_MS = 5_000;
 
 /**
  * Schemas for the data and the metadata of an agent. Given in the option `schemas` of a server. A schema is a JSON
- * Schema (draft 2020-12), or one of a library that follows Standard Schema and answers at once.
+ * Schema (draft 2020-12), or one of a library that follows Standard Schema.
  * @throws OptionsError naming every schema that is none, or that could take unbounded time.
  */
 export function agentSchemas(options: AgentSchemasOptions): HostExtension {
@@ -60,7 +65,8 @@ export function agentSchemas(options: AgentSchemasOptions): HostExtension {
     input: compiled(`${place}input`, input),
     output: compiled(`${place}output`, output),
   });
-  const { skills = {}, extensions = [] } = options;
+  const { skills = {}, extensions = [], timeoutMs = TIMEOUT_MS } = options;
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0)) problems.push('timeoutMs: must be a positive number of ms');
   const schemas = {
     ...both('', options),
     skills: new Map(Object.entries(skills).map(([id, own]) => [id, both(`skills.${id}.`, own)])),
@@ -78,5 +84,5 @@ export function agentSchemas(options: AgentSchemasOptions): HostExtension {
   };
   if (problems.length > 0) throw new OptionsError('agentSchemas', problems);
   const declared = extensions.map(({ schemas: _, onMismatch: __, ...entry }) => entry);
-  return new SchemasExtension({ path: options.agent, schemas, declared });
+  return new SchemasExtension({ path: options.agent, schemas, declared, clock: systemClock, timeoutMs });
 }

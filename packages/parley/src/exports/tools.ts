@@ -7,9 +7,11 @@ export type { JsonObject, JsonValue } from '../model/json.js';
 export type { InputOf, OutputOf, StandardSchema } from '../model/standard-schema.js';
 export { type JsonSchemaOptions, jsonSchema } from '../tools/json-schema.js';
 export {
+  AnswerNeededError,
   type ApprovalRule,
   defineTool,
   type Tool,
+  type ToolAnswer,
   type ToolCall,
   type ToolCallState,
   type ToolContext,
@@ -19,7 +21,9 @@ export {
   type ToolFailureReason,
   type ToolListener,
   type ToolOptions,
+  type ToolQuestion,
 } from '../tools/tool.js';
+export { runTools, type ToolTurn, toolAgent } from '../tools/tool-agent.js';
 export {
   type ApprovalMessage,
   answerApprovals,
@@ -28,12 +32,12 @@ export {
   toolApprovals,
 } from '../tools/tool-approvals.js';
 export { DEFAULT_TOOL_LIMITS, type ToolLimits } from '../tools/tool-execution.js';
-export { TOOLS_EXTENSION, toolCalls, toolEventsOf } from '../tools/tool-records.js';
+export { answerQuestion, toolQuestions, type WaitingQuestion } from '../tools/tool-questions.js';
+export { TOOLS_CARD_EXTENSION, TOOLS_EXTENSION, toolCalls, toolEventsOf } from '../tools/tool-records.js';
 export type { ExecuteOptions } from '../tools/tool-registry.js';
 export {
   ApprovalNeededError,
   type CallOptions,
-  runTools,
   type ToolRun,
   type ToolRunOptions,
 } from '../tools/tool-run.js';

@@ -59,8 +59,12 @@ class Arrival {
         yield chunk;
         continue;
       }
+      if (this.#size < SNIFFED_BYTES) {
+        // The source may use the memory of the chunk again.
+        head.push(new Uint8Array(chunk));
+        continue;
+      }
       head.push(chunk);
-      if (this.#size < SNIFFED_BYTES) continue;
       this.#decide(head);
       yield* head;
       head = undefined;

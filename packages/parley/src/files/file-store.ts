@@ -1,3 +1,5 @@
+import type { UploadStore } from './upload-store.js';
+
 /** The owner of files. Every read and write is confined to one scope. */
 export interface FileScope {
   /** Id of the agent's task space. */
@@ -42,7 +44,10 @@ export interface NewFile {
   readonly expiresAt: number;
   /** In bytes, if the sender has told it. The store reserves so much of the quota at once. */
   readonly size?: number | undefined;
-  /** Throws if the bytes are not to be kept. The store reads it at most once, and never faster than it stores. */
+  /**
+   * Throws if the bytes are not to be kept. The store reads it at most once, and never faster than it stores. A chunk
+   * holds until the next one is asked for: a store copies the bytes that it keeps.
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Called once after the last chunk. Throws if the file is not to be kept. */
   readonly finish: () => FileFacts;
@@ -65,7 +70,10 @@ export interface FileRange {
 /** A file, and its bytes or a part of them. */
 export interface OpenedFile {
   readonly file: StoredFile;
-  /** To be read once. If the reader leaves early, `return` of its iterator releases the file. */
+  /**
+   * To be read once. A chunk holds until the next one is asked for. If the reader leaves early, `return` of its
+   * iterator releases the file.
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -109,8 +117,17 @@ export interface FileStore {
   read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined>;
   /** Deletes a file. False if the scope has none of this id. */
   delete(scope: FileScope, id: string): Promise<boolean>;
-  /** The stored files of a scope, without those that arrive now. */
+  /** The stored files of a scope. Uploads in several requests count with their bytes, other arriving files do not. */
   usage(scope: FileScope): Promise<FileUsage>;
   /** Removes expired files of all scopes, and what crashes have left. Resolves to the number of removed files. */
   sweep(): Promise<number>;
+  /** Uploads in several requests. Absent: the store takes none. */
+  readonly uploads?: UploadStore;
+  /**
+   * Takes what the store needs, at the start of a server. A call takes it too. Absent: it needs nothing.
+   * @throws StorageError if another process has it.
+   */
+  open?(): Promise<void>;
+  /** Gives back what `open` has taken, when a server has ended. */
+  close?(): Promise<void>;
 }

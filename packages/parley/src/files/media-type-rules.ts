@@ -1,5 +1,5 @@
 import { A2AError } from '../errors/a2a-error.js';
-import { fits, isActiveType, sniffedType } from './sniffed-type.js';
+import { fits, isActiveType, isShownAs, sniffedType } from './sniffed-type.js';
 
 /** Which media types a server takes. */
 export interface MediaTypeRules {
@@ -46,8 +46,9 @@ export function decideMediaType(
   }
   const { allow, deny = [] } = rules;
   // A file may not pass by a declaration that says less than its bytes.
-  const types = sniffed === undefined || mediaType !== UNKNOWN_TYPE ? [mediaType] : [mediaType, sniffed];
-  if (types.some((type) => deny.some((pattern) => covers(pattern, type)))) return refused(mediaType);
+  const shown = sniffed === undefined || isShownAs(mediaType, sniffed) ? [mediaType] : [mediaType, sniffed];
+  if (shown.some((type) => deny.some((pattern) => covers(pattern, type)))) return refused(mediaType);
+  const types = mediaType === UNKNOWN_TYPE ? shown : [mediaType];
   const isAllowed = allow === undefined || types.some((type) => allow.some((pattern) => covers(pattern, type)));
   return isAllowed ? { kind: 'kept', mediaType } : refused(mediaType);
 }

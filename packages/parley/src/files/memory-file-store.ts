@@ -53,9 +53,9 @@ export class MemoryFileStore implements FileStore {
       for await (const chunk of file.chunks) {
         size += chunk.length;
         this.#bytes += chunk.length;
-        chunks.push(chunk);
         reservation.cover(size);
         if (this.#bytes > this.#storeBytes) throw storeFull();
+        chunks.push(new Uint8Array(chunk));
       }
       const { id, createdAt, expiresAt } = file;
       const stored = { ...file.finish(), id, size, createdAt, expiresAt };

@@ -93,10 +93,16 @@ export function sniffedType(head: Uint8Array): string | undefined {
   return ACTIVE_TEXTS.find(([form]) => form.test(start))?.[1];
 }
 
+/** True if `sniffed` is what the bytes of the type `declared` show. */
+export function isShownAs(declared: string, sniffed: string): boolean {
+  if (sniffed === declared || CONTAINERS[sniffed]?.includes(declared) === true) return true;
+  // A long comment may hide the first element.
+  return sniffed === 'text/xml' && declared.endsWith('+xml');
+}
+
 /** True if bytes that show `sniffed` may be a file of the type `declared`. */
 export function fits(declared: string, sniffed: string | undefined): boolean {
-  if (sniffed === declared) return true;
-  if (sniffed !== undefined && CONTAINERS[sniffed]?.includes(declared) === true) return true;
+  if (sniffed !== undefined && isShownAs(declared, sniffed)) return true;
   if (TOLD_BY_BYTES.has(declared)) return Object.hasOwn(WITHOUT_SIGNATURE, declared) && sniffed === undefined;
   // Texts may begin like any other text. Images, sounds and films may not.
   return sniffed === undefined || !/^(?:image|audio|video|font)\//.test(declared);

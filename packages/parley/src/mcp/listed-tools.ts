@@ -1,7 +1,7 @@
 import { isObject } from '../model/json.js';
 import type { StandardSchema } from '../model/standard-schema.js';
+import { untrustedSchema } from '../tools/untrusted-schema.js';
 import { shortened } from './bounded-text.js';
-import { untrustedSchema } from './untrusted-schema.js';
 
 /** A tool of an MCP server, after all checks. */
 export interface ListedTool {

@@ -11,6 +11,7 @@ import {
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { JsonObject } from '../model/json.js';
 import { isObject } from '../model/json.js';
+import type { ToolAnswer } from '../tools/tool.js';
 import { MOST_TOOLS } from './listed-tools.js';
 
 /** A question of an MCP server to the user. */
@@ -28,8 +29,8 @@ export interface McpConnectionOptions {
   readonly connectMs: number;
   /** Called when the server says that its list has changed. */
   readonly changed: () => void;
-  /** Answers a question. Undefined is no answer. Absent: the server may not ask. */
-  readonly elicit: ((question: McpQuestion) => Promise<JsonObject | undefined>) | undefined;
+  /** Answers a question. Absent: the server may not ask. */
+  readonly elicit: ((question: McpQuestion) => Promise<ToolAnswer>) | undefined;
 }
 
 /** A call of a tool. */
@@ -41,6 +42,7 @@ export interface McpToolCall {
 }
 
 const PAGES = 20;
+const SETTLE_MS = 2_000;
 /** Checks nothing: the schemas of strangers are checked elsewhere, with bounds. */
 const NO_CHECK = {
   getValidator:
@@ -91,6 +93,13 @@ export class McpConnection {
     }
   }
 
+  /** Resolves when the server has read all messages so far, or after a while. */
+  async settle(): Promise<void> {
+    if (this.#isClosed) return;
+    const client = await this.#client?.catch(() => undefined);
+    await client?.ping({ timeout: SETTLE_MS }).catch(() => {});
+  }
+
   /** Ends the connection, and the process of the server if this connection started it. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -118,9 +127,10 @@ export class McpConnection {
       client.setRequestHandler(ElicitRequestSchema, async ({ params }): Promise<ElicitResult> => {
         const { message } = params;
         const schema = 'requestedSchema' in params ? (params.requestedSchema as unknown) : undefined;
-        const content = await elicit({ message, ...(isObject(schema) && { schema: schema as JsonObject }) });
-        if (content === undefined) return { action: 'cancel' };
-        return { action: 'accept', content: content as NonNullable<ElicitResult['content']> };
+        const asked = { message, ...(isObject(schema) && { schema: schema as JsonObject }) };
+        const { action, content = {} } = await elicit(asked);
+        if (action !== 'accept') return { action };
+        return { action, content: content as NonNullable<ElicitResult['content']> };
       });
     try {
       await client.connect(await transport(), { timeout: connectMs });

@@ -2,6 +2,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/id-source.js';
+import { ReplayBuffer } from './replay-buffer.js';
 
 /** Options of an MCP endpoint. All have defaults. */
 export interface McpEndpointOptions {
@@ -13,6 +14,10 @@ export interface McpEndpointOptions {
   readonly sessions?: number;
   /** The time in ms after which an unused session ends; default 30 minutes. */
   readonly idleMs?: number;
+  /** The most bytes of a request; default 4 MiB. */
+  readonly requestBytes?: number;
+  /** The most bytes of sent messages that are kept for clients that lost their connection; default 32 MiB. 0: none. */
+  readonly replayBytes?: number;
 }
 
 /** The parts of an MCP endpoint. */
@@ -34,6 +39,8 @@ interface Session {
 const LOCAL: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 const SESSIONS = 100;
 const IDLE_MS = 30 * 60_000;
+const REQUEST_BYTES = 4 * 1024 * 1024;
+const REPLAY_BYTES = 32 * 1024 * 1024;
 const SESSION_HEADER = 'mcp-session-id';
 
 /** Serves MCP over streamable HTTP, with a server for each session. */
@@ -41,11 +48,14 @@ export class McpEndpoint {
   readonly #options: McpEndpointOptions;
   readonly #parts: McpEndpointParts;
   readonly #sessions = new Map<string, Session>();
+  readonly #replays: ReplayBuffer | undefined;
   #isClosed = false;
 
   constructor(options: McpEndpointOptions, parts: McpEndpointParts) {
     this.#options = options;
     this.#parts = parts;
+    const bytes = options.replayBytes ?? REPLAY_BYTES;
+    this.#replays = bytes > 0 ? new ReplayBuffer({ ids: parts.ids, bytes }) : undefined;
   }
 
   /** Answers a request to the endpoint. */
@@ -78,11 +88,14 @@ export class McpEndpoint {
 
   async #begin(request: Request): Promise<Response> {
     const { server, clock, ids } = this.#parts;
-    this.#makeRoom();
     let session: Session | undefined;
+    const events = this.#replays?.ofSession();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => ids.random(),
+      maxRequestBodySize: this.#options.requestBytes ?? REQUEST_BYTES,
+      ...(events !== undefined && { eventStore: events }),
       onsessioninitialized: (id) => {
+        this.#makeRoom();
         this.#sessions.set(id, made);
         session = made;
       },
@@ -91,6 +104,7 @@ export class McpEndpoint {
     const connected = server();
     await connected.connect(transport);
     connected.onclose = () => {
+      events?.end();
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
     };
     const response = await this.#answer(made, request);

@@ -59,6 +59,8 @@ const TURN_MS = 15 * 60_000;
 const ANSWER_MS = 10 * 60_000;
 const RESULT_BYTES = 1024 * 1024;
 const CALLS = 32;
+/** Tools of a page. Each has the schemas, so a page has about 200 kB. */
+const PAGE = 100;
 const QUESTION_LENGTH = 10_000;
 
 /** The answer that a client asks its user for. */
@@ -87,7 +89,7 @@ export function mcpServer(
   );
   const { turnMs = TURN_MS, resultBytes = RESULT_BYTES, calls = CALLS } = options;
   let running = 0;
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: Array.from(tools.values(), listed) }));
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => pageOf([...tools.values()], params?.cursor));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
     const tool = tools.get(params.name);
     const agent = tool === undefined ? undefined : agents[tool.agent];
@@ -105,6 +107,15 @@ export function mcpServer(
     }
   });
   return server;
+}
+
+/** A page of the list. The cursor is the name of the last tool before it. */
+function pageOf(tools: readonly SkillTool[], cursor: string | undefined): { tools: Tool[]; nextCursor?: string } {
+  const at = cursor === undefined ? 0 : tools.findIndex(({ name }) => name === cursor) + 1;
+  if (cursor !== undefined && at === 0) throw new McpError(ErrorCode.InvalidParams, 'The cursor names no page');
+  const page = tools.slice(at, at + PAGE);
+  const last = tools.length > at + PAGE ? page.at(-1) : undefined;
+  return { tools: page.map(listed), ...(last !== undefined && { nextCursor: last.name }) };
 }
 
 function listed({ name, title, description }: SkillTool): Tool {

@@ -2,7 +2,8 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import type { Logger } from '../telemetry/logger.js';
-import { defineTool, type Tool, type ToolContext, ToolError } from '../tools/tool.js';
+import { defineTool, type Tool, type ToolAnswer, type ToolContext, ToolError } from '../tools/tool.js';
+import { AskedCalls } from './asked-calls.js';
 import { shortened } from './bounded-text.js';
 import { callOutput } from './call-output.js';
 import { type ListedTool, listedTools } from './listed-tools.js';
@@ -21,14 +22,12 @@ export interface McpToolsOptions {
   /** True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. */
   readonly needsApproval?: (toolName: string) => boolean;
   /**
-   * Answers a question of the server during a call. Undefined is no answer: the call then fails with a
-   * `McpQuestionError`. Calls of this server run one after another, so that a question belongs to one call. Absent: the
-   * server may not ask.
+   * Answers a question of the server during a call. Undefined is no answer. Without one, `runTools` asks the owner of
+   * the task, and a call outside of a task fails with a `McpQuestionError`. False: the server may not ask.
    */
-  readonly elicit?: (
-    question: McpQuestion,
-    context: ToolContext,
-  ) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  readonly elicit?:
+    | false
+    | ((question: McpQuestion, context: ToolContext) => JsonObject | undefined | Promise<JsonObject | undefined>);
   /** Called when the list of tools has changed. */
   readonly onChange?: (tools: readonly Tool[]) => void;
 }
@@ -54,6 +53,19 @@ const TIMEOUT_MS = 60_000;
 const CONNECT_MS = 30_000;
 const CONNECTION_NAME = /^[\w-]{1,32}$/;
 const QUESTION_LENGTH = 10_000;
+const NO_ANSWER: ToolAnswer = { action: 'cancel' };
+
+/** Questions of one call that are answered or dismissed before the call is given up. */
+const MOST_QUESTIONS = 100;
+
+/** A call that the server may ask about. */
+interface AskedCall {
+  readonly context: ToolContext;
+  readonly stop: AbortController;
+  questions: number;
+  /** The reason why a question has no answer. The call ends with it. */
+  error?: unknown;
+}
 
 /** The tools of an MCP server as tools of an agent. Follows changes of their list. */
 export class McpTools implements AsyncDisposable {
@@ -61,10 +73,7 @@ export class McpTools implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #connection: McpConnection;
   #tools: readonly Tool[] = [];
-  /** The call that the server may ask about. */
-  #asking: { readonly context: ToolContext; question?: McpQuestion } | undefined;
-  /** The end of the last call, if calls run one after another. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #calls = new AskedCalls<AskedCall>();
   #refresh: Promise<void> | undefined;
   #isStale = false;
 
@@ -77,7 +86,7 @@ export class McpTools implements AsyncDisposable {
       transport,
       connectMs: options.connectMs ?? CONNECT_MS,
       changed: () => this.#changed(),
-      elicit: options.elicit === undefined ? undefined : (question) => this.#answer(question),
+      elicit: options.elicit === false ? undefined : (question) => this.#answer(question),
     });
   }
 
@@ -125,7 +134,7 @@ export class McpTools implements AsyncDisposable {
   }
 
   #toolOf({ name, remoteName, description, input, output }: ListedTool): Tool {
-    const { timeoutMs = TIMEOUT_MS, needsApproval, elicit } = this.#options;
+    const { timeoutMs = TIMEOUT_MS, needsApproval } = this.#options;
     return defineTool({
       name,
       description,
@@ -133,17 +142,8 @@ export class McpTools implements AsyncDisposable {
       ...(output !== undefined && { output }),
       timeoutMs,
       ...(needsApproval !== undefined && { needsApproval: needsApproval(remoteName) }),
-      run: (value, context) => {
-        const call = () => this.#call({ name, remoteName, timeoutMs }, value, context);
-        return elicit === undefined ? call() : this.#afterLast(call);
-      },
+      run: (value, context) => this.#call({ name, remoteName, timeoutMs }, value, context),
     });
-  }
-
-  #afterLast<T>(call: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(call);
-    this.#last = next.catch(() => {});
-    return next;
   }
 
   async #call(
@@ -151,29 +151,43 @@ export class McpTools implements AsyncDisposable {
     input: unknown,
     context: ToolContext,
   ): Promise<JsonValue> {
-    const { signal } = context;
-    const asking: { context: ToolContext; question?: McpQuestion } = { context };
-    this.#asking = asking;
+    const stop = new AbortController();
+    const signal = AbortSignal.any([context.signal, stop.signal]);
+    const asked: AskedCall = { context, stop, questions: 0 };
     try {
-      signal.throwIfAborted();
-      const result = await this.#connection.call({ name: remoteName, input, signal, timeoutMs });
-      if (asking.question !== undefined) throw new McpQuestionError(asking.question);
-      return callOutput(result, name);
+      const result = await this.#calls.run(asked, {
+        signal,
+        perform: () => this.#connection.call({ name: remoteName, input, signal, timeoutMs }),
+        settle: () => this.#connection.settle(),
+      });
+      if (asked.error === undefined) return callOutput(result, name);
     } catch (error) {
-      if (asking.question !== undefined) throw new McpQuestionError(asking.question);
-      throw error instanceof ToolError ? error : failureOf(error, name);
-    } finally {
-      if (this.#asking === asking) this.#asking = undefined;
+      if (asked.error === undefined) throw error instanceof ToolError ? error : failureOf(error, name);
     }
+    throw asked.error;
   }
 
-  async #answer({ message, ...question }: McpQuestion): Promise<JsonObject | undefined> {
-    const asking = this.#asking;
-    if (asking === undefined) return undefined;
+  /** A question without an answer is dismissed, and its call ends. */
+  async #answer({ message, ...question }: McpQuestion): Promise<ToolAnswer> {
+    const call = await this.#calls.asked();
+    if (call === undefined) return NO_ANSWER;
+    call.questions += 1;
+    if (call.questions > MOST_QUESTIONS) {
+      call.error ??= new ToolError(`The server asked more than ${MOST_QUESTIONS} questions in one call.`, 'limit');
+      call.stop.abort();
+    }
+    if (call.error !== undefined) return NO_ANSWER;
+    const { context } = call;
     const asked = { ...question, message: shortened(message, QUESTION_LENGTH) };
-    const answer = await this.#options.elicit?.(asked, asking.context);
-    if (answer === undefined) asking.question = asked;
-    return answer;
+    try {
+      const content = this.#options.elicit && (await this.#options.elicit(asked, context));
+      if (content !== undefined && content !== false) return { action: 'accept', content };
+      if (context.ask === undefined) throw new McpQuestionError(asked);
+      return context.ask(asked);
+    } catch (error) {
+      call.error = error;
+      return NO_ANSWER;
+    }
   }
 }
 

@@ -24,26 +24,37 @@ const SKILLS_OF_A_CARD = 200;
 
 /**
  * Makes a tool of each skill. With several cards, the name of the agent goes before the id of the skill. Texts of cards
- * come from outside, so they are cut and free of control characters.
+ * come from outside, so they are cut and free of control characters. A name does not depend on the order of the cards.
  */
 export function skillToolsOf(cards: readonly AgentCard[]): readonly SkillTool[] {
-  const taken = new Set<string>();
-  return cards.flatMap((card, agent): readonly SkillTool[] => {
+  const wanted = cards.flatMap((card, agent): readonly WantedTool[] => {
     const prefix = cards.length === 1 ? '' : `${word(card.name)}_`;
+    const place = card.supportedInterfaces[0]?.url ?? '';
+    const title = (name: string) => oneLine(name, TITLE_LENGTH);
     if (card.skills.length === 0) {
-      const name = freeName(cards.length === 1 ? word(card.name) : prefix.slice(0, -1), taken);
-      return [
-        { name, title: oneLine(card.name, TITLE_LENGTH), description: agentText(card), agent, skillId: undefined },
-      ];
+      const tool = { title: title(card.name), description: agentText(card), agent, skillId: undefined };
+      return [{ tool, name: word(card.name), source: place }];
     }
     return card.skills.slice(0, SKILLS_OF_A_CARD).map((skill) => ({
-      name: freeName(prefix + word(skill.id), taken),
-      title: oneLine(skill.name, TITLE_LENGTH),
-      description: skillText(card, skill),
-      agent,
-      skillId: skill.id,
+      tool: { title: title(skill.name), description: skillText(card, skill), agent, skillId: skill.id },
+      name: (prefix + word(skill.id)).slice(0, NAME_LENGTH),
+      source: `${place}#${skill.id}`,
     }));
   });
+  const uses = new Map<string, number>();
+  for (const { name } of wanted) uses.set(name, (uses.get(name) ?? 0) + 1);
+  const taken = new Set([...uses].flatMap(([name, count]) => (count === 1 ? [name] : [])));
+  return wanted.map(({ tool, name, source }) => ({
+    ...tool,
+    name: uses.get(name) === 1 ? name : freeName(name, hashOf(source), taken),
+  }));
+}
+
+/** A tool, the name that it gets unless others want it too, and the place that it comes from. */
+interface WantedTool {
+  readonly tool: Omit<SkillTool, 'name'>;
+  readonly name: string;
+  readonly source: string;
 }
 
 function agentText(card: AgentCard): string {
@@ -75,13 +86,19 @@ function word(text: string): string {
   );
 }
 
-/** Cuts a name and, if it is taken, adds the first free number. */
-function freeName(wanted: string, taken: Set<string>): string {
-  let name = wanted.slice(0, NAME_LENGTH);
-  for (let number = 2; taken.has(name); number++) {
-    const ending = `_${number}`;
-    name = wanted.slice(0, NAME_LENGTH - ending.length) + ending;
-  }
-  taken.add(name);
-  return name;
+/** A name for a tool whose name several want: with a hash of its source, and with a number if that is taken too. */
+function freeName(wanted: string, hash: string, taken: Set<string>): string {
+  const ending = (number: number) => (number === 1 ? `_${hash}` : `_${hash}_${number}`);
+  const named = (number: number) => wanted.slice(0, NAME_LENGTH - ending(number).length) + ending(number);
+  let number = 1;
+  while (taken.has(named(number))) number += 1;
+  taken.add(named(number));
+  return named(number);
+}
+
+/** FNV-1a of 32 bits: short and synchronous. Equal hashes get numbers. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash.toString(36).padStart(7, '0');
 }

@@ -48,7 +48,19 @@ export async function validated<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,
 ): Promise<Validated<Output>> {
-  const result = await schema['~standard'].validate(value);
+  return validatedAtOnce(schema, value);
+}
+
+/** The same, without a promise if the schema has none. Errors of the schema are thrown at once then. */
+export function validatedAtOnce<Output>(
+  schema: StandardSchema<unknown, Output>,
+  value: unknown,
+): Validated<Output> | Promise<Validated<Output>> {
+  const result = schema['~standard'].validate(value);
+  return 'then' in result ? result.then(validatedResult) : validatedResult(result);
+}
+
+function validatedResult<Output>(result: StandardResult<Output>): Validated<Output> {
   if (result.issues === undefined) return { value: result.value };
   return { faults: result.issues.slice(0, MOST_FAULTS).map(faultText) };
 }
@@ -67,7 +79,8 @@ export function jsonSchemaOf(schema: StandardSchema, side: 'input' | 'output' = 
   }
 }
 
-function faultText({ message, path = [] }: StandardIssue): string {
+/** The text of a fault, with the path of its member. */
+export function faultText({ message, path = [] }: StandardIssue): string {
   const field = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
   return field === '' ? message : `${field}: ${message}`;
 }

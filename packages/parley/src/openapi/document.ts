@@ -53,7 +53,7 @@ export interface DescribedOperation {
 }
 
 /** The operations of a path by lower-case method. */
-export type PathItem = { readonly [Method in 'get' | 'post' | 'delete']?: DescribedOperation };
+export type PathItem = { readonly [Method in 'get' | 'head' | 'post' | 'patch' | 'delete']?: DescribedOperation };
 
 /** Path items by path, relative to the address of the server. */
 export type Paths = Readonly<Record<string, PathItem>>;

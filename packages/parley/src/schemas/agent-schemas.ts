@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { Part } from '../model/part.js';
 import { type CompiledSchema, fieldAt } from './compiled-schema.js';
+import type { SchemaAnswers } from './schema-answers.js';
 
 /** The entry of cards that tells the schemas, and the metadata of a message that names a skill. */
 export const SCHEMAS_EXTENSION = 'urn:parley-a2a:extension:schemas:v1';
@@ -15,7 +16,7 @@ export interface DataSchemas {
 }
 
 /** The places of an extension's metadata. */
-export const METADATA_PLACES = ['message', 'part', 'artifact', 'task'] as const;
+export const METADATA_PLACES = ['message', 'part', 'artifact', 'task', 'request'] as const;
 export type MetadataPlace = (typeof METADATA_PLACES)[number];
 
 /** The schemas of an extension for its metadata, under its URI. */
@@ -32,6 +33,11 @@ export interface AgentSchemas extends DataSchemas {
   readonly extensions: readonly ExtensionSchemas[];
 }
 
+/** All schemas of an agent during a check, with the answers of those that need time. */
+export interface AnsweringSchemas extends AgentSchemas {
+  readonly answers: SchemaAnswers;
+}
+
 /** A value without stripped metadata, and its violations. */
 export interface Checked<Value> {
   readonly value: Value;
@@ -41,7 +47,7 @@ export interface Checked<Value> {
 /** Checks a message to the agent, or one of its own. */
 export function checkedMessage<Given extends Partial<Message>>(
   message: Given,
-  schemas: AgentSchemas,
+  schemas: AnsweringSchemas,
   { side, field }: { readonly side: keyof DataSchemas; readonly field: string },
 ): Checked<Given> {
   const skill = skillOf(message.metadata);
@@ -60,7 +66,7 @@ export function checkedMessage<Given extends Partial<Message>>(
 /** Checks an artifact of the agent. */
 export function checkedArtifact<Given extends Partial<Artifact>>(
   artifact: Given,
-  schemas: AgentSchemas,
+  schemas: AnsweringSchemas,
   field: string,
 ): Checked<Given> {
   const metadata = checkedMetadata(artifact.metadata, 'artifact', { schemas, field });
@@ -76,7 +82,7 @@ export function checkedArtifact<Given extends Partial<Artifact>>(
 export function checkedMetadata(
   metadata: JsonObject | undefined,
   place: MetadataPlace,
-  { schemas, field }: { readonly schemas: AgentSchemas; readonly field: string },
+  { schemas, field }: { readonly schemas: AnsweringSchemas; readonly field: string },
 ): Checked<JsonObject | undefined> {
   if (!isObject(metadata)) return { value: metadata, violations: [] };
   let value: JsonObject = metadata;
@@ -84,7 +90,7 @@ export function checkedMetadata(
   for (const { uri, schemas: own, onMismatch } of schemas.extensions) {
     const schema = own[place];
     if (schema === undefined || !Object.hasOwn(metadata, uri)) continue;
-    const faults = schema.faults(metadata[uri]);
+    const faults = schemas.answers.faults(schema, metadata[uri]);
     if (faults.length === 0) continue;
     if (onMismatch === 'strip') {
       const { [uri]: _stripped, ...rest } = value;
@@ -99,7 +105,7 @@ export function checkedMetadata(
 
 function checkedParts(
   parts: readonly Part[] | undefined,
-  schemas: AgentSchemas,
+  schemas: AnsweringSchemas,
   { data, field }: { readonly data: readonly CompiledSchema[]; readonly field: string },
 ): Checked<readonly Part[] | undefined> {
   if (!Array.isArray(parts)) return { value: parts, violations: [] };
@@ -107,7 +113,8 @@ function checkedParts(
   const value = (parts as readonly Part[]).map((part, index) => {
     if (!isObject(part)) return part;
     const at = fieldAt(field, ['parts', String(index)]);
-    if ('data' in part) violations.push(...dataViolations(part.data, data, `${at}.data`));
+    if ('data' in part)
+      violations.push(...dataViolations(part.data, { data, answers: schemas.answers, field: `${at}.data` }));
     const metadata = checkedMetadata(part.metadata, 'part', { schemas, field: at });
     violations.push(...metadata.violations);
     return withMembers(part, { metadata: metadata.value });
@@ -115,8 +122,14 @@ function checkedParts(
   return { value, violations };
 }
 
-function dataViolations(data: unknown, schemas: readonly CompiledSchema[], field: string): readonly FieldViolation[] {
-  const faults = schemas.map((schema) => schema.faults(data));
+interface DataCheck {
+  readonly data: readonly CompiledSchema[];
+  readonly answers: SchemaAnswers;
+  readonly field: string;
+}
+
+function dataViolations(value: unknown, { data, answers, field }: DataCheck): readonly FieldViolation[] {
+  const faults = data.map((schema) => answers.faults(schema, value));
   const [first = []] = faults;
   if (faults.length === 0 || faults.some((found) => found.length === 0)) return [];
   if (faults.length > 1) return [{ field, description: 'fits the schema of no skill' }];
@@ -125,7 +138,7 @@ function dataViolations(data: unknown, schemas: readonly CompiledSchema[], field
 
 /** The schema of the named skill or of the agent. Without both: those of all skills, of which one has to fit. */
 function dataSchemas(
-  schemas: AgentSchemas,
+  schemas: AnsweringSchemas,
   side: keyof DataSchemas,
   skill: string | undefined,
 ): readonly CompiledSchema[] {

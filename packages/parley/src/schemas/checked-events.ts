@@ -13,26 +13,43 @@ import type {
   StatusInfo,
 } from '../server/event-queue.js';
 import type { Logger } from '../telemetry/logger.js';
-import { type AgentSchemas, type Checked, checkedArtifact, checkedMessage, checkedMetadata } from './agent-schemas.js';
+import {
+  type AnsweringSchemas,
+  type Checked,
+  checkedArtifact,
+  checkedMessage,
+  checkedMetadata,
+} from './agent-schemas.js';
+import { checkedBy, type SchemaCheckOptions } from './schema-answers.js';
 
 const FAILURE = 'The agent gave an invalid response.';
 
 /** The agent, with a check of all that it publishes. An answer that does not fit fails the task. The log says why. */
-export function checkedExecutor(executor: AgentExecutor, schemas: AgentSchemas, logger: Logger): AgentExecutor {
+export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOptions, logger: Logger): AgentExecutor {
   const { replies, resumable } = executor;
-  const checked = (events: EventQueue, taskId: string) => new CheckedEvents(events, { schemas, logger, taskId });
+  const checked = async (
+    events: EventQueue,
+    taskId: string,
+    run: (events: EventQueue) => Promise<void> | void | undefined,
+  ): Promise<void> => {
+    const own = new CheckedEvents(events, { ...options, logger, taskId });
+    try {
+      await run(own);
+    } finally {
+      await own.settled();
+    }
+  };
   return {
-    execute: (context, events) => executor.execute(context, checked(events, context.taskId)),
+    execute: (context, events) => checked(events, context.taskId, (own) => executor.execute(context, own)),
     ...(executor.cancel && {
-      cancel: (context, events) => executor.cancel?.(context, checked(events, context.taskId)),
+      cancel: (context, events) => checked(events, context.taskId, (own) => executor.cancel?.(context, own)),
     }),
     ...(replies !== undefined && { replies }),
     ...(resumable !== undefined && { resumable }),
   };
 }
 
-interface CheckOptions {
-  readonly schemas: AgentSchemas;
+interface CheckOptions extends SchemaCheckOptions {
   readonly logger: Logger;
   readonly taskId: string;
 }
@@ -42,6 +59,8 @@ type Status = 'working' | 'inputRequired' | 'authRequired' | 'complete' | 'fail'
 class CheckedEvents implements EventQueue {
   readonly #events: EventQueue;
   readonly #options: CheckOptions;
+  /** The last event whose schemas need time. Later events wait for it, so that the order holds. */
+  #last: Promise<unknown> | undefined;
 
   constructor(events: EventQueue, options: CheckOptions) {
     this.#events = events;
@@ -77,90 +96,92 @@ class CheckedEvents implements EventQueue {
   }
 
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
-    const { value, violations } = this.#artifact(content, info);
-    if (violations.length > 0) return this.#invalid(violations);
-    return typeof content === 'string'
-      ? this.#events.artifact(content, value.info)
-      : this.#events.artifact(value.parts, value.info);
+    return this.#checked(
+      (schemas) => artifactFit(content, info, schemas),
+      ({ parts, info: about }) => this.#events.artifact(typeof content === 'string' ? content : parts, about),
+    );
   }
 
   append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void> {
-    const { value, violations } = this.#artifact(content, info);
-    if (violations.length > 0) return this.#invalid(violations);
-    return this.#events.append(artifactId, typeof content === 'string' ? content : value.parts, value.info);
+    return this.#checked(
+      (schemas) => artifactFit(content, info, schemas),
+      ({ parts, info: about }) => this.#events.append(artifactId, typeof content === 'string' ? content : parts, about),
+    );
   }
 
   message(content: StatusContent): Promise<void> {
-    const { value, violations } = this.#content(content, 'message');
-    return violations.length > 0 ? this.#invalid(violations) : this.#events.message(value);
+    return this.#checked(
+      (schemas) => contentFit(content, 'message', schemas),
+      (value) => this.#events.message(value),
+    );
   }
 
   publish(event: RawEvent): Promise<void> {
-    const { value, violations } = this.#raw(event);
-    return violations.length > 0 ? this.#invalid(violations) : this.#events.publish(value);
+    return this.#checked(
+      (schemas) => rawFit(event, schemas),
+      (value) => this.#events.publish(value),
+    );
   }
 
-  flush(): Promise<void> {
-    return this.#events.flush();
+  async flush(): Promise<void> {
+    await this.settled();
+    await this.#events.flush();
+  }
+
+  /** Resolves when no event waits for a schema. */
+  async settled(): Promise<void> {
+    while (this.#last !== undefined) await this.#last;
   }
 
   #status(name: Status, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
-    const { schemas } = this.#options;
-    const said: Checked<StatusContent | undefined> =
-      content === undefined ? { value: undefined, violations: [] } : this.#content(content, 'status.message');
-    const metadata = checkedMetadata(info?.metadata, 'task', { schemas, field: 'task' });
-    const violations = [...said.violations, ...metadata.violations];
-    if (violations.length > 0) return this.#invalid(violations);
-    const about = metadata.value === undefined ? info : { ...info, metadata: metadata.value };
-    return this.#events[name](said.value, about);
+    return this.#checked(
+      (schemas) => {
+        const said: Checked<StatusContent | undefined> =
+          content === undefined ? { value: undefined, violations: [] } : contentFit(content, 'status.message', schemas);
+        const metadata = checkedMetadata(info?.metadata, 'task', { schemas, field: 'task' });
+        const about = metadata.value === undefined ? info : { ...info, metadata: metadata.value };
+        return { value: { said: said.value, about }, violations: [...said.violations, ...metadata.violations] };
+      },
+      ({ said, about }) => this.#events[name](said, about),
+    );
   }
 
-  #content(content: StatusContent, field: string): Checked<StatusContent> {
-    if (typeof content === 'string') return { value: content, violations: [] };
-    const message = Array.isArray(content) ? { parts: content as readonly Part[] } : (content as Partial<Message>);
-    return checkedMessage(message, this.#options.schemas, { side: 'output', field });
+  /** Checks an event, and publishes it after the events before it. */
+  #checked<Value, Result>(
+    check: (schemas: AnsweringSchemas) => Checked<Value>,
+    publish: (value: Value) => Promise<Result>,
+  ): Promise<Result> {
+    const decide = ({ value, violations }: Checked<Value>) =>
+      violations.length > 0 ? this.#invalid(violations) : publish(value);
+    const found = this.#found(check);
+    const before = this.#last;
+    if (!(found instanceof Promise) && before === undefined) return decide(found);
+    const result = Promise.all([ignoreRejection(Promise.resolve(found)), before]).then(([checked]) => decide(checked));
+    const last = result.then(
+      () => {},
+      () => {},
+    );
+    this.#last = last;
+    void last.then(() => {
+      if (this.#last === last) this.#last = undefined;
+    });
+    return ignoreRejection(result);
   }
 
-  #artifact(content: ArtifactContent, info: ArtifactInfo | undefined) {
-    const parts = typeof content === 'string' ? [] : Array.isArray(content) ? content : [content as Part];
-    const { metadata } = info ?? {};
-    const given = { parts: parts as readonly Part[], ...(metadata && { metadata }) };
-    const { value, violations } = checkedArtifact(given, this.#options.schemas, 'artifact');
-    const about: ArtifactInfo | undefined =
-      info && value.metadata !== metadata ? { ...info, ...(value.metadata && { metadata: value.metadata }) } : info;
-    return { value: { parts: value.parts, info: about }, violations };
-  }
-
-  /** The check of a raw event. The engine refuses events without a readable form. */
-  #raw(event: RawEvent): Checked<RawEvent> {
-    const { schemas } = this.#options;
-    if (!isObject(event)) return { value: event, violations: [] };
-    if ('message' in event && isObject(event.message)) {
-      const { value, violations } = this.#content(event.message as Partial<Message>, 'message');
-      return { value: { message: value as Partial<Message> }, violations };
+  /** A schema that throws, or that does not answer, fails the task as well. */
+  #found<Value>(check: (schemas: AnsweringSchemas) => Checked<Value>): Checked<Value> | Promise<Checked<Value>> {
+    const failed = (error: unknown): never => {
+      const { logger, taskId } = this.#options;
+      logger.error('a schema could not check an answer of the agent', { taskId, error });
+      ignoreRejection(this.#events.fail(FAILURE));
+      throw error;
+    };
+    try {
+      const found = checkedBy(this.#options, check);
+      return found instanceof Promise ? found.catch(failed) : found;
+    } catch (error) {
+      return failed(error);
     }
-    if ('artifactUpdate' in event && isObject(event.artifactUpdate) && isObject(event.artifactUpdate.artifact)) {
-      const { artifactUpdate } = event;
-      const { value, violations } = checkedArtifact(artifactUpdate.artifact, schemas, 'artifact');
-      return { value: { artifactUpdate: { ...artifactUpdate, artifact: value } }, violations };
-    }
-    if ('statusUpdate' in event && isObject(event.statusUpdate)) {
-      const { value, violations } = checkedMetadata(event.statusUpdate.metadata, 'task', { schemas, field: 'task' });
-      return { value: { statusUpdate: withMetadata(event.statusUpdate, value) }, violations };
-    }
-    if ('task' in event && isObject(event.task)) {
-      const { task } = event;
-      const metadata = checkedMetadata(task.metadata, 'task', { schemas, field: 'task' });
-      const found = (Array.isArray(task.artifacts) ? task.artifacts : []).map((artifact, index) =>
-        checkedArtifact(artifact, schemas, `task.artifacts[${index}]`),
-      );
-      const artifacts = found.length === 0 ? {} : { artifacts: found.map(({ value }) => value) };
-      return {
-        value: { task: { ...withMetadata(task, metadata.value), ...artifacts } },
-        violations: [...metadata.violations, ...found.flatMap(({ violations }) => violations)],
-      };
-    }
-    return { value: event, violations: [] };
   }
 
   #invalid(violations: readonly FieldViolation[]): Promise<never> {
@@ -172,6 +193,53 @@ class CheckedEvents implements EventQueue {
     });
     return ignoreRejection(failed);
   }
+}
+
+function contentFit(content: StatusContent, field: string, schemas: AnsweringSchemas): Checked<StatusContent> {
+  if (typeof content === 'string') return { value: content, violations: [] };
+  const message = Array.isArray(content) ? { parts: content as readonly Part[] } : (content as Partial<Message>);
+  return checkedMessage(message, schemas, { side: 'output', field });
+}
+
+function artifactFit(content: ArtifactContent, info: ArtifactInfo | undefined, schemas: AnsweringSchemas) {
+  const parts = typeof content === 'string' ? [] : Array.isArray(content) ? content : [content as Part];
+  const { metadata } = info ?? {};
+  const given = { parts: parts as readonly Part[], ...(metadata && { metadata }) };
+  const { value, violations } = checkedArtifact(given, schemas, 'artifact');
+  const about: ArtifactInfo | undefined =
+    info && value.metadata !== metadata ? { ...info, ...(value.metadata && { metadata: value.metadata }) } : info;
+  return { value: { parts: value.parts, info: about }, violations };
+}
+
+/** The check of a raw event. The engine refuses events without a readable form. */
+function rawFit(event: RawEvent, schemas: AnsweringSchemas): Checked<RawEvent> {
+  if (!isObject(event)) return { value: event, violations: [] };
+  if ('message' in event && isObject(event.message)) {
+    const { value, violations } = contentFit(event.message as Partial<Message>, 'message', schemas);
+    return { value: { message: value as Partial<Message> }, violations };
+  }
+  if ('artifactUpdate' in event && isObject(event.artifactUpdate) && isObject(event.artifactUpdate.artifact)) {
+    const { artifactUpdate } = event;
+    const { value, violations } = checkedArtifact(artifactUpdate.artifact, schemas, 'artifact');
+    return { value: { artifactUpdate: { ...artifactUpdate, artifact: value } }, violations };
+  }
+  if ('statusUpdate' in event && isObject(event.statusUpdate)) {
+    const { value, violations } = checkedMetadata(event.statusUpdate.metadata, 'task', { schemas, field: 'task' });
+    return { value: { statusUpdate: withMetadata(event.statusUpdate, value) }, violations };
+  }
+  if ('task' in event && isObject(event.task)) {
+    const { task } = event;
+    const metadata = checkedMetadata(task.metadata, 'task', { schemas, field: 'task' });
+    const found = (Array.isArray(task.artifacts) ? task.artifacts : []).map((artifact, index) =>
+      checkedArtifact(artifact, schemas, `task.artifacts[${index}]`),
+    );
+    const artifacts = found.length === 0 ? {} : { artifacts: found.map(({ value }) => value) };
+    return {
+      value: { task: { ...withMetadata(task, metadata.value), ...artifacts } },
+      violations: [...metadata.violations, ...found.flatMap(({ violations }) => violations)],
+    };
+  }
+  return { value: event, violations: [] };
 }
 
 function withMetadata<Value extends { readonly metadata?: JsonObject }>(

@@ -1,7 +1,8 @@
 import { Compile } from 'typebox/schema';
 import { isObject, type JsonObject } from '../model/json.js';
-import { jsonSchemaOf, type StandardSchema } from '../model/standard-schema.js';
-import { boundedSchema, schemaProblems } from './json-schema-rules.js';
+import { jsonSchemaOf, type StandardResult, type StandardSchema } from '../model/standard-schema.js';
+import { exceededBound } from './data-bounds.js';
+import { boundedSchema, schemaRuling } from './json-schema-rules.js';
 
 /** A JSON Schema (draft 2020-12), or a schema of a library that follows Standard Schema. */
 export type DataSchema = JsonObject | StandardSchema;
@@ -14,8 +15,8 @@ export interface DataFault {
 
 /** A schema that is ready for use. */
 export interface CompiledSchema {
-  /** The first faults of a value, at most 10. Empty if it fits. */
-  readonly faults: (value: unknown) => readonly DataFault[];
+  /** The first faults of a value, at most 10. Empty if it fits. A schema of a library may need time for them. */
+  readonly faults: (value: unknown) => readonly DataFault[] | Promise<readonly DataFault[]>;
   /** The schema for other agents. Undefined if its library cannot describe it. */
   readonly published: JsonObject | undefined;
 }
@@ -28,14 +29,18 @@ const MOST_CHARACTERS = 200;
  */
 export function compiledSchema(schema: DataSchema, problems: string[]): CompiledSchema {
   if ('~standard' in schema) return standardSchema(schema as StandardSchema);
-  const found = schemaProblems(schema);
-  problems.push(...found);
-  if (found.length > 0) return { faults: () => [], published: undefined };
+  const ruling = schemaRuling(schema);
+  if ('problems' in ruling) {
+    problems.push(...ruling.problems);
+    return { faults: () => [], published: undefined };
+  }
   try {
     const bounded = boundedSchema(schema);
     const validator = Compile(isObject(bounded) ? bounded : {});
     return {
       faults: (value) => {
+        const exceeded = exceededBound(value, ruling.branches);
+        if (exceeded !== undefined) return [faultAt([], exceeded)];
         if (validator.Check(value)) return [];
         const [, errors] = validator.Errors(value);
         const faults = errors.map(({ instancePath, message }) => faultAt(pathOf(instancePath), message));
@@ -53,17 +58,19 @@ function standardSchema(schema: StandardSchema): CompiledSchema {
   return {
     faults: (value) => {
       const result = schema['~standard'].validate(value);
-      if (result instanceof Promise) throw new TypeError('a schema must answer at once');
-      if (result.issues === undefined) return [];
-      return result.issues.slice(0, MOST_FAULTS).map(({ path = [], message }) =>
-        faultAt(
-          path.map((step) => String(typeof step === 'object' ? step.key : step)),
-          message,
-        ),
-      );
+      return result instanceof Promise ? result.then(faultsOf) : faultsOf(result);
     },
     published: jsonSchemaOf(schema),
   };
+}
+
+function faultsOf({ issues = [] }: StandardResult<unknown>): readonly DataFault[] {
+  return issues.slice(0, MOST_FAULTS).map(({ path = [], message }) =>
+    faultAt(
+      path.map((step) => String(typeof step === 'object' ? step.key : step)),
+      message,
+    ),
+  );
 }
 
 function faultAt(path: readonly string[], message: string): DataFault {
@@ -79,10 +86,11 @@ function pathOf(instancePath: string): readonly string[] {
 
 const PLAIN_NAME = /^[A-Za-z_$][\w$-]{0,63}$/;
 
-/** The field of a member below another field, such as `message.parts[0].data.items[2]`. */
+/** The field of a member below another field, such as `message.parts[0].data.items[2]`. An empty field is the whole. */
 export function fieldAt(field: string, path: readonly string[]): string {
   return path.reduce((before, step) => {
     if (/^\d{1,9}$/.test(step)) return `${before}[${step}]`;
+    if (before === '') return step;
     return PLAIN_NAME.test(step) ? `${before}.${step}` : `${before}[${JSON.stringify(step.slice(0, 128))}]`;
   }, field);
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import { patternCost } from './pattern-cost.js';
+import { schemaCost } from './schema-graph.js';
 
 const MOST_CHARACTERS = 65_536;
 const MOST_LEVELS = 32;
@@ -23,43 +24,61 @@ const DATA = new Set(['const', 'enum', 'default', 'examples']);
 /** Keywords whose members are schemas by a free name. */
 const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
+/** The problems of a JSON Schema, or the branches of its recursion as `schemaCost` counts them. */
+export type SchemaRuling = { readonly problems: readonly string[] } | { readonly branches: number };
+
 /**
- * The problems of a JSON Schema (draft 2020-12) for data from outside. It has bounds, and takes a time that grows at
- * most with the length of the data. A schema that refers to itself has no such bound.
+ * Rules on a JSON Schema (draft 2020-12) for data from outside. A schema without problems has bounds, and takes a time
+ * that grows at most with the length of the data. If it refers to itself with several branches, the data need a bound
+ * of their own.
  */
-export function schemaProblems(schema: JsonObject): readonly string[] {
+export function schemaRuling(schema: JsonObject): SchemaRuling {
   let length: number;
   try {
     length = JSON.stringify(schema).length;
   } catch {
-    return ['must be JSON'];
+    return { problems: ['must be JSON'] };
   }
-  if (length > MOST_CHARACTERS) return [`must have at most ${MOST_CHARACTERS} characters as JSON`];
+  if (length > MOST_CHARACTERS) return { problems: [`must have at most ${MOST_CHARACTERS} characters as JSON`] };
   const problems: string[] = [];
-  inspect(schema, { root: schema, place: '#', level: 0, refs: [], problems });
-  return [...new Set(problems)];
+  const refs = new Map<string, string>();
+  const seen = new Set<JsonValue>();
+  inspect(schema, { place: '#', level: 0, refs, seen, problems });
+  for (const [ref, place] of refs) {
+    const target = targetOf(schema, ref);
+    // Data beside the schemas, such as a default, have no bounds.
+    if (target === undefined || !(seen.has(target) || typeof target === 'boolean'))
+      problems.push(`${place} leads to no schema`);
+  }
+  if (problems.length > 0) return { problems: [...new Set(problems)] };
+  const cost = schemaCost(schema, (ref) => targetOf(schema, ref));
+  return 'problem' in cost ? { problems: [cost.problem] } : { branches: cost.branches };
 }
 
 interface Place {
-  readonly root: JsonObject;
   readonly place: string;
   readonly level: number;
-  /** The references that led here. */
-  readonly refs: readonly string[];
+  /** The references so far, and the first place of each. */
+  readonly refs: Map<string, string>;
+  /** The schemas so far. */
+  readonly seen: Set<JsonValue>;
   readonly problems: string[];
 }
 
 function inspect(schema: JsonValue, at: Place): void {
-  const { place, level, problems } = at;
+  const { place, level, problems, refs, seen } = at;
   if (typeof schema === 'boolean' || problems.length > 0) return;
   if (!isObject(schema)) return void problems.push(`${place} must be a schema`);
   if (level > MOST_LEVELS) return void problems.push(`must have at most ${MOST_LEVELS} levels`);
+  seen.add(schema as JsonObject);
   for (const [name, value] of Object.entries(schema as JsonObject)) {
     const inside = `${place}/${name}`;
-    if (REFUSED.includes(name)) problems.push(`${inside} is not supported`);
+    if (REFUSED.includes(name) || (name === '$id' && level > 0)) problems.push(`${inside} is not supported`);
     else if (name === 'pattern') inspectPattern(value, inside, problems);
-    else if (name === '$ref') follow(value, at, inside);
-    else if (MAPS.has(name) && isObject(value)) {
+    else if (name === '$ref') {
+      if (typeof value !== 'string' || !/^#(?:\/|$)/.test(value)) problems.push(`${inside} must begin with #`);
+      else if (!refs.has(value)) refs.set(value, inside);
+    } else if (MAPS.has(name) && isObject(value)) {
       for (const [key, one] of Object.entries(value as JsonObject)) {
         inspect(one as JsonValue, { ...at, place: `${inside}/${key}`, level: level + 1 });
       }
@@ -79,22 +98,22 @@ function inspectPattern(value: unknown, place: string, problems: string[]): void
   if ('problem' in cost) problems.push(`${place} ${cost.problem}`);
 }
 
-function follow(value: unknown, at: Place, place: string): void {
-  const { root, refs, problems, level } = at;
-  if (typeof value !== 'string' || !value.startsWith('#/')) return void problems.push(`${place} must begin with #/`);
-  if (refs.includes(value)) return void problems.push(`${place} must not lead to itself`);
-  const target = targetOf(root, value);
-  if (target === undefined) return void problems.push(`${place} leads to no schema`);
-  inspect(target, { ...at, level: level + 1, refs: [...refs, value] });
-}
-
 function targetOf(root: JsonObject, ref: string): JsonValue | undefined {
   let found: unknown = root;
-  for (const step of ref.slice(2).split('/')) {
-    const name = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  for (const step of ref.split('/').slice(1)) {
+    const name = decodedStep(step);
+    const isParent = name !== undefined && typeof found === 'object' && found !== null && Object.hasOwn(found, name);
+    found = isParent ? (found as Record<string, unknown>)[name] : undefined;
   }
   return found as JsonValue | undefined;
+}
+
+function decodedStep(step: string): string | undefined {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
 }
 
 /**

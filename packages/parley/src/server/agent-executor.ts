@@ -1,3 +1,4 @@
+import type { AgentExtension } from '../model/agent-card.js';
 import type { EventQueue } from './event-queue.js';
 import type { RequestContext } from './request-context.js';
 
@@ -17,4 +18,6 @@ export interface AgentExecutor {
   readonly replies?: 'task' | 'either';
   /** True if a turn may run again after its process died, at most 3 times. Otherwise its task is FAILED. */
   readonly resumable?: boolean;
+  /** Extensions that the agent uses. The card declares them, unless its options do. */
+  readonly extensions?: readonly AgentExtension[];
 }

@@ -3,7 +3,7 @@ import type { StreamResponse } from '../model/stream-response.js';
 import type { CallOutcome } from '../operations/interceptor.js';
 import type { OperationName, OperationTypes } from '../operations/operations.js';
 import { HandedTask } from '../task/handed-task.js';
-import type { StreamItem } from '../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../task/stream-item.js';
 import type { ServerInterceptor } from './intercepted-handler.js';
 
 /**
@@ -75,23 +75,28 @@ class HandedItem implements StreamItem {
 }
 
 /** The events of a stream. Each reader gets copies of its own. */
-class HandedStream implements AsyncIterable<StreamItem>, AsyncIterator<StreamItem> {
-  readonly #items: AsyncIterator<StreamItem>;
+class HandedStream implements AsyncIterable<StreamItem>, ItemSource {
+  readonly #items: ItemSource;
 
   constructor(items: AsyncIterable<StreamItem>) {
-    this.#items = items[Symbol.asyncIterator]();
+    this.#items = items[Symbol.asyncIterator]() as ItemSource;
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  async next(): Promise<IteratorResult<StreamItem>> {
+  async next(): Promise<IteratorResult<StreamItem, undefined>> {
     const next = await this.#items.next();
     return next.done === true ? next : { done: false, value: new HandedItem(next.value) };
   }
 
-  async return(): Promise<IteratorResult<StreamItem>> {
+  ready(): StreamItem | undefined {
+    const item = this.#items.ready?.();
+    return item && new HandedItem(item);
+  }
+
+  async return(): Promise<IteratorResult<StreamItem, undefined>> {
     await this.#items.return?.();
     return { done: true, value: undefined };
   }

@@ -108,6 +108,20 @@ describe('two processes on one storage', () => {
     expect(one.handler.load.runningTurns).toBe(0);
   });
 
+  it('answer two cancels of one waiting task, the later one with the end that the other wrote', async () => {
+    const replicas = new Replicas();
+    const [one, other] = await replicas.two((_context, events) => void events.inputRequired('and?'));
+    const asked = send(one.handler);
+    await replicas.clock.settle();
+    const id = asked.task?.id ?? '';
+    const canceled = [one, other].map(({ handler }) => new Sent(handler.cancelTask({ id }, call())));
+    await replicas.clock.advance(10);
+    expect(canceled.map(({ task, error }) => error ?? task?.status.state)).toEqual([
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_CANCELED',
+    ]);
+  });
+
   it('cancel the agent of the other one by its heartbeat, where wake-ups are lost', async () => {
     const replicas = new Replicas();
     let stoppedAt = 0;

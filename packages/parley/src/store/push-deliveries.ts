@@ -74,7 +74,8 @@ export type DeliveryOutcome =
 
 /** Which queues, in the order in which their configurations were added within a partition of the storage. */
 export interface DeliveryQuery {
-  readonly agents: readonly string[];
+  /** Absent: all agents of the storage. */
+  readonly agents?: readonly string[];
   /** The only scope to look at. */
   readonly scope?: Scope;
   /** `pending`: records wait, and the queue is not parked. Absent: all queues. */

@@ -158,8 +158,10 @@ export interface Acceptance {
   readonly scope: Scope;
   readonly message: Message;
   readonly caller: CallerContext;
-  /** The new task in SUBMITTED with the message in its history (becomes record 1), or the id of the one meant. */
-  readonly task: { readonly create: Task } | { readonly id: string; readonly contextId?: string };
+  /** The new task with the message in its history, or an id. `isContextNew`: no other task is in its context. */
+  readonly task:
+    | { readonly create: Task; readonly isContextNew?: boolean }
+    | { readonly id: string; readonly contextId?: string };
   /**
    * Claims the turn in the same commit if no other turn of the task runs or waits, and counts that as its first
    * attempt.

@@ -6,6 +6,8 @@ import type { TaskEvent } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 
 const FRAME = 200;
+/** About a number, a boolean or null. */
+const PLAIN_BYTES = 6;
 
 /** Approximate size of an event as JSON, without creating the JSON. For buffers and snapshots. */
 export function eventBytes(event: TaskEvent): number {
@@ -56,6 +58,18 @@ function metadataBytes(metadata: JsonObject | undefined): number {
   return metadata === undefined ? 0 : jsonBytes(metadata);
 }
 
+/** Escapes are not counted, nor in texts. */
 function jsonBytes(value: JsonValue): number {
-  return JSON.stringify(value).length;
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return PLAIN_BYTES;
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += jsonBytes(item) + 1;
+    return bytes;
+  }
+  for (const name in value) {
+    const member = (value as JsonObject)[name];
+    if (member !== undefined) bytes += name.length + 4 + jsonBytes(member);
+  }
+  return bytes;
 }

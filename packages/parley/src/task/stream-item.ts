@@ -10,3 +10,9 @@ export interface StreamItem {
   /** True if the stream ends with this event and the event itself does not tell. */
   readonly last?: boolean;
 }
+
+/** The items of one stream. A source may give those that are there already without a promise for each. */
+export interface ItemSource extends AsyncIterator<StreamItem, undefined> {
+  /** The next item, if it is there already and no `next` waits. Otherwise `next` gives it, an error or the end. */
+  ready?(): StreamItem | undefined;
+}

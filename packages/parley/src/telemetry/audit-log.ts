@@ -16,7 +16,11 @@ export interface AuditRecord {
   /** The id of the agent's task space. */
   readonly agent?: string;
   readonly tenant?: string;
+  /** That of the protocol, or `uploadFile`, `beginUpload`, `appendToUpload`, `readFile` or `deleteFile`. */
   readonly operation?: string;
+  readonly fileId?: string;
+  /** Bytes of a file that the request has stored, or that its answer has. */
+  readonly bytes?: number;
   readonly taskId?: string;
   readonly contextId?: string;
   readonly binding?: string;

@@ -252,6 +252,53 @@ describe('each assertion', () => {
     all({ events });
   });
 
+  const call = (state: string, over: object = {}) => ({ toolCall: { id: '1.1', tool: 'pay', state, ...over } });
+  const record = (state: string, over: object = {}, append = true): StreamResponse => ({
+    artifactUpdate: { ...ids, artifact: { artifactId: 'tool-calls', parts: [{ data: call(state, over) }] }, append },
+  });
+  const failed = { failure: { reason: 'threw', message: 'no' } };
+  const began = record('running', { run: 1, messageIds: ['m'] }, false);
+  const asked = (state: string, over: object = {}): StreamResponse => ({
+    task: {
+      id: 't',
+      contextId: 'c',
+      status: { state: 'TASK_STATE_WORKING', timestamp: at(0) },
+      artifacts: [
+        {
+          artifactId: 'tool-calls',
+          parts: [{ data: call('requested', { run: 1, messageIds: ['m'] }) }, { data: call(state, over) }],
+        },
+      ],
+    },
+  });
+
+  it.each([
+    ['a call with a result', [created(), working, began, record('succeeded', { output: 1 }), completed]],
+    ['an open call of a task that failed', [created(), working, began, status('TASK_STATE_FAILED', 2)]],
+    [
+      'a call of an earlier turn',
+      [asked('approved'), record('running'), record('succeeded', { output: 1 }), completed],
+    ],
+  ])('holds for tools: %s', (_name, events) => {
+    all(events);
+  });
+
+  it.each([
+    ['a call without an end', [created(), working, began, completed], /expected an end of pay/],
+    [
+      'a run after the result',
+      [created(), working, began, record('succeeded', { output: 1 }), record('running'), completed],
+      /expected nothing after succeeded/,
+    ],
+    [
+      'a run of a call that was refused in an earlier turn',
+      [asked('refused', failed), record('running'), completed],
+      /expected nothing after refused/,
+    ],
+  ])('finds broken calls of tools: %s', (_name, events, says) => {
+    expect(() => all(events)).toThrow(says);
+  });
+
   it('names the state that a task has, and the text of its message', () => {
     const task = testing.createTestTask({
       status: { state: 'TASK_STATE_FAILED', message: testing.createTestMessage({ parts: [{ text: 'no disk' }] }) },

@@ -3,8 +3,11 @@ import type { StreamResponse, TaskArtifactUpdateEvent } from '../model/stream-re
 import type { Task } from '../model/task.js';
 import { isTerminal, type TaskState } from '../model/task-state.js';
 import { violationsOf } from '../model/violations.js';
+import type { ToolEvent } from '../tools/tool.js';
+import { toolEventsOf } from '../tools/tool-records.js';
 import { idsOf, isFinal, isWaiting, shown, statusOf } from './event-view.js';
 import { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
+import { assertToolLifecycle } from './tool-assertions.js';
 
 /** Events of a stream, or a collector of them. */
 export type AssertedEvents = readonly StreamResponse[] | { readonly events: readonly StreamResponse[] };
@@ -159,7 +162,7 @@ export interface InvariantOptions extends ExpectedIds {
 
 /**
  * All rules for the events of one turn. Each event is valid, and all assertions about events hold. A direct message is
- * the only event of its turn.
+ * the only event of its turn. Calls of tools follow `assertToolLifecycle`, and a completed task has no open call.
  * @throws ProtocolAssertionError of the first rule that does not hold.
  */
 export function assertAllProtocolInvariants(events: AssertedEvents, options: InvariantOptions = {}): void {
@@ -181,7 +184,24 @@ export function assertAllProtocolInvariants(events: AssertedEvents, options: Inv
     assertChronologicalOrdering(list);
   }
   assertConsistentIdPropagation(list, ids);
+  const calls = toolEventsIn(list);
+  const last = list.at(-1);
+  const mayBeOpen = (last && statusOf(last)?.state) !== 'TASK_STATE_COMPLETED';
+  if (calls.length > 0) assertToolLifecycle(calls, { mayBeOpen });
   if (finalState !== undefined) assertTaskFinalState(list, finalState);
+}
+
+/** The changes of calls of tools. The task at the start tells the calls of earlier turns, in their last state. */
+function toolEventsIn(list: readonly StreamResponse[]): readonly ToolEvent[] {
+  return list.flatMap((event, eventIndex) => {
+    if (!('task' in event)) return toolEventsOf(event);
+    if (eventIndex > 0) return [];
+    return toolEventsOf(event).flatMap((told) => {
+      const { id, tool, state } = told.call;
+      const isSecond = state === 'approved' || state === 'refused';
+      return isSecond ? [{ ...told, call: { id, tool, state: 'requested' as const } }, told] : [told];
+    });
+  });
 }
 
 type IdsOfMember = { readonly taskId?: string; readonly contextId?: string };

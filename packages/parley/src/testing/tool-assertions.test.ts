@@ -35,6 +35,8 @@ describe('assertToolLifecycle', () => {
     assertToolLifecycle(await eventsOf(-1), { ends: 'failed' });
     assertToolLifecycle([event('requested'), event('running')], { mayBeOpen: true });
     assertToolLifecycle([event('requested'), event('running'), ...paid.slice(1)]);
+    const question = { message: 'Which one?' };
+    assertToolLifecycle([...paid.slice(0, 2), event('requested', { question }), event('approved'), ...paid.slice(1)]);
     // A task records a short run at its end only.
     assertToolLifecycle(paid.slice(2).map((one) => ({ ...one, taskId: 't' })));
   });
@@ -49,12 +51,17 @@ describe('assertToolLifecycle', () => {
       [event('requested'), event('refused', failed), event('running')],
       /event 2: expected nothing after refused/,
     ],
-    ['an approval after the run', [...paid.slice(0, 2), event('approved')], /event 2: expected running or succeeded/],
+    [
+      'an approval after the run',
+      [...paid.slice(0, 2), event('approved')],
+      /event 2: expected requested or running or succeeded/,
+    ],
     [
       'an approval that was not requested',
       [{ ...event('approved'), taskId: 't' }],
       /event 0: expected pay \(call c\) requested or running/,
     ],
+    ['a wait without a question', [...paid.slice(0, 2), event('requested')], /event 2: expected a question of pay/],
     ['no end', paid.slice(0, 2), /event 1: expected an end of pay \(call c\) running, but got no more/],
     ['another tool', [event('requested'), event('running', { tool: 'sell' })], /event 1: expected call c of pay/],
     ['no result', [...paid.slice(0, 2), event('succeeded')], /event 2: expected a result of pay/],

@@ -1,11 +1,11 @@
 import type { ToolCall, ToolCallState, ToolEvent } from '../tools/tool.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
-/** The states that may follow each state. A run whose process died may begin again. */
+/** The states that may follow each state. A run may begin again whose process died, or that asked a question. */
 const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   requested: ['approved', 'running', 'failed', 'refused'],
-  approved: ['running', 'succeeded', 'failed', 'refused'],
-  running: ['running', 'succeeded', 'failed'],
+  approved: ['requested', 'running', 'succeeded', 'failed', 'refused'],
+  running: ['requested', 'running', 'succeeded', 'failed'],
   succeeded: [],
   failed: [],
   refused: [],
@@ -13,6 +13,9 @@ const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
 
 /** The first states of a call that its task records: it may record a short run at its end only. */
 const FIRST_IN_TASK: readonly ToolCallState[] = ['requested', 'running', 'succeeded', 'failed'];
+
+/** Tools of an SDK of models may tell neither the beginning of a run, nor at once that a call waits for an approval. */
+const AFTER_REQUEST_IN_TASK: readonly ToolCallState[] = [...NEXT.requested, 'requested', 'succeeded'];
 
 /** The checks of `assertToolLifecycle`. */
 export interface ToolLifecycleOptions {
@@ -60,10 +63,14 @@ function checkStep(before: ToolCall | undefined, { call, taskId }: ToolEvent, ev
   if (before !== undefined && before.tool !== call.tool) {
     throw failure({ eventIndex, expected: `call ${call.id} of ${before.tool}`, actual });
   }
-  if (before !== undefined && !NEXT[before.state].includes(call.state)) {
-    const next = NEXT[before.state];
+  const isSdkRequest = before?.state === 'requested' && taskId !== undefined;
+  const next = isSdkRequest ? AFTER_REQUEST_IN_TASK : NEXT[before?.state ?? call.state];
+  if (before !== undefined && !next.includes(call.state)) {
     const expected = next.length === 0 ? 'nothing' : next.join(' or ');
     throw failure({ eventIndex, expected: `${expected} after ${before.state}`, actual });
+  }
+  if (before !== undefined && call.state === 'requested' && call.question === undefined) {
+    throw failure({ eventIndex, expected: `a question of ${actual}`, actual: 'none' });
   }
   if (call.state === 'succeeded' && call.output === undefined) {
     throw failure({ eventIndex, expected: `a result of ${actual}`, actual: 'none' });

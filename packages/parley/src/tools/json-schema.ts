@@ -1,6 +1,6 @@
 import Schema from 'typebox/schema';
 import type { JsonObject } from '../model/json.js';
-import type { StandardIssue, StandardSchema } from '../model/standard-schema.js';
+import type { StandardIssue, StandardResult, StandardSchema } from '../model/standard-schema.js';
 
 const MOST_FAULTS = 10;
 
@@ -28,7 +28,8 @@ export function jsonSchema<Value = unknown>(
   };
 }
 
-function checked<Value>(schema: JsonObject, value: unknown) {
+/** Checks a value by a JSON Schema. */
+export function checked<Value>(schema: JsonObject, value: unknown): StandardResult<Value> {
   const [isValid, errors] = Schema.Errors(schema, value);
   if (isValid) return { value: value as Value };
   return { issues: errors.slice(0, MOST_FAULTS).map(({ instancePath, message }) => issueAt(instancePath, message)) };

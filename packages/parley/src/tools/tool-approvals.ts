@@ -12,6 +12,8 @@ export interface ToolApproval {
   readonly input: JsonValue;
   /** An ISO time. A later approval refuses the call. */
   readonly expiresAt: string;
+  /** The reason of the question, if the agent gives one. */
+  readonly reason?: string;
 }
 
 /** The answer to one waiting call. */
@@ -31,12 +33,18 @@ export interface ApprovalMessage {
 
 const MOST_REASON = 500;
 const MOST_SHOWN = 2_000;
+const MOST_SHOWN_CALLS = 20;
 const YES = /^(?:y|yes|approve|approved)[.!]?$/i;
 const NO = /^(?:n|no|refuse|refused)[.!]?$/i;
 
 /** The message with which an agent asks for approvals: a text for people, and data for programs. */
 export function approvalQuestion(approvals: readonly ToolApproval[]): Pick<Message, 'parts' | 'extensions'> {
-  const calls = approvals.map(({ callId, tool, input }) => `${callId}: ${tool} ${shown(input)}`);
+  const calls = approvals.slice(0, MOST_SHOWN_CALLS).map(({ callId, tool, input, reason }) => {
+    const why = reason === undefined ? '' : ` (${escapedText(reason, MOST_SHOWN)})`;
+    return `${escapedText(callId, MOST_SHOWN)}: ${escapedText(tool, MOST_SHOWN)} ${shown(input)}${why}`;
+  });
+  const more = approvals.length - calls.length;
+  if (more > 0) calls.push(`… and ${more} more calls in the data of this message`);
   const [title, answer] =
     approvals.length === 1
       ? ['This call needs your approval:', 'Answer yes or no.']
@@ -49,7 +57,12 @@ export function approvalQuestion(approvals: readonly ToolApproval[]): Pick<Messa
 export function toolApprovals(task: Pick<Task, 'status'>): readonly ToolApproval[] {
   const { state, message } = task.status;
   if (state !== 'TASK_STATE_INPUT_REQUIRED') return [];
-  return (message?.parts ?? []).flatMap((part) => {
+  return approvalsIn(message?.parts ?? []);
+}
+
+/** The calls that a question asks about. */
+export function approvalsIn(parts: readonly Part[]): readonly ToolApproval[] {
+  return parts.flatMap((part) => {
     if (!('data' in part) || !isObject(part.data) || !Array.isArray(part.data.toolApprovals)) return [];
     return part.data.toolApprovals.filter(isApproval);
   });
@@ -92,9 +105,14 @@ export function decisionsIn(parts: readonly Part[], waiting: readonly string[]):
     .map((part) => ('text' in part ? part.text : '?'))
     .join('\n')
     .trim();
-  const decision = YES.test(text) ? 'approve' : NO.test(text) ? 'refuse' : undefined;
+  const decision = isYes(text) ? 'approve' : isNo(text) ? 'refuse' : undefined;
   if (decision !== undefined) for (const callId of waiting) found.set(callId, { callId, decision });
   return found;
+}
+
+/** True if a message has nothing but answers to calls: it is no new prompt, also if none of the calls waits. */
+export function hasOnlyDecisions(parts: readonly Part[]): boolean {
+  return parts.length > 0 && parts.every((part) => decisionOf(part) !== undefined);
 }
 
 function decisionOf(part: Part): ToolDecision | undefined {
@@ -114,11 +132,26 @@ function isApproval(value: unknown): value is ToolApproval {
   );
 }
 
-/** Arguments on one line. Characters that change the order or the place of others are escaped. */
+/** True for a text that is nothing but a consent. */
+export function isYes(text: string): boolean {
+  return YES.test(text);
+}
+
+/** True for a text that is nothing but a refusal. */
+export function isNo(text: string): boolean {
+  return NO.test(text);
+}
+
+/** Arguments on one line. */
 function shown(input: JsonValue): string {
-  const text = JSON.stringify(input).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped);
-  const more = text.length - MOST_SHOWN;
-  return more <= 0 ? text : `${text.slice(0, MOST_SHOWN)} … (${more} more characters in the data of this message)`;
+  return escapedText(JSON.stringify(input), MOST_SHOWN);
+}
+
+/** A text of others, cut. Characters that change the order or the place of others are escaped, except for `plain`. */
+export function escapedText(text: string, most: number, plain = ''): string {
+  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => (char === plain ? char : escaped(char)));
+  const more = safe.length - most;
+  return more <= 0 ? safe : `${safe.slice(0, most)} … (${more} more characters in the data of this message)`;
 }
 
 function escaped(char: string): string {

@@ -1,9 +1,10 @@
+import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
-import { validated } from '../model/standard-schema.js';
+import { type Validated, validated, validatedAtOnce } from '../model/standard-schema.js';
 import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
-import { type Tool, type ToolContext, ToolError } from './tool.js';
+import { AnswerNeededError, type Tool, type ToolContext, ToolError } from './tool.js';
 
 /** Limits of calls. */
 export interface ToolLimits {
@@ -15,8 +16,10 @@ export interface ToolLimits {
   readonly parallelCalls: number;
   /** Calls of one task. */
   readonly callsPerTask: number;
-  /** Time in which a call must be approved, in ms. */
+  /** Time in which a call must be approved or answered, in ms. */
   readonly approvalMs: number;
+  /** Questions that a tool may ask in one call. */
+  readonly questionsPerCall: number;
 }
 
 /** The default limits. */
@@ -26,21 +29,51 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   parallelCalls: 8,
   callsPerTask: 1_000,
   approvalMs: 86_400_000,
+  questionsPerCall: 10,
 };
 
 /**
- * The validated arguments of a call. The schema gets the arguments as JSON, so that a repeated run sees the same.
+ * The arguments of a call as plain JSON: a copy, so that checks, records and the tool see the same.
  * @throws ToolError `invalid_input` or `limit`.
  */
-export async function checkedInput(tool: Tool, input: unknown, mostBytes: number): Promise<unknown> {
-  const fault = jsonFault(input);
-  if (fault !== undefined) throw new ToolError(`The arguments of ${tool.name} ${fault}.`, 'invalid_input');
-  if (isLarger(input, mostBytes)) {
-    throw new ToolError(`The arguments of ${tool.name} have more than ${mostBytes} bytes.`, 'limit');
+export function jsonInput(name: string, input: unknown, mostBytes: number): JsonValue {
+  try {
+    const fault = faultOf(input);
+    if (fault !== undefined) throw new ToolError(`The arguments of ${name} ${fault}.`, 'invalid_input');
+    const copy = cloneJson(input as JsonValue);
+    // A getter may give another value each time.
+    if (typeof copy === 'object' && faultOf(copy) !== undefined) throw new TypeError('not JSON');
+    if (isLarger(copy, mostBytes)) {
+      throw new ToolError(`The arguments of ${name} have more than ${mostBytes} bytes.`, 'limit');
+    }
+    return copy;
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw new ToolError(`The arguments of ${name} cannot be read as JSON.`, 'invalid_input', { cause: error });
   }
-  const result = await validated(tool.input, input);
+}
+
+/**
+ * The validated arguments of a call.
+ * @throws ToolError `invalid_input`.
+ */
+export function checkedInput(tool: Tool, input: JsonValue): unknown | Promise<unknown> {
+  try {
+    const result = validatedAtOnce(tool.input, input);
+    if (!('then' in result)) return inputIn(tool, result);
+    return result.then(
+      (found) => inputIn(tool, found),
+      (error) => Promise.reject(unreadable(tool, error)),
+    );
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw unreadable(tool, error);
+  }
+}
+
+function inputIn({ name }: Tool, result: Validated<unknown>): unknown {
   if ('value' in result) return result.value;
-  throw new ToolError(`The arguments of ${tool.name} are not valid. ${result.faults.join('; ')}`, 'invalid_input');
+  throw new ToolError(`The arguments of ${name} are not valid. ${result.faults.join('; ')}`, 'invalid_input');
 }
 
 /** One run of a tool. */
@@ -57,24 +90,36 @@ export interface ToolExecution {
 
 /**
  * Runs a tool once, until it ends, its time is over or the signal of the context aborts. A tool that ignores its signal
- * goes on, and its result is dropped.
+ * goes on, and its result is dropped. There is no promise if the tool and its schema have none.
  * @throws ToolError. An error of the tool is its cause, and its text is not in the message.
  */
-export async function runTool(execution: ToolExecution): Promise<JsonValue> {
+export function runTool(execution: ToolExecution): JsonValue | Promise<JsonValue> {
   const { tool, input, context, mostBytes } = execution;
-  if (context.signal.aborted) throw aborted(tool);
-  const run = new RunContext(context);
   try {
+    if (context.signal.aborted) throw aborted(tool);
+    const run = new RunContext(context);
     const result = tool.run(input, run);
-    return await checkedOutput(
-      tool,
-      isPromise(result) ? await awaited(execution, run, Promise.resolve(result)) : result,
-      mostBytes,
-    );
+    if (isPromise(result) || tool.output !== undefined) return checkedOutput(execution, run, result);
+    return jsonOutput(tool, result, mostBytes);
   } catch (error) {
-    if (error instanceof ToolError) throw error;
-    throw new ToolError(`${tool.name} failed.`, 'threw', { cause: error });
+    throw asToolError(tool, error);
   }
+}
+
+async function checkedOutput(execution: ToolExecution, run: RunContext, result: unknown): Promise<JsonValue> {
+  const { tool, mostBytes } = execution;
+  try {
+    const output = isPromise(result) ? await awaited(execution, run, Promise.resolve(result)) : result;
+    if (tool.output === undefined) return jsonOutput(tool, output, mostBytes);
+    return jsonOutput(tool, outputIn(tool, await validated(tool.output, output)), mostBytes);
+  } catch (error) {
+    throw asToolError(tool, error);
+  }
+}
+
+function asToolError({ name }: Tool, error: unknown): Error {
+  if (error instanceof ToolError || error instanceof AnswerNeededError) return error;
+  return new ToolError(`${name} failed.`, 'threw', { cause: error });
 }
 
 /** The result of a run that is not there at once. */
@@ -105,20 +150,36 @@ async function awaited(
 
 /** The context of one run. Its signal is made at the first read. */
 class RunContext implements ToolContext {
-  readonly callId: string;
-  readonly taskId?: string;
-  readonly contextId?: string;
-  readonly user?: ToolContext['user'];
-  readonly tenant?: string;
+  readonly #outer: ToolContext;
   #controller: AbortController | undefined;
   #reason: ToolError | undefined;
 
-  constructor({ callId, taskId, contextId, user, tenant }: ToolContext) {
-    this.callId = callId;
-    if (taskId !== undefined) this.taskId = taskId;
-    if (contextId !== undefined) this.contextId = contextId;
-    if (user !== undefined) this.user = user;
-    if (tenant !== undefined) this.tenant = tenant;
+  constructor(outer: ToolContext) {
+    this.#outer = outer;
+  }
+
+  get callId(): string {
+    return this.#outer.callId;
+  }
+
+  get taskId(): string | undefined {
+    return this.#outer.taskId;
+  }
+
+  get contextId(): string | undefined {
+    return this.#outer.contextId;
+  }
+
+  get user(): ToolContext['user'] {
+    return this.#outer.user;
+  }
+
+  get tenant(): string | undefined {
+    return this.#outer.tenant;
+  }
+
+  get ask(): ToolContext['ask'] {
+    return this.#outer.ask;
   }
 
   get signal(): AbortSignal {
@@ -140,26 +201,48 @@ function aborted({ name }: Tool): ToolError {
 }
 
 /** Promises of other libraries count as well. */
-function isPromise(value: unknown): value is Promise<unknown> {
+export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-async function checkedOutput(tool: Tool, output: unknown, mostBytes: number): Promise<JsonValue> {
-  const result = tool.output === undefined ? { value: output } : await validated(tool.output, output);
-  if ('faults' in result) {
-    const cause = new TypeError(result.faults.join('; '));
-    throw new ToolError(`${tool.name} returned a result that is not valid.`, 'invalid_output', { cause });
-  }
-  const value = result.value === undefined ? null : result.value;
-  const fault = jsonFault(value);
-  if (fault !== undefined) throw new ToolError(`The result of ${tool.name} ${fault}.`, 'invalid_output');
-  if (isLarger(value, mostBytes)) {
-    throw new ToolError(`The result of ${tool.name} has more than ${mostBytes} bytes.`, 'limit');
-  }
+function outputIn({ name }: Tool, result: Validated<unknown>): unknown {
+  if ('value' in result) return result.value;
+  const cause = new TypeError(result.faults.join('; '));
+  throw new ToolError(`${name} returned a result that is not valid.`, 'invalid_output', { cause });
+}
+
+function jsonOutput({ name }: Tool, output: unknown, mostBytes: number): JsonValue {
+  const value = output === undefined ? null : output;
+  const fault = faultOf(value);
+  if (fault !== undefined) throw new ToolError(`The result of ${name} ${fault}.`, 'invalid_output');
+  if (isLarger(value, mostBytes))
+    throw new ToolError(`The result of ${name} has more than ${mostBytes} bytes.`, 'limit');
   return value as JsonValue;
 }
 
-function isLarger(value: unknown, mostBytes: number): boolean {
+/** The deepest arguments and results. An event holds 100 levels, with its own. */
+const MOST_LEVELS = 64;
+
+function faultOf(value: unknown): string | undefined {
+  if (isDeeper(value, MOST_LEVELS)) return `must not be nested more than ${MOST_LEVELS} levels deep`;
+  return jsonFault(value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, levels - 1));
+  return Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function unreadable({ name }: Tool, cause: unknown): ToolError {
+  return new ToolError(`The schema of ${name} failed.`, 'invalid_input', { cause });
+}
+
+/** True if a value has more bytes as JSON. */
+export function isLarger(value: unknown, mostBytes: number): boolean {
+  // JSON escapes a code unit by 6 characters at most.
+  if (typeof value === 'string' && value.length * 6 + 2 <= mostBytes) return false;
   const text = JSON.stringify(value);
   // UTF-8 needs at most 3 bytes for a code unit of UTF-16.
   if (text.length * 3 <= mostBytes) return false;

@@ -1,8 +1,10 @@
+import type { AgentExtension } from '../model/agent-card.js';
 import { isObject, type JsonValue } from '../model/json.js';
 import type { Part } from '../model/part.js';
 import type { StreamResponse } from '../model/stream-response.js';
 import type { Task } from '../model/task.js';
 import {
+  type AskedQuestion,
   TOOL_CALL_STATES,
   TOOL_FAILURES,
   type ToolCall,
@@ -10,10 +12,17 @@ import {
   type ToolEvent,
   type ToolFailure,
   type ToolFailureReason,
+  type ToolQuestion,
 } from './tool.js';
 
-/** Marks the artifact of the calls of a task, and the questions for approvals. A card may declare it. */
+/** Marks the artifact of the calls of a task, and the questions for approvals. */
 export const TOOLS_EXTENSION = 'urn:parley-a2a:extension:tools:v1';
+
+/** The entry of a card that declares the calls and the questions for approvals. */
+export const TOOLS_CARD_EXTENSION: AgentExtension = {
+  uri: TOOLS_EXTENSION,
+  description: 'Records calls of tools in the artifact tool-calls, and asks for approvals of calls.',
+};
 
 /** The artifact whose data parts record the calls of a task. */
 export const TOOLS_ARTIFACT = { artifactId: 'tool-calls', name: 'Tool calls', extensions: [TOOLS_EXTENSION] } as const;
@@ -24,6 +33,8 @@ export interface RecordedCall extends ToolCall {
   readonly run: number;
   /** The messages of the run: the one that began it, then the one that decided this call. */
   readonly messageIds: readonly string[];
+  /** The questions of the tool so far, with their answers. */
+  readonly asked?: readonly AskedQuestion[];
 }
 
 /**
@@ -34,11 +45,13 @@ export type CallChange = Partial<RecordedCall> & Pick<RecordedCall, 'id' | 'tool
 
 /** The states that may follow a state. A finished call never changes. */
 const NEXT: Readonly<Record<ToolCallState | 'none', readonly ToolCallState[]>> = {
-  // A short run of an idempotent tool is recorded at its end only.
+  // A short run of an idempotent tool is recorded at its end only. The AI SDK tells no beginning of a run, and asks for
+  // an approval after it has told the call.
   none: ['requested', 'running', 'succeeded', 'failed'],
-  requested: ['approved', 'running', 'failed', 'refused'],
-  approved: ['running', 'succeeded', 'failed', 'refused'],
-  running: ['running', 'succeeded', 'failed'],
+  requested: ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused'],
+  // A run that asks a question waits again.
+  approved: ['requested', 'running', 'succeeded', 'failed', 'refused'],
+  running: ['requested', 'running', 'succeeded', 'failed'],
   succeeded: [],
   failed: [],
   refused: [],
@@ -51,12 +64,21 @@ export function nextCall(call: RecordedCall | undefined, change: CallChange): Re
     const { run, messageIds } = change;
     return run === undefined || messageIds === undefined ? undefined : { ...change, run, messageIds };
   }
+  // A run that has begun goes back only for an answer.
+  const isBegun = call.state !== 'requested' || call.expiresAt !== undefined;
+  if (change.state === 'requested' && isBegun && openQuestion(change) === undefined) return undefined;
   return call.tool === change.tool ? { ...call, ...change } : undefined;
 }
 
 /** True if the call changes no more. */
 export function isFinished({ state }: ToolCall): boolean {
   return NEXT[state].length === 0;
+}
+
+/** The question of a call that has no answer yet. */
+export function openQuestion({ state, asked }: Pick<CallChange, 'state' | 'asked'>): ToolQuestion | undefined {
+  const last = state === 'requested' ? asked?.at(-1) : undefined;
+  return last === undefined || last.answer !== undefined ? undefined : last.question;
 }
 
 /** The data part of a change. */
@@ -107,13 +129,14 @@ export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
 }
 
 /** A call without the members that only the agent needs. */
-export function publicCall({ run: _, messageIds: __, ...call }: CallChange): ToolCall {
-  return call;
+export function publicCall({ run: _, messageIds: __, asked, ...call }: CallChange): ToolCall {
+  const question = openQuestion({ state: call.state, ...(asked && { asked }) });
+  return question === undefined ? call : { ...call, question };
 }
 
 function changeIn(part: Part): CallChange | undefined {
   if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolCall)) return undefined;
-  const { id, tool, state, input, output, failure, expiresAt, run, messageIds } = part.data.toolCall;
+  const { id, tool, state, input, output, failure, expiresAt, run, messageIds, asked } = part.data.toolCall;
   if (typeof id !== 'string' || typeof tool !== 'string' || !isState(state)) return undefined;
   return {
     id,
@@ -125,6 +148,7 @@ function changeIn(part: Part): CallChange | undefined {
     ...(typeof expiresAt === 'string' && { expiresAt }),
     ...(typeof run === 'number' && { run }),
     ...(isTexts(messageIds) && { messageIds }),
+    ...(isAsked(asked) && { asked }),
   };
 }
 
@@ -135,6 +159,13 @@ function isState(value: unknown): value is ToolCallState {
 function isFailure(value: unknown): value is ToolFailure {
   return (
     isObject(value) && TOOL_FAILURES.includes(value.reason as ToolFailureReason) && typeof value.message === 'string'
+  );
+}
+
+function isAsked(value: unknown): value is readonly AskedQuestion[] {
+  return (
+    Array.isArray(value) &&
+    value.every((one) => isObject(one) && isObject(one.question) && typeof one.question.message === 'string')
   );
 }
 

@@ -3,7 +3,7 @@ import { cloneJson } from '../model/clone-json.js';
 import type { JsonValue } from '../model/json.js';
 import type { Clock } from '../runtime/clock.js';
 import { type Tool, type ToolCall, type ToolContext, ToolError, type ToolListener } from './tool.js';
-import { checkedInput, DEFAULT_TOOL_LIMITS, runTool, type ToolLimits } from './tool-execution.js';
+import { checkedInput, DEFAULT_TOOL_LIMITS, jsonInput, runTool, type ToolLimits } from './tool-execution.js';
 
 /** Options of a call outside of a task. */
 export interface ExecuteOptions {
@@ -64,8 +64,9 @@ export class ToolRegistry {
     try {
       const tool = this.#tools.get(name);
       if (!tool) throw new ToolError(`There is no tool ${name}.`, 'unknown_tool');
-      const value = await checkedInput(tool, input, inputBytes);
-      change({ input: cloneJson(input as JsonValue) });
+      const json = jsonInput(name, input, inputBytes);
+      change({ input: json });
+      const value = await checkedInput(tool, cloneJson(json));
       if (await tool.asksApproval(value, context)) {
         if (!(await approve?.(call))) throw new ToolError(`The call of ${name} was not approved.`, 'refused');
         change({ state: 'approved' });

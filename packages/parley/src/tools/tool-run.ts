@@ -7,20 +7,34 @@ import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
 import type { EventQueue } from '../server/event-queue.js';
 import type { RequestContext } from '../server/request-context.js';
+import { type DecidedCalls, decidedCalls, isExpired, waitingCalls } from './approval-decisions.js';
 import {
+  AnswerNeededError,
+  type AskedQuestion,
   type Tool,
+  type ToolAnswer,
   type ToolCall,
   type ToolContext,
   ToolError,
-  type ToolFailureReason,
   type ToolListener,
+  type ToolQuestion,
 } from './tool.js';
-import { approvalQuestion, decisionsIn, type ToolApproval } from './tool-approvals.js';
-import { checkedInput, DEFAULT_TOOL_LIMITS, runTool, type ToolLimits } from './tool-execution.js';
+import { approvalQuestion, type ToolApproval } from './tool-approvals.js';
+import {
+  checkedInput,
+  DEFAULT_TOOL_LIMITS,
+  isLarger,
+  isPromise,
+  jsonInput,
+  runTool,
+  type ToolLimits,
+} from './tool-execution.js';
+import { answersIn, questionMessage, type WaitingQuestion } from './tool-questions.js';
 import {
   type CallChange,
   isFinished,
   nextCall,
+  openQuestion,
   publicCall,
   type RecordedCall,
   recordedCalls,
@@ -28,6 +42,7 @@ import {
   TOOLS_ARTIFACT,
 } from './tool-records.js';
 import type { ToolRegistry } from './tool-registry.js';
+import { untrustedSchema } from './untrusted-schema.js';
 
 /** Options of the calls of a turn. */
 export interface ToolRunOptions {
@@ -45,13 +60,13 @@ export interface CallOptions {
   readonly id?: string;
 }
 
-/** The call waits for the owner of the task. `runTools` asks for the approval once the agent has returned. */
+/** The call waits for the owner of the task. `runTools` asks for the approval or answer once the agent has returned. */
 export class ApprovalNeededError extends Error {
   override readonly name = 'ApprovalNeededError';
   readonly call: ToolCall;
 
   constructor(call: ToolCall) {
-    super(`The call ${call.id} of ${call.tool} needs an approval.`);
+    super(`The call ${call.id} of ${call.tool} needs ${call.question === undefined ? 'an approval' : 'an answer'}.`);
     this.call = call;
   }
 }
@@ -77,7 +92,7 @@ export class ToolRun {
   readonly #limits: ToolLimits;
   readonly #calls: Map<string, RecordedCall>;
   readonly #number: number;
-  readonly #active = new Map<string, Promise<JsonValue>>();
+  readonly #active = new Map<string, ActiveCall>();
   readonly #places: (() => void)[] = [];
   #running = 0;
   #made = 0;
@@ -86,8 +101,12 @@ export class ToolRun {
   #hasArtifact: boolean;
   /** True if the task records a call of this run. */
   #isBegun = true;
+  /** Why the message answers no question of a call, by the id of the call. */
+  readonly #faults = new Map<string, string>();
   /** The message that began the run: the prompt, also if this turn has the answer to a question for approval. */
   readonly message: Message;
+  /** True if the message only answers calls that do not wait, while others do. The question stays open. */
+  readonly isStray: boolean;
 
   constructor(sources: ToolRunSources) {
     this.#sources = sources;
@@ -98,9 +117,11 @@ export class ToolRun {
     this.#begun = this.#calls.size;
     this.#hasArtifact = this.#calls.size > 0;
     const last = Math.max(0, ...[...this.#calls.values()].map(({ run }) => run));
-    const repeated = [...this.#calls.values()].find(({ messageIds }) => messageIds.includes(message.messageId));
-    const answersLast = repeated === undefined && this.#decide(message, last);
-    this.#number = repeated?.run ?? (answersLast ? last : last + 1);
+    const calls = [...this.#calls.values()];
+    const repeated = calls.find(({ messageIds }) => messageIds.includes(message.messageId));
+    const kind = repeated === undefined ? this.#decide(message, last) : 'answer';
+    this.isStray = kind === 'stray';
+    this.#number = repeated?.run ?? (kind === 'other' ? last + 1 : last);
     const firstId = this.#own()[0]?.messageIds[0];
     this.#isBegun = firstId !== undefined;
     this.message = context.history.find(({ messageId }) => messageId === firstId) ?? message;
@@ -118,7 +139,7 @@ export class ToolRun {
 
   /** The calls that wait for an approval. */
   get waiting(): readonly ToolCall[] {
-    return this.#waiting().map(publicCall);
+    return waitingCalls(this.#own()).map(publicCall);
   }
 
   /**
@@ -129,13 +150,17 @@ export class ToolRun {
   call(tool: string, input: unknown, options?: CallOptions): Promise<JsonValue>;
   call(named: Tool | string, input: unknown, options: CallOptions = {}): Promise<unknown> {
     const id = options.id ?? `${this.#number}.${++this.#made}`;
+    const name = typeof named === 'string' ? named : named.name;
+    const read = this.#read(name, input);
     const active = this.#active.get(id);
-    if (active) return active;
-    const call = this.#perform(id, typeof named === 'string' ? named : named.name, input).finally(() => {
-      this.#active.delete(id);
-    });
-    this.#active.set(id, call);
-    return ignoreRejection(call);
+    if (active) return active.isSame(name, read) ? active.result : ignoreRejection(Promise.reject(conflict(id)));
+    const result = this.#start(id, name, read);
+    const end = () => void this.#active.delete(id);
+    const isSame = (other: string, { input }: ReadInput) =>
+      other === name && input !== undefined && read.input !== undefined && isSameJson(input, read.input);
+    this.#active.set(id, { result, isSame });
+    result.then(end, end);
+    return result;
   }
 
   /**
@@ -154,81 +179,128 @@ export class ToolRun {
 
   /** Resolves when no call is under way. */
   async settled(): Promise<void> {
-    while (this.#active.size > 0) await Promise.allSettled(this.#active.values());
+    while (this.#active.size > 0) await Promise.allSettled([...this.#active.values()].map(({ result }) => result));
   }
 
-  /** Asks the owner of the task for all waiting approvals. Ends the turn. */
+  /** Asks the owner of the task for all waiting approvals and answers. Ends the turn. */
   async ask(): Promise<void> {
     await this.settled();
-    const approvals = this.#waiting().map(
-      ({ id, tool, input = null, expiresAt = '' }): ToolApproval => ({ callId: id, tool, input, expiresAt }),
-    );
-    if (approvals.length > 0) await this.#sources.events.inputRequired(approvalQuestion(approvals));
+    const approvals: ToolApproval[] = [];
+    const questions: WaitingQuestion[] = [];
+    for (const call of waitingCalls(this.#own())) {
+      const { id: callId, tool, input = null, expiresAt = '' } = call;
+      const question = openQuestion(call);
+      if (question === undefined) approvals.push({ callId, tool, input, expiresAt });
+      else questions.push({ callId, tool, ...question, expiresAt });
+    }
+    const asked = approvals.length > 0 ? [approvalQuestion(approvals)] : [];
+    const messages = questions.length > 0 ? [...asked, questionMessage(questions, this.#faults)] : asked;
+    const [first] = messages;
+    if (first === undefined) return;
+    await this.#sources.events.inputRequired({ ...first, parts: messages.flatMap(({ parts }) => parts) });
   }
 
   #own(): readonly RecordedCall[] {
     return [...this.#calls.values()].filter(({ run }) => run === this.#number);
   }
 
-  #waiting(): readonly RecordedCall[] {
-    return this.#own().filter(({ state, expiresAt }) => state === 'requested' && expiresAt !== undefined);
+  /** Records the answers of the message to the waiting calls of a run. `other`: the message begins a new run. */
+  #decide(message: Message, run: number): DecidedCalls['kind'] {
+    const waiting = waitingCalls([...this.#calls.values()].filter((call) => call.run === run));
+    const approvals = waiting.filter((call) => openQuestion(call) === undefined);
+    const isAsked = approvals.length < waiting.length;
+    if (isAsked) this.#answer(message, waiting);
+    const { changes, kind } = decidedCalls(message, approvals, this.#sources.clock.now());
+    // While a tool waits for an answer, every message goes to its question.
+    if (isAsked && kind !== 'answer') return 'answer';
+    for (const change of changes) ignoreRejection(this.#record(change));
+    return kind;
   }
 
-  /** Records the answers of the message to the waiting calls of a run. True if it answers one of them. */
-  #decide({ messageId, parts }: Message, run: number): boolean {
-    const waiting = [...this.#calls.values()].filter((call) => call.run === run && call.state === 'requested');
-    const decisions = decisionsIn(
-      parts,
-      waiting.map(({ id }) => id),
+  /** Records the answers of the message to questions of calls. Questions without an answer are asked again. */
+  #answer({ messageId, parts }: Message, waiting: readonly RecordedCall[]): void {
+    const questions = new Map(
+      waiting.flatMap((call) => {
+        const question = openQuestion(call);
+        return question === undefined ? [] : [[call.id, question] as const];
+      }),
     );
-    for (const call of waiting) {
-      const { id, tool, expiresAt } = call;
-      const answer = decisions.get(id);
-      if (answer === undefined && decisions.size > 0) continue;
-      const messageIds = answer === undefined ? call.messageIds : [...call.messageIds, messageId];
-      if (answer?.decision === 'approve' && !this.#isExpired(expiresAt)) {
-        this.#record({ id, tool, state: 'approved', messageIds });
-      } else this.#record({ id, tool, state: 'refused', messageIds, failure: refusal(answer) });
+    for (const [id, read] of answersIn(parts, questions, waiting.length === 1)) {
+      const call = waiting.find((one) => one.id === id);
+      const question = questions.get(id);
+      if (call === undefined || question === undefined) continue;
+      const { tool, expiresAt, asked = [] } = call;
+      const messageIds = [...call.messageIds, messageId];
+      if (isExpired(expiresAt, this.#sources.clock.now())) {
+        const failure = { reason: 'expired', message: 'The answer came too late.' } as const;
+        ignoreRejection(this.#record({ id, tool, state: 'refused', messageIds, failure }));
+      } else if ('fault' in read) this.#faults.set(id, read.fault);
+      else if (isLarger(read.answer, this.#limits.inputBytes)) this.#faults.set(id, 'it is too large');
+      else {
+        const answered = [...asked.slice(0, -1), { question, answer: read.answer }];
+        ignoreRejection(this.#record({ id, tool, state: 'approved', messageIds, asked: answered }));
+      }
     }
-    return decisions.size > 0;
   }
 
-  #isExpired(expiresAt: string | undefined): boolean {
-    return expiresAt !== undefined && this.#sources.clock.now() > Date.parse(expiresAt);
-  }
-
-  async #perform(id: string, name: string, input: unknown): Promise<JsonValue> {
-    const { tools, context } = this.#sources;
-    const known = this.#calls.get(id);
-    const fault = jsonFault(input);
-    if (known !== undefined && (fault !== undefined || !isSameCall(known, name, input as JsonValue))) {
-      throw new ToolError(`The call ${id} was recorded with another tool or other arguments.`, 'conflict');
-    }
-    if (known !== undefined && isFinished(known)) return outcomeOf(known);
-    if (known === undefined && ++this.#begun > this.#limits.callsPerTask) {
-      throw new ToolError(`The task has ${this.#limits.callsPerTask} calls already.`, 'limit');
-    }
-    const tool = tools.get(name);
-    const { signal } = context;
-    let isChecked = false;
-    const callContext: ToolContext = {
-      callId: id,
-      signal,
-      taskId: context.taskId,
-      contextId: context.contextId,
-      user: context.user,
-      tenant: context.tenant,
+  /** The answers of earlier runs of a call to the same questions of a new run. Each counts once. */
+  #asker(id: string, tool: string): (question: ToolQuestion) => ToolAnswer {
+    const given = new Set<AskedQuestion>();
+    return ({ message, schema }) => {
+      const question: ToolQuestion = { message, ...(schema !== undefined && { schema }) };
+      const asked = this.#calls.get(id)?.asked ?? [];
+      const known = asked.find((one) => !given.has(one) && isSameJson(plain(one.question), plain(question)));
+      if (known?.answer !== undefined) {
+        given.add(known);
+        return known.answer;
+      }
+      const { questionsPerCall, inputBytes } = this.#limits;
+      if (asked.length >= questionsPerCall)
+        throw new ToolError(`${tool} asked more than ${questionsPerCall} questions.`, 'limit');
+      const isFit = jsonFault(question) === undefined && !isLarger(question, inputBytes);
+      if (!isFit || (schema !== undefined && untrustedSchema(schema) === undefined))
+        throw new ToolError(`${tool} asked a question that is too large, or no JSON.`, 'limit');
+      throw new AnswerNeededError(question);
     };
+  }
+
+  #start(id: string, name: string, read: ReadInput): Promise<JsonValue> {
+    try {
+      const known = this.#calls.get(id);
+      if (known !== undefined && !isSameCall(known, name, read.input)) throw conflict(id);
+      if (known !== undefined && isFinished(known)) return Promise.resolve(outcomeOf(known));
+      if (known === undefined && ++this.#begun > this.#limits.callsPerTask) {
+        throw new ToolError(`The task has ${this.#limits.callsPerTask} calls already.`, 'limit');
+      }
+      return this.#perform({ id, name, isKnown: known !== undefined }, read);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #read(name: string, input: unknown): ReadInput {
+    try {
+      return { input: jsonInput(name, input, this.#limits.inputBytes) };
+    } catch (error) {
+      if (error instanceof ToolError) return { error };
+      throw error;
+    }
+  }
+
+  async #perform({ id, name, isKnown }: BegunCall, read: ReadInput): Promise<JsonValue> {
+    const tool = this.#sources.tools.get(name);
+    const { signal } = this.#sources.context;
     try {
       if (!tool) throw new ToolError(`There is no tool ${name}.`, 'unknown_tool');
-      const value = await checkedInput(tool, input, this.#limits.inputBytes);
-      isChecked = true;
-      if (known === undefined) {
-        const first = { ...this.#first(), input: cloneJson(input as JsonValue) };
-        if (await asks(tool, value, callContext)) {
-          const expiresAt = new Date(this.#sources.clock.now() + this.#limits.approvalMs).toISOString();
-          this.#record({ id, tool: name, state: 'requested', ...first, expiresAt });
-        } else return await this.#run(tool, value, callContext, first);
+      if (read.input === undefined) throw read.error;
+      const checked = checkedInput(tool, cloneJson(read.input));
+      const value = isPromise(checked) ? await checked : checked;
+      const callContext = new CallContext(id, this.#sources.context, () => this.#asker(id, name));
+      if (!isKnown) {
+        const first = { ...this.#first(), input: read.input };
+        if (!tool.needsApproval || !(await asks(tool, value, callContext)))
+          return await this.#run(tool, value, callContext, first);
+        ignoreRejection(this.#record({ id, tool: name, state: 'requested', ...first, expiresAt: this.#expiry() }));
       }
       const call = this.#calls.get(id);
       if (call?.state === 'requested') throw new ApprovalNeededError(publicCall(call));
@@ -241,23 +313,24 @@ export class ToolRun {
       if (!(error instanceof ToolError) || signal.aborted) throw error;
       const { reason, message } = error;
       // Arguments that are no JSON, or too large, are not recorded.
-      const isRecordable = isChecked || (fault === undefined && reason !== 'limit');
-      const first = this.#calls.has(id)
-        ? {}
-        : { ...this.#first(), ...(isRecordable && { input: cloneJson(input as JsonValue) }) };
+      const input = read.input === undefined ? {} : { input: read.input };
+      const first = this.#calls.has(id) ? {} : { ...this.#first(), ...input };
       await this.#record({ id, tool: name, state: 'failed', ...first, failure: { reason, message } });
       throw error;
     }
   }
 
-  async #run(tool: Tool, input: unknown, context: ToolContext, first: Partial<CallChange>): Promise<JsonValue> {
+  async #run(tool: Tool, input: unknown, context: CallContext, first: Partial<CallChange>): Promise<JsonValue> {
     const { clock, events } = this.#sources;
     const call = { id: context.callId, tool: tool.name };
     const mostBytes = this.#limits.outputBytes;
-    await this.#place();
+    while (this.#running >= this.#limits.parallelCalls) {
+      await new Promise<void>((resolve) => void this.#places.push(resolve));
+    }
+    this.#running += 1;
     try {
       if (!tool.idempotent) {
-        this.#record({ ...call, state: 'running', ...first });
+        ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
         // The run must be known before it begins: another process must not repeat it.
         await events.flush();
         const output = await runTool({ tool, input, context, mostBytes, clock });
@@ -267,24 +340,36 @@ export class ToolRun {
       let isRecorded = false;
       const tell = () => {
         isRecorded = true;
-        this.#record({ ...call, state: 'running', ...first });
+        ignoreRejection(this.#record({ ...call, state: 'running', ...first }));
       };
       const whenSlow = { ms: QUICK_MS, tell };
-      const output = await runTool({ tool, input, context, mostBytes, clock, whenSlow });
+      const result = runTool({ tool, input, context, mostBytes, clock, whenSlow });
+      const output = result instanceof Promise ? await result : result;
       await this.#record({ ...call, state: 'succeeded', ...(!isRecorded && first), output });
       return output;
+    } catch (error) {
+      if (!(error instanceof AnswerNeededError) || context.signal.aborted) throw error;
+      throw this.#waitFor(call, error.question, this.#calls.has(call.id) ? {} : first);
     } finally {
       this.#running -= 1;
       this.#places.shift()?.();
     }
   }
 
-  /** Waits until fewer calls run than the limit. */
-  async #place(): Promise<void> {
-    while (this.#running >= this.#limits.parallelCalls) {
-      await new Promise<void>((resolve) => void this.#places.push(resolve));
-    }
-    this.#running += 1;
+  /** Records the question of a call. The call runs again on the answer. */
+  #waitFor(
+    call: Pick<ToolCall, 'id' | 'tool'>,
+    question: ToolQuestion,
+    first: Partial<CallChange>,
+  ): ApprovalNeededError {
+    const asked = [...(this.#calls.get(call.id)?.asked ?? []), { question }];
+    ignoreRejection(this.#record({ ...call, state: 'requested', ...first, asked, expiresAt: this.#expiry() }));
+    const waiting = this.#calls.get(call.id);
+    return new ApprovalNeededError(publicCall(waiting ?? { ...call, state: 'requested' }));
+  }
+
+  #expiry(): string {
+    return new Date(this.#sources.clock.now() + this.#limits.approvalMs).toISOString();
   }
 
   #first(): Pick<RecordedCall, 'run' | 'messageIds'> {
@@ -303,59 +388,94 @@ export class ToolRun {
     const isKnown = messageIds?.length === 1 && this.#isBegun;
     this.#isBegun = true;
     const part = recordPart(isKnown ? rest : change);
-    if (this.#hasArtifact) return ignoreRejection(events.append(TOOLS_ARTIFACT.artifactId, part));
+    if (this.#hasArtifact) return events.append(TOOLS_ARTIFACT.artifactId, part);
     this.#hasArtifact = true;
-    return ignoreRejection(events.artifact(part, TOOLS_ARTIFACT).then(() => {}));
+    return events.artifact(part, TOOLS_ARTIFACT).then(() => {});
   }
 }
 
-/**
- * Runs the body of an agent with tools whose calls are recorded in its task. If a call needs an approval, the task asks
- * its owner, and the turn ends. The body runs again on the answer, and must make the same calls, or `resume` them. A
- * body must not end the task while calls wait. A `ToolError` that it throws fails the task with its message.
- */
-export async function runTools(
-  context: RequestContext,
-  events: EventQueue,
-  tools: ToolRegistry,
-  body: (run: ToolRun) => Promise<void> | void,
-  options: ToolRunOptions = {},
-): Promise<void> {
-  const run = new ToolRun({ context, events, tools, clock: tools.clock, options });
-  try {
-    await body(run);
-  } catch (error) {
-    // The engine ends a turn that was told to stop.
-    if (error instanceof ToolError) return context.signal.aborted ? undefined : await events.fail(error.message);
-    if (!(error instanceof ApprovalNeededError)) throw error;
+/** The arguments of a call, or the reason why they cannot be taken. */
+type ReadInput = { readonly input: JsonValue } | { readonly input?: undefined; readonly error: ToolError };
+
+/** A call that is under way. */
+interface ActiveCall {
+  readonly result: Promise<JsonValue>;
+  readonly isSame: (name: string, read: ReadInput) => boolean;
+}
+
+interface BegunCall {
+  readonly id: string;
+  readonly name: string;
+  /** True if the task records the call. */
+  readonly isKnown: boolean;
+}
+
+/** The call for its tool. Most tools read little of it. */
+class CallContext implements ToolContext {
+  readonly callId: string;
+  readonly #turn: RequestContext;
+  readonly #makeAsk: () => NonNullable<ToolContext['ask']>;
+  #ask: ToolContext['ask'];
+
+  constructor(callId: string, turn: RequestContext, makeAsk: () => NonNullable<ToolContext['ask']>) {
+    this.callId = callId;
+    this.#turn = turn;
+    this.#makeAsk = makeAsk;
   }
-  await run.ask();
+
+  get signal(): AbortSignal {
+    return this.#turn.signal;
+  }
+
+  get taskId(): string {
+    return this.#turn.taskId;
+  }
+
+  get contextId(): string {
+    return this.#turn.contextId;
+  }
+
+  get user(): ToolContext['user'] {
+    return this.#turn.user;
+  }
+
+  get tenant(): string {
+    return this.#turn.tenant;
+  }
+
+  get ask(): ToolContext['ask'] {
+    this.#ask ??= this.#makeAsk();
+    return this.#ask;
+  }
 }
 
 async function asks(tool: Tool, value: unknown, context: ToolContext): Promise<boolean> {
   try {
-    return tool.needsApproval && (await tool.asksApproval(value, context));
+    return await tool.asksApproval(value, context);
   } catch (error) {
     throw new ToolError(`The approval rule of ${tool.name} failed.`, 'threw', { cause: error });
   }
 }
 
-function isSameCall({ tool, input }: RecordedCall, name: string, other: JsonValue): boolean {
-  // Arguments that were too large to record cannot be compared.
-  return tool === name && (input === undefined || canonicalJson(input) === canonicalJson(cloneJson(other)));
+function conflict(id: string): ToolError {
+  return new ToolError(`The call ${id} was recorded with another tool or other arguments.`, 'conflict');
+}
+
+function isSameCall({ tool, input }: RecordedCall, name: string, other: JsonValue | undefined): boolean {
+  if (tool !== name) return false;
+  // Arguments that are no JSON, or too large, were not recorded, and cannot be compared.
+  return input === undefined || (other !== undefined && isSameJson(input, other));
+}
+
+function isSameJson(one: JsonValue, other: JsonValue): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+function plain(question: ToolQuestion): JsonValue {
+  return cloneJson(question) as unknown as JsonValue;
 }
 
 function outcomeOf({ output = null, failure, state, tool }: RecordedCall): JsonValue {
   if (state === 'succeeded') return output;
   throw new ToolError(failure?.message ?? `${tool} failed.`, failure?.reason ?? 'threw');
-}
-
-function refusal(answer: { readonly decision: string; readonly reason?: string } | undefined): {
-  readonly reason: ToolFailureReason;
-  readonly message: string;
-} {
-  if (answer === undefined) return { reason: 'superseded', message: 'Another message came instead of an approval.' };
-  if (answer.decision === 'approve') return { reason: 'expired', message: 'The approval came too late.' };
-  const { reason } = answer;
-  return { reason: 'refused', message: `The call was refused${reason === undefined ? '.' : `: ${reason}`}` };
 }

@@ -10,11 +10,48 @@ export interface ToolContext {
   /** Aborts at the timeout of the tool and when the turn of the agent ends. */
   readonly signal: AbortSignal;
   /** The task of the call. Absent outside of a turn. */
-  readonly taskId?: string;
-  readonly contextId?: string;
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
   /** The caller of the task. */
   readonly user?: User | undefined;
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
+  /**
+   * Asks the owner of the task. The run ends with an error that the tool lets through, and the task is INPUT_REQUIRED.
+   * The tool runs again on the answer, from its beginning, and the same question then gives that answer. Absent outside
+   * of `runTools`.
+   */
+  readonly ask?: ((question: ToolQuestion) => ToolAnswer) | undefined;
+}
+
+/** A question of a tool to the owner of the task. */
+export interface ToolQuestion {
+  readonly message: string;
+  /** JSON Schema of the answer: an object of plain fields. Absent: the answer is a yes or a no. */
+  readonly schema?: JsonObject;
+}
+
+/** The answer to a question. `cancel`: the owner has dismissed it. */
+export interface ToolAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  /** The fields of an accepted form. */
+  readonly content?: JsonObject;
+}
+
+/** A question, and its answer if there is one. */
+export interface AskedQuestion {
+  readonly question: ToolQuestion;
+  readonly answer?: ToolAnswer;
+}
+
+/** Ends a run that needs an answer of the owner. */
+export class AnswerNeededError extends Error {
+  override readonly name = 'AnswerNeededError';
+  readonly question: ToolQuestion;
+
+  constructor(question: ToolQuestion) {
+    super('The tool needs an answer of the owner of the task.');
+    this.question = question;
+  }
 }
 
 /** True, false, or a rule that decides for each validated input. */
@@ -67,7 +104,7 @@ export interface Tool<Input = unknown, Output = unknown> {
 /** The states of a call. The last three are final. */
 export const TOOL_CALL_STATES = ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused'] as const;
 
-/** `requested` waits for an approval or for its run. */
+/** `requested` waits for an approval, for an answer or for its run. `approved` also is a call with a new answer. */
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
 /** Reasons of calls that have no result. */
@@ -106,8 +143,10 @@ export interface ToolCall {
   readonly output?: JsonValue;
   /** Present if the call failed or was refused. */
   readonly failure?: ToolFailure;
-  /** Present while the call waits for an approval. An ISO time. */
+  /** Present while the call waits for an approval or an answer. An ISO time. */
   readonly expiresAt?: string;
+  /** Present while the call waits for an answer. */
+  readonly question?: ToolQuestion;
 }
 
 /** A change of a call. `call` is the call after the change. */

@@ -1,7 +1,7 @@
 import { type ProjectTemplate, SERVED_SCRIPTS } from '../project-template.js';
 
 const AGENT = `import type { AgentOptions } from 'parley-a2a/server';
-import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
+import { defineTool, jsonSchema, toolAgent, ToolRegistry } from 'parley-a2a/tools';
 
 /** The owner of the task must approve more than 10 euros. Schemas of Zod and others work as well. */
 export const refund = defineTool({
@@ -24,15 +24,11 @@ export const agent: AgentOptions = {
   name: 'Refunds',
   description: 'Refunds an amount, such as "Refund 50 euros".',
   skills: [{ id: 'refund', name: 'Refund', description: 'Pays back.', tags: ['money'], examples: ['Refund 50 euros'] }],
-  agent: {
-    resumable: true,
-    execute: (context, events) =>
-      runTools(context, events, tools, async (run) => {
-        const euros = Number(/\\d+/.exec(run.text)?.[0] ?? 0);
-        const receipt = await run.call(refund, { euros });
-        await events.complete(receipt);
-      }),
-  },
+  agent: toolAgent(tools, async (run, { events }) => {
+    const euros = Number(/\\d+/.exec(run.text)?.[0] ?? 0);
+    const receipt = await run.call(refund, { euros });
+    await events.complete(receipt);
+  }),
 };
 `;
 

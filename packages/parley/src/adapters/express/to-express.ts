@@ -21,7 +21,8 @@ export function toExpress(options: ExpressAdapterOptions): [RequestHandler, Erro
   const responder = new Responder(options);
   const respond = (incoming: Request, response: Parameters<RequestHandler>[1], body: Body | undefined) => {
     const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
-    const request = new MountedRequest({ arrived, mount: incoming.baseUrl, path: arrived.path, body });
+    const chunks = body === undefined ? undefined : parsedChunks(incoming, body);
+    const request = new MountedRequest({ arrived, mount: incoming.baseUrl, path: arrived.path, body, chunks });
     responder.deliver({ incoming, response, request }, options.exchange(request));
   };
   return [
@@ -47,6 +48,16 @@ function parsedBody(request: Request): Body | undefined {
     const bytes = body instanceof Uint8Array ? body : encoder.encode(typeof body === 'string' ? body : asJson(body));
     if (bytes.length > limit) throw payloadTooLarge(limit);
     return bytes;
+  };
+}
+
+/** The bytes that a body parser has kept as they came, or its refusal; `undefined` if it has made something else. */
+function parsedChunks(request: Request, body: Body): (() => AsyncIterable<Uint8Array>) | undefined {
+  const { body: parsed } = request as { body?: unknown };
+  const isEmpty = request.headers['content-length'] === '0';
+  if (parsed !== undefined && !isEmpty && !(parsed instanceof Uint8Array)) return undefined;
+  return async function* () {
+    yield await body(Number.POSITIVE_INFINITY);
   };
 }
 

@@ -34,7 +34,13 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
       const { mount, path } = splitAfter(arrived.path, depth);
       // Over HTTP/2 a body need not be announced.
       const plain = body === incoming && incoming.httpVersionMajor === 1;
-      const request = new MountedRequest({ arrived, mount, path, body: plain ? undefined : chunked(body) });
+      const taken = plain ? undefined : streamOf(body);
+      const request = new MountedRequest({
+        arrived,
+        mount,
+        path,
+        ...(taken && { body: bodyOf(taken), chunks: taken }),
+      });
       responder.deliver({ incoming, response, request }, options.exchange(request));
     };
     // The body stays on the wire until the exchange asks for it, under its own limit.
@@ -56,12 +62,15 @@ function splitAfter(path: string, depth: number): { readonly mount: string; read
   return { mount: segments.slice(0, depth + 1).join('/'), path: `/${segments.slice(depth + 1).join('/')}` };
 }
 
-/** The body as a stream gives it: that of the wire, or what a hook of the application has put in its place. */
-function chunked(payload: unknown): ExchangeRequest['body'] | undefined {
+/** Opens the body as a stream gives it: that of the wire, or what a hook of the application has put in its place. */
+function streamOf(payload: unknown): (() => AsyncIterable<Uint8Array>) | undefined {
   if (!(payload instanceof Readable)) return undefined;
   // A request that is refused in the middle of its body gets an answer too.
-  return (limit, meter) =>
-    readChunks(payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limit, meter);
+  return () => payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+}
+
+function bodyOf(chunks: () => AsyncIterable<Uint8Array>): ExchangeRequest['body'] {
+  return (limit, meter) => readChunks(chunks(), limit, meter);
 }
 
 function isBodyError(error: unknown): boolean {

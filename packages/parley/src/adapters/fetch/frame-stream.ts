@@ -59,7 +59,8 @@ class FrameSource {
         this.#forget();
         controller.close();
       } else {
-        controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value);
+        // The source may use the memory of a chunk again.
+        controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : new Uint8Array(next.value));
         this.#givenAt = this.#clock.monotonic();
       }
     } catch (error) {

@@ -172,7 +172,7 @@ export class GrpcStream implements GrpcSource {
     if (!this.begin(metadata)) return;
     this.#isAnswered = true;
     this.#stream.once('wantTrailers', sendOk);
-    this.#stream.end(framed(message));
+    this.#stream.end(framed([message]));
     this.#closeSoon();
   }
 
@@ -185,11 +185,11 @@ export class GrpcStream implements GrpcSource {
     return true;
   }
 
-  /** Sends a message. The returned promise resolves when the client takes more; absent: it does now. */
-  write(message: Uint8Array): Promise<void> | undefined {
+  /** Sends messages. The returned promise resolves when the client takes more; absent: it does now. */
+  write(...messages: readonly Uint8Array[]): Promise<void> | undefined {
     if (this.#isOver || this.#isAnswered) return undefined;
     this.#connection.sends();
-    return this.#stream.write(framed(message)) ? undefined : this.#room();
+    return this.#stream.write(framed(messages)) ? undefined : this.#room();
   }
 
   /** Ends the call with its status. */

@@ -21,6 +21,10 @@ export interface OperationCallOptions {
   readonly logger: Logger;
 }
 
+/** Events that are there already share a write up to this size, that of a frame of HTTP/2. */
+const WRITE_BYTES = 16_384;
+
+type Item = Parameters<GrpcRoute['codec']['encodeEvent']>[0];
 type Items = Extract<DirectAnswer, { kind: 'stream' }>['items'];
 
 /** True if the call has activated the extension that numbers the events of streams. */
@@ -88,13 +92,13 @@ export class OperationCall implements GrpcHandler {
 
   /** Sends events as fast as the client takes them. */
   async #pump(items: Items, withSeq: boolean): Promise<void> {
-    const { stream, route, connection } = this.#options;
+    const { stream, connection } = this.#options;
     let trailers: Fields | undefined;
     try {
       for (;;) {
         const { value: item, done } = await items.next();
         if (this.#isOver || done === true) break;
-        const room = stream.write(route.codec.encodeEvent(item, withSeq));
+        const room = this.#send(item, items, withSeq);
         if (room !== undefined) await room;
         if (this.#isOver) break;
       }
@@ -104,6 +108,25 @@ export class OperationCall implements GrpcHandler {
     connection.works(-1);
     stream.end(trailers);
     this.#release();
+  }
+
+  /** Sends an event in one write with those that are there already, also if a later one cannot be encoded. */
+  #send(first: Item, items: Items, withSeq: boolean): Promise<void> | undefined {
+    const { stream, route } = this.#options;
+    const messages: Uint8Array[] = [];
+    let size = 0;
+    try {
+      for (let item: Item | undefined = first; item !== undefined; ) {
+        const message = route.codec.encodeEvent(item, withSeq);
+        messages.push(message);
+        size += message.length;
+        item = size < WRITE_BYTES ? items.ready?.() : undefined;
+      }
+    } catch (thrown) {
+      stream.write(...messages);
+      throw thrown;
+    }
+    return stream.write(...messages);
   }
 
   readonly #failed = (thrown: unknown): void => {

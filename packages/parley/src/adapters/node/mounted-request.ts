@@ -12,6 +12,8 @@ export interface Mounting {
   readonly path: string;
   /** Gives the body where it is not to be read from the connection. */
   readonly body?: ExchangeRequest['body'] | undefined;
+  /** Gives the same bytes as they arrive. Absent beside `body`: another reader of the connection has changed them. */
+  readonly chunks?: ExchangeRequest['chunks'];
 }
 
 /** A request that a framework on node:http hands on from somewhere below its root. */
@@ -22,15 +24,17 @@ export class MountedRequest implements ExchangeRequest {
   readonly mount: string;
   readonly #arrived: NodeExchangeRequest;
   readonly #body: Mounting['body'];
+  readonly #chunks: ExchangeRequest['chunks'];
   #read: Promise<Uint8Array> | undefined;
 
-  constructor({ arrived, mount, path, body }: Mounting) {
+  constructor({ arrived, mount, path, body, chunks }: Mounting) {
     this.method = arrived.method;
     this.path = path;
     this.query = arrived.query;
     this.mount = mount;
     this.#arrived = arrived;
     this.#body = body;
+    this.#chunks = chunks;
   }
 
   get peer(): string | undefined {
@@ -63,8 +67,7 @@ export class MountedRequest implements ExchangeRequest {
   }
 
   get chunks(): ExchangeRequest['chunks'] {
-    // Another reader of the connection has the body.
-    return this.#body === undefined ? () => this.#arrived.chunks() : undefined;
+    return this.#body === undefined ? () => this.#arrived.chunks() : this.#chunks;
   }
 
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {

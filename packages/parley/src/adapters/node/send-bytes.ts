@@ -25,11 +25,11 @@ export async function sendBytes({ response, answer, closing, clock, logger, stal
       for await (const chunk of chunks) {
         if (response.destroyed) return;
         sent += chunk.length;
-        if (!response.write(chunk)) await drained(response, { clock, logger, stallMs });
+        await written(response, chunk, { isLast: sent === length, clock, logger, stallMs });
       }
       if (sent !== length) throw new TypeError(`The body has ${sent} bytes, and its head says ${length}`);
     }
-    response.end();
+    if (!response.writableEnded) response.end();
   } catch (error) {
     // A clean end would look like the whole answer.
     logger.error('An answer of bytes failed', { error });
@@ -37,10 +37,14 @@ export async function sendBytes({ response, answer, closing, clock, logger, stal
   }
 }
 
-/** Resolves when the peer has taken what it was sent, or has left. */
-function drained(
+/**
+ * Writes a chunk. Resolves when the peer has taken it, because its source may use the memory again, or has left. The
+ * answer ends with its last chunk: a peer that has all bytes may close the connection at once.
+ */
+function written(
   response: ServerResponse,
-  { clock, logger, stallMs }: Pick<BytesAnswer, 'clock' | 'logger' | 'stallMs'>,
+  chunk: Uint8Array,
+  { isLast, clock, logger, stallMs }: Pick<BytesAnswer, 'clock' | 'logger' | 'stallMs'> & { readonly isLast: boolean },
 ): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(stallMs, () => {
@@ -49,9 +53,11 @@ function drained(
     });
     const done = () => {
       cancel();
-      response.off('drain', done).off('close', done);
+      response.off('close', done);
       resolve();
     };
-    response.once('drain', done).once('close', done);
+    response.once('close', done);
+    if (isLast) response.end(chunk, done);
+    else response.write(chunk, done);
   });
 }

@@ -15,7 +15,7 @@ export interface WsSocketPortOptions {
 /** Messages of one tick leave together. Longer ones than this go straight out. */
 const SHORT_BYTES = 4096;
 /** Messages that wait for the end of a tick leave early beyond this. */
-const CORKED_BYTES = 16_384;
+const CORKED_BYTES = 65_536;
 /** Bytes that wait for the peer, beyond which it gets no more pongs. */
 const PONG_BYTES = 65_536;
 /** The time in which a peer must answer a close frame. */

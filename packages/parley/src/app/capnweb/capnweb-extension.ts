@@ -178,7 +178,10 @@ class Endpoint {
     if (sessions.isDraining) return DRAINING;
     const code = await this.#session.get();
     const place = sessions.place(this.#context(request).addressOf?.(request));
-    if (place === undefined) return TOO_MANY;
+    if (place === undefined) {
+      this.#limitReached(request, 'connections');
+      return TOO_MANY;
+    }
     let isTaken = false;
     // A host that cannot upgrade never calls `upgrade`, and the peer may leave before it does.
     const giveUp = host.clock.after(UPGRADE_MS, () => {
@@ -195,6 +198,7 @@ class Endpoint {
         const session: ServedSession = code.serveSession({
           ...this.#sessionOptions(request),
           socket,
+          memory: this.#context(request).bodies,
           random: this.#options.random(),
           closed: () => {
             place();
@@ -212,13 +216,16 @@ class Endpoint {
     if (sessions.isDraining) return DRAINING;
     const { serveBatch } = await this.#session.get();
     const options = this.#sessionOptions(request);
+    const { bodies } = this.#context(request);
     try {
-      const body = await request.body(options.requestBytes);
+      const body = await request.body(options.requestBytes, bodies?.meter(request));
       const text = await serveBatch(new TextDecoder().decode(body), options);
       return { status: 200, headers: { 'content-type': BATCH_TYPE }, body: text };
     } catch (thrown) {
       const error = toA2AError(thrown, options.logger, { operation: 'batch', limits: limits.batchFrames });
       return errorAnswer({ status: httpStatus(error.code), message: error.message });
+    } finally {
+      bodies?.release(request);
     }
   }
 
@@ -241,7 +248,15 @@ class Endpoint {
       jsonDepth,
       clock: host.clock,
       logger: host.logger,
+      limitReached: (limit: string) => this.#limitReached(request, limit),
     };
+  }
+
+  #limitReached(request: ExchangeRequest, limit: string): void {
+    const { addressOf, limitReached } = this.#context(request);
+    const caller = addressOf?.(request);
+    limitReached?.({ limit, caller, requestId: request.requestId });
+    this.#options.host.logger.debug('A limit of sessions was reached', { limit, caller });
   }
 
   #context(request: ExchangeRequest) {

@@ -1,21 +1,25 @@
 import { isFromOtherSite } from '../../auth/cross-site.js';
 import { requireSkill } from '../../auth/requirements.js';
-import { callerKeyOf } from '../../auth/user.js';
 import type { BindingContext } from '../../bindings/http/binding-context.js';
 import { httpStatus } from '../../bindings/http/error-numbers.js';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
+import type { Exchange, ExchangeRequest, ExchangeResponse, FileAccess } from '../../bindings/http/exchange.js';
 import { retryHeaders, toA2AError } from '../../bindings/http/wire-error.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import type { FileScope, StoredFile } from '../../files/file-store.js';
-import { RefusedTypeError, readMediaType } from '../../files/media-type-rules.js';
+import { RefusedTypeError } from '../../files/media-type-rules.js';
 import { SlowUploadError, timedChunks } from '../../files/timed-chunks.js';
+import { UploadOffsetError } from '../../files/upload-store.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostView } from '../host-extension.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 import { otherMethod } from '../middleware/method-filter.js';
-import { decideRange, digestField, entityTag, fileHeaders, readDigest, readFilename } from './file-headers.js';
+import { declaredFile, fileDescription } from './declared-file.js';
+import { decideRange, digestField, entityTag, fileHeaders } from './file-headers.js';
 import type { FileKeeper } from './file-keeper.js';
 import { fileUrl, tenantIn } from './file-places.js';
+import { NO_CHUNKS, takePlace, untilEnd } from './open-transfer.js';
+import type { ResumableUploads } from './resumable-uploads.js';
+import { isUploadRequest, place, READ_BEFORE, UploadEndpoint, uploadOptions } from './upload-endpoint.js';
 
 /** The times of an upload, in ms. */
 export interface UploadTimes {
@@ -30,6 +34,8 @@ export interface FileEndpointOptions {
   readonly host: HostView;
   readonly mount: AgentMount;
   readonly keeper: FileKeeper;
+  /** Absent: the store takes no uploads in several requests. */
+  readonly uploads: ResumableUploads | undefined;
   readonly times: UploadTimes;
 }
 
@@ -38,80 +44,125 @@ const FOREIGN_PAGE = errorAnswer({
   status: 403,
   message: 'Pages of this origin may not send files. The option cors allows it',
 });
-const NO_STREAM = errorAnswer({ status: 501, message: 'This host cannot take files' });
-const BUSY_RETRY_MS = 5_000;
+const OPERATIONS: Readonly<Record<string, FileAccess['operation']>> = {
+  POST: 'uploadFile',
+  PATCH: 'appendToUpload',
+  DELETE: 'deleteFile',
+};
+
+/** A request for files, and the facts about it for the audit. */
+interface Visit {
+  readonly request: ExchangeRequest;
+  readonly access: FileAccess;
+}
 
 /** Takes files at its path, and gives them out below it. */
 export class FileEndpoint {
   readonly #options: FileEndpointOptions;
+  readonly #uploads: UploadEndpoint;
 
   constructor(options: FileEndpointOptions) {
     this.#options = options;
+    const { keeper, uploads } = options;
+    this.#uploads = new UploadEndpoint({
+      uploads,
+      head: (scope, id) => keeper.store.head(scope, id),
+      urlOf: (request, scope, id) => this.#urlOf(request, scope, id),
+      arriving: (request) => this.#arriving(request),
+    });
   }
 
   readonly exchange: Exchange = async (request) => {
-    const { host, mount } = this.#options;
-    try {
-      const id = request.path === mount.paths.files ? undefined : request.path.slice(-32);
-      return await (id === undefined ? this.#collection(request) : this.#item(request, id));
-    } catch (thrown) {
-      if (thrown instanceof SlowUploadError) return errorAnswer({ status: 408, message: thrown.message });
-      if (thrown instanceof RefusedTypeError) return errorAnswer({ status: 415, message: thrown.message });
-      const error = toA2AError(thrown, host.logger, { operation: 'files', requestId: request.requestId });
-      return errorAnswer({ status: httpStatus(error.code), message: error.message, headers: retryHeaders(error) });
-    }
+    const { mount } = this.#options;
+    const id = request.path === mount.paths.files ? undefined : request.path.slice(-32);
+    const access: FileAccess = { operation: OPERATIONS[request.method] ?? 'readFile', agent: mount.agent.id };
+    if (id !== undefined) access.fileId = id;
+    const visit = { request, access };
+    const answer = await (id === undefined ? this.#collection(visit) : this.#item(visit, id)).catch((thrown) =>
+      this.#refused(thrown, request),
+    );
+    return request.method === 'OPTIONS' ? answer : { ...answer, file: access };
   };
 
-  async #collection(request: ExchangeRequest): Promise<ExchangeResponse> {
-    if (request.method !== 'POST') {
-      return otherMethod(request.method, { methods: ['POST'], message: 'Files are sent here with POST' });
+  #refused(thrown: unknown, request: ExchangeRequest): ExchangeResponse {
+    if (thrown instanceof SlowUploadError) return errorAnswer({ status: 408, message: thrown.message });
+    if (thrown instanceof RefusedTypeError) return errorAnswer({ status: 415, message: thrown.message });
+    if (thrown instanceof UploadOffsetError) {
+      const headers = { 'upload-offset': String(thrown.offset) };
+      return errorAnswer({ status: 409, message: thrown.message, headers });
     }
-    const { host, mount, keeper, times } = this.#options;
-    if (!(await this.#isOwnPage(request))) return FOREIGN_PAGE;
-    const scope = await this.#scope(request);
-    if (scope === undefined) return errorAnswer({ status: 400, message: 'tenant is not a tenant of the caller' });
-    const context = this.#context(request);
-    if (context.skillRequirements !== undefined) requireSkill(request.user, context.skillRequirements);
-    const declared = {
-      filename: readFilename(request.header('content-disposition')),
-      mediaType: mediaTypeOf(request),
-      size: sizeOf(request),
-      digest: digestOf(request),
-    };
+    const about = { operation: 'files', requestId: request.requestId };
+    const error = toA2AError(thrown, this.#options.host.logger, about);
+    return errorAnswer({ status: httpStatus(error.code), message: error.message, headers: retryHeaders(error) });
+  }
+
+  async #collection({ request, access }: Visit): Promise<ExchangeResponse> {
+    const { keeper, uploads } = this.#options;
+    if (request.method !== 'POST') {
+      const answer = otherMethod(request.method, { methods: ['POST'], message: 'Files are sent here with POST' });
+      const more = uploads === undefined || request.method !== 'OPTIONS' ? {} : uploadOptions(keeper.rules.maxBytes);
+      return { ...answer, headers: { ...answer.headers, ...more } };
+    }
+    const scope = await this.#writingScope(request);
+    if ('status' in scope) return scope;
+    access.tenant = scope.tenant;
+    if (isUploadRequest(request)) {
+      access.operation = 'beginUpload';
+      const { answer, id } = await this.#uploads.begin(request, scope);
+      if (id !== undefined) access.fileId = id;
+      return answer;
+    }
+    const declared = declaredFile(request);
     if (declared.size !== undefined && declared.size > keeper.rules.maxBytes) {
       throw new A2AError('PAYLOAD_TOO_LARGE', `The file is larger than ${keeper.rules.maxBytes} bytes`);
     }
-    if (request.chunks === undefined) return NO_STREAM;
-    const leave = take(context, request);
-    try {
-      const source = timedChunks(request.chunks(), { ...times, clock: host.clock, onEnd: request.onCredentialEnd });
+    const source = this.#arriving(request);
+    if (source === undefined) return READ_BEFORE;
+    return this.#placed(request, async () => {
       const file = await keeper.keep(scope, { declared, source });
-      const url = fileUrl(host.baseUrl(request), mount, { id: file.id, tenant: scope.tenant });
+      access.fileId = file.id;
+      access.bytes = file.size;
+      const url = this.#urlOf(request, scope, file.id);
       const headers = { location: url, etag: entityTag(file), 'x-content-type-options': 'nosniff' };
-      return jsonAnswer({ status: 201, value: description(file, url), headers });
-    } finally {
-      leave();
-    }
+      return jsonAnswer({ status: 201, value: fileDescription(file, url), headers });
+    });
   }
 
-  async #item(request: ExchangeRequest, id: string): Promise<ExchangeResponse> {
-    const { method } = request;
-    if (method !== 'GET' && method !== 'HEAD' && method !== 'DELETE') {
-      return otherMethod(method, { methods: ['GET', 'HEAD', 'DELETE'], message: 'Files do not change' });
+  async #item(visit: Visit, id: string): Promise<ExchangeResponse> {
+    const { request, access } = visit;
+    const { keeper, uploads } = this.#options;
+    const { store } = keeper;
+    const methods = ['GET', 'HEAD', 'DELETE', ...(uploads === undefined ? [] : ['PATCH'])];
+    if (!methods.includes(request.method)) {
+      return otherMethod(request.method, { methods, message: 'Files do not change' });
+    }
+    if (request.method === 'PATCH') {
+      const scope = await this.#writingScope(request);
+      if ('status' in scope) return scope;
+      access.tenant = scope.tenant;
+      return this.#placed(request, async () => {
+        const { answer, bytes } = await this.#uploads.append(request, scope, id);
+        if (bytes !== undefined) access.bytes = bytes;
+        return answer;
+      });
     }
     const scope = await this.#scope(request);
     if (scope === undefined) return NO_FILE;
-    const { store } = this.#options.keeper;
-    if (method === 'DELETE') {
+    access.tenant = scope.tenant;
+    if (request.method === 'DELETE') {
       if (!(await this.#isOwnPage(request))) return FOREIGN_PAGE;
-      return (await store.delete(scope, id)) ? { status: 204, headers: {} } : NO_FILE;
+      const isDeleted = (await store.delete(scope, id)) || (await this.#uploads.remove(scope, id));
+      return isDeleted ? { status: 204, headers: {} } : NO_FILE;
     }
     const file = await store.head(scope, id);
-    return file === undefined ? NO_FILE : this.#answer(request, scope, file);
+    if (file !== undefined) return this.#answer(visit, scope, file);
+    return (request.method === 'HEAD' ? await this.#uploads.head(scope, id) : undefined) ?? NO_FILE;
   }
 
-  async #answer(request: ExchangeRequest, scope: FileScope, file: StoredFile): Promise<ExchangeResponse> {
-    const headers = fileHeaders(file);
+  async #answer(visit: Visit, scope: FileScope, file: StoredFile): Promise<ExchangeResponse> {
+    const { request } = visit;
+    const isOfUploads = request.method === 'HEAD' && request.header('tus-resumable') !== undefined;
+    const headers = { ...fileHeaders(file), ...(isOfUploads && place(file.size, file.size)) };
     const decision = decideRange((name) => request.header(name), file);
     const { size } = file;
     switch (decision.kind) {
@@ -124,7 +175,7 @@ export class FileEndpoint {
         return errorAnswer({ status: 416, message: `The file has ${size} bytes`, headers: found });
       }
       case 'whole':
-        return this.#opened(request, scope, {
+        return this.#opened(visit, scope, {
           status: 200,
           file,
           headers: { ...headers, 'content-digest': digestField(file) },
@@ -132,17 +183,18 @@ export class FileEndpoint {
       case 'part': {
         const { start, end } = decision.range;
         const found = { ...headers, 'content-range': `bytes ${start}-${end - 1}/${size}` };
-        return this.#opened(request, scope, { status: 206, file, headers: found, range: decision.range });
+        return this.#opened(visit, scope, { status: 206, file, headers: found, range: decision.range });
       }
     }
   }
 
-  async #opened(request: ExchangeRequest, scope: FileScope, found: FoundFile): Promise<ExchangeResponse> {
+  async #opened({ request, access }: Visit, scope: FileScope, found: FoundFile): Promise<ExchangeResponse> {
     const { status, headers, file, range = { start: 0, end: file.size } } = found;
     const length = range.end - range.start;
     const nothing = { length, chunks: NO_CHUNKS };
     if (request.method === 'HEAD') return { status, headers, bytes: nothing };
-    const leave = take(this.#context(request), request);
+    access.bytes = length;
+    const leave = takePlace(this.#context(request), request);
     try {
       const opened = await this.#options.keeper.store.read(scope, file.id, range);
       if (opened === undefined) {
@@ -155,6 +207,38 @@ export class FileEndpoint {
       leave();
       throw error;
     }
+  }
+
+  #urlOf(request: ExchangeRequest, { tenant }: FileScope, id: string): string {
+    const { host, mount } = this.#options;
+    return fileUrl(host.baseUrl(request), mount, { id, tenant });
+  }
+
+  /** The bytes of a request within the times of an upload; `undefined` if something has read them already. */
+  #arriving(request: ExchangeRequest): AsyncIterable<Uint8Array> | undefined {
+    const { host, times } = this.#options;
+    if (request.chunks === undefined) return undefined;
+    return timedChunks(request.chunks(), { ...times, clock: host.clock, onEnd: request.onCredentialEnd });
+  }
+
+  /** Answers with a place among the open streams of the caller. */
+  async #placed(request: ExchangeRequest, answer: () => Promise<ExchangeResponse>): Promise<ExchangeResponse> {
+    const leave = takePlace(this.#context(request), request);
+    try {
+      return await answer();
+    } finally {
+      leave();
+    }
+  }
+
+  /** The scope of a caller who may send files here, or the refusal. */
+  async #writingScope(request: ExchangeRequest): Promise<FileScope | ExchangeResponse> {
+    if (!(await this.#isOwnPage(request))) return FOREIGN_PAGE;
+    const scope = await this.#scope(request);
+    if (scope === undefined) return errorAnswer({ status: 400, message: 'tenant is not a tenant of the caller' });
+    const { skillRequirements } = this.#context(request);
+    if (skillRequirements !== undefined) requireSkill(request.user, skillRequirements);
+    return scope;
   }
 
   /** The scope of the caller; `undefined` for a tenant that is not granted. */
@@ -186,97 +270,4 @@ interface FoundFile {
   readonly headers: Readonly<Record<string, string>>;
   readonly file: StoredFile;
   readonly range?: { readonly start: number; readonly end: number };
-}
-
-const NO_CHUNKS: AsyncIterable<Uint8Array> = {
-  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
-};
-
-/** Takes a place among the open streams of the caller. Returns the function that gives it back, once. */
-function take({ streamPlaces, addressOf }: BindingContext, request: ExchangeRequest): () => void {
-  const caller = callerKeyOf(request.user?.id) ?? addressOf?.(request);
-  if (streamPlaces?.take(caller) !== undefined) {
-    const details = { metadata: { limit: 'streams' }, retryAfterMs: BUSY_RETRY_MS };
-    throw new A2AError('RESOURCE_EXHAUSTED', 'Too many files and streams are open. Try again later', details);
-  }
-  let isTaken = true;
-  return () => {
-    if (isTaken) streamPlaces?.give(caller);
-    isTaken = false;
-  };
-}
-
-/** The chunks until the credential of their reader ends. `done` is called once. */
-function untilEnd(
-  chunks: AsyncIterable<Uint8Array>,
-  onEnd: ExchangeRequest['onCredentialEnd'],
-  done: () => void,
-): AsyncIterable<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let hasEnded = false;
-  const stop = onEnd?.(() => {
-    hasEnded = true;
-  });
-  const finish = () => {
-    stop?.();
-    done();
-  };
-  const reader: AsyncIterableIterator<Uint8Array> = {
-    [Symbol.asyncIterator]: () => reader,
-    async next() {
-      try {
-        if (hasEnded) throw new A2AError('UNAUTHENTICATED', 'The credential has ended');
-        const next = await iterator.next();
-        if (next.done === true) finish();
-        return next;
-      } catch (error) {
-        finish();
-        throw error;
-      }
-    },
-    async return() {
-      finish();
-      await iterator.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-  return reader;
-}
-
-function description(file: StoredFile, url: string) {
-  const { id, filename, mediaType, size, createdAt, expiresAt } = file;
-  return {
-    id,
-    url,
-    ...(filename !== undefined && { filename }),
-    mediaType,
-    size,
-    digest: digestField(file),
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
-  };
-}
-
-function mediaTypeOf(request: ExchangeRequest): string | undefined {
-  const text = request.header('content-type');
-  if (text === undefined || text.trim() === '') return undefined;
-  const type = readMediaType(text);
-  if (type === undefined) throw new A2AError('INVALID_REQUEST', 'Content-Type: must be a media type');
-  return type;
-}
-
-function sizeOf(request: ExchangeRequest): number | undefined {
-  const text = request.header('content-length');
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new A2AError('INVALID_REQUEST', 'Content-Length: must be a number of bytes');
-  return Number(text);
-}
-
-function digestOf(request: ExchangeRequest): string | undefined {
-  const text = request.header('content-digest') ?? request.header('repr-digest');
-  if (text === undefined) return undefined;
-  const digest = readDigest(text);
-  if (digest === undefined)
-    throw new A2AError('INVALID_REQUEST', 'Content-Digest: must have the form sha-256=:base64:');
-  return digest;
 }

@@ -13,6 +13,8 @@ export interface FileRules {
   readonly ownerBytes: number;
   /** The time until a file is deleted. */
   readonly expiryMs: number;
+  /** The time until an upload that is not whole is deleted. */
+  readonly unfinishedMs: number;
   readonly mediaTypes: MediaTypeRules;
 }
 

@@ -1,7 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { FileScope, FileStore } from '../../files/file-store.js';
 import type { MediaTypeRules } from '../../files/media-type-rules.js';
-import { FILES_EXTENSION } from '../../operations/files-extension.js';
+import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
 import { interceptedHandler, type ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { TurnPorts } from '../../server/turn-ports.js';
 import type { AgentMount } from '../agent-mount.js';
@@ -9,10 +9,11 @@ import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js
 import { refusedPlain } from '../json-answer.js';
 import type { MiddlewareName } from '../middleware/request-way.js';
 import { refusalsNaming } from '../protected-resource.js';
-import { FileEndpoint, type UploadTimes } from './file-endpoint.js';
+import { FileEndpoint, type FileEndpointOptions } from './file-endpoint.js';
 import { FileKeeper, type FileRules } from './file-keeper.js';
 import { type FilePartsOptions, filePartsInterceptor } from './file-parts.js';
 import { fileUrl, type NamedFile, namedFile } from './file-places.js';
+import { ResumableUploads } from './resumable-uploads.js';
 import { storingAgent } from './storing-agent.js';
 import { TurnFileAccess } from './turn-file-access.js';
 
@@ -35,7 +36,9 @@ export interface FileTransferOptions {
   readonly handedBytes?: number;
   /** The longest pause of an upload. Default: 30 s. */
   readonly idleMs?: number;
-  /** The longest time of an upload. Default: 1 hour. */
+  /** The time until an upload in several requests is deleted, if it is not whole by then. Default: 6 hours. */
+  readonly unfinishedMs?: number;
+  /** The longest time of one request of an upload. Default: 1 hour. */
   readonly uploadMs?: number;
   /** The pause between two sweeps of expired files. Default: 10 minutes. */
   readonly sweepEveryMs?: number;
@@ -53,6 +56,7 @@ export function filesExtension(options: FileTransferOptions): HostExtension {
     maxBytes: options.maxBytes ?? 1024 * MIB,
     ownerBytes: options.ownerBytes ?? 4096 * MIB,
     expiryMs: options.expiryMs ?? 24 * 60 * MINUTE_MS,
+    unfinishedMs: options.unfinishedMs ?? 6 * 60 * MINUTE_MS,
     mediaTypes: options.mediaTypes ?? {},
   };
   const times = { idleMs: options.idleMs ?? 30_000, totalMs: options.uploadMs ?? 60 * MINUTE_MS };
@@ -81,24 +85,39 @@ export function filesExtension(options: FileTransferOptions): HostExtension {
     endpoints: (host) => {
       const keeper = new FileKeeper({ store: options.store, rules, clock: host.clock, ids: host.ids });
       served = new ServedFiles(host, keeper, options.sweepEveryMs ?? 10 * MINUTE_MS);
-      return host.mounts.map((mount) => endpointOf(mount, host, { keeper, times }));
+      const { clock, ids } = host;
+      const store = options.store.uploads;
+      const uploads = store === undefined ? undefined : new ResumableUploads({ store, rules, clock, ids });
+      return host.mounts.map((mount) => endpointOf(mount, host, { keeper, uploads, times }));
+    },
+    describe: async ({ mounts }) => {
+      const { describedFiles } = await import('./described-files.js');
+      return describedFiles(mounts, options.store.uploads !== undefined);
     },
     cardExtensions: (mount, base) => [
       {
         uri: FILES_EXTENSION,
         description: 'Files are sent to the url with POST. Parts name them by their urls.',
         required: false,
-        params: { url: `${base}${mount.paths.files}`, maxBytes: rules.maxBytes },
+        params: {
+          url: `${base}${mount.paths.files}`,
+          maxBytes: rules.maxBytes,
+          ...(options.store.uploads !== undefined && { resumable: TUS_VERSION }),
+        },
       },
     ],
-    close: async () => served?.close(),
+    listen: async () => options.store.open?.(),
+    close: async () => {
+      served?.close();
+      await options.store.close?.();
+    },
   };
 }
 
 function endpointOf(
   mount: AgentMount,
   host: HostView,
-  { keeper, times }: { readonly keeper: FileKeeper; readonly times: UploadTimes },
+  files: Pick<FileEndpointOptions, 'keeper' | 'uploads' | 'times'>,
 ): HostEndpoint {
   const { authenticator } = mount.agent;
   const isResource = authenticator?.protectedResource !== undefined;
@@ -107,7 +126,7 @@ function endpointOf(
   return {
     path: mount.paths.files,
     items: /^[0-9a-f]{32}$/,
-    exchange: new FileEndpoint({ host, mount, keeper, times }).exchange,
+    exchange: new FileEndpoint({ host, mount, ...files }).exchange,
     access: authenticator === undefined ? 'open' : { authenticator, refuse },
     refuse,
     without: WITHOUT,

@@ -43,7 +43,7 @@ export class TurnFileAccess implements TurnFiles {
     const { file, chunks } = opened;
     return readable(
       { filename: file.filename, mediaType: file.mediaType, size: file.size },
-      untilAborted(chunks, signal),
+      copied(untilAborted(chunks, signal)),
     );
   }
 
@@ -94,6 +94,11 @@ function chunksOf(content: WrittenContent): AsyncIterable<Uint8Array> {
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
+}
+
+/** The chunks, each with memory of its own: agents may keep them. */
+async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield new Uint8Array(chunk);
 }
 
 /** The chunks until the turn has to end. */

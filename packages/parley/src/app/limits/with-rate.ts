@@ -83,7 +83,8 @@ function withFields(
   answer: ExchangeResponse,
   { limit, rate, decision }: Pick<Decided, 'rate' | 'decision'> & Pick<RateRule, 'limit'>,
 ): ExchangeResponse {
-  const { ratelimit, 'ratelimit-policy': policy, ...headers } = answer.headers;
+  const { headers } = answer;
+  const { ratelimit, 'ratelimit-policy': policy } = headers;
   const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   const state = `"${limit}";r=${Math.max(0, decision.remaining)};t=${seconds(decision.resetMs)}`;
   const quota = `"${limit}";q=${rate.requests};w=${seconds(rate.windowMs)}`;

@@ -92,18 +92,19 @@ function requiringAudit(next: Exchange, options: AuditOptions): Exchange {
 }
 
 /** Ends the stream of an answer that is not sent. */
-async function ended({ body }: ExchangeResponse): Promise<void> {
+async function ended({ body, bytes }: ExchangeResponse): Promise<void> {
   if (typeof body === 'object' && Symbol.asyncIterator in body) await body[Symbol.asyncIterator]().return?.();
+  await bytes?.chunks[Symbol.asyncIterator]().return?.();
 }
 
-function isAudited({ method }: ExchangeRequest, { call, status }: ExchangeResponse): boolean {
-  if (call !== undefined || REFUSALS.includes(status)) return true;
+function isAudited({ method }: ExchangeRequest, { call, file, status }: ExchangeResponse): boolean {
+  if (call !== undefined || file !== undefined || REFUSALS.includes(status)) return true;
   return !READING.includes(method) && method !== 'OPTIONS';
 }
 
 function recordOf(
   request: ExchangeRequest,
-  { call, status }: ExchangeResponse,
+  { call, file, status }: ExchangeResponse,
   { clock, ids, addressOf }: AuditOptions,
 ): AuditRecord {
   const { method, path, user, requestId } = request;
@@ -111,9 +112,10 @@ function recordOf(
   const callerRequestId = request.header('x-request-id');
   const known: Partial<Record<keyof AuditRecord, string | undefined>> = {
     address: addressOf(request),
-    agent: call?.agent,
-    tenant: call?.tenant,
-    operation: call?.operation,
+    agent: call?.agent ?? file?.agent,
+    tenant: call?.tenant ?? file?.tenant,
+    operation: call?.operation ?? file?.operation,
+    fileId: file?.fileId,
     taskId: call?.taskId,
     contextId: call?.contextId,
     binding: call?.binding,
@@ -129,6 +131,7 @@ function recordOf(
     status,
     principal: user === undefined ? { kind: 'anonymous' } : { kind: 'user', id: user.id },
     ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)),
+    ...(file?.bytes !== undefined && { bytes: file.bytes }),
     method,
     path: shortPath(path),
   };

@@ -46,6 +46,10 @@ describe('every origin', () => {
         'x-a2a-extensions',
         'www-authenticate',
         'etag',
+        'location',
+        'content-range',
+        'repr-digest',
+        'upload-offset',
         'retry-after',
         'x-request-id',
       ]),
@@ -60,7 +64,7 @@ describe('what a browser asks before', () => {
     expect([status, body, asked()]).toEqual([204, undefined, 0]);
     expect(headers).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': 'GET, HEAD, POST, DELETE, OPTIONS',
+      'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE, OPTIONS',
       'access-control-max-age': '7200',
       vary: 'Origin',
     });
@@ -71,6 +75,10 @@ describe('what a browser asks before', () => {
         'authorization',
         'content-type',
         'last-event-id',
+        'content-digest',
+        'range',
+        'tus-resumable',
+        'upload-offset',
         'x-request-id',
         'traceparent',
       ]),

@@ -19,11 +19,11 @@ export interface CorsOptions {
   readonly maxAgeSeconds?: number;
 }
 
-const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
+const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const ALLOWED =
-  'A2A-Version, A2A-Extensions, X-A2A-Extensions, Accept, Authorization, Cache-Control, Content-Type, If-Modified-Since, If-None-Match, Last-Event-ID, Traceparent, Tracestate, X-A2A-Protocol, X-API-Key, X-Request-ID';
+  'A2A-Version, A2A-Extensions, X-A2A-Extensions, Accept, Authorization, Cache-Control, Content-Digest, Content-Disposition, Content-Type, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Repr-Digest, Traceparent, Tracestate, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, X-A2A-Protocol, X-API-Key, X-Request-ID';
 const EXPOSED =
-  'A2A-Version, A2A-Extensions, X-A2A-Extensions, ETag, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
+  'A2A-Version, A2A-Extensions, X-A2A-Extensions, Content-Disposition, Content-Range, ETag, Location, RateLimit, RateLimit-Policy, Repr-Digest, Retry-After, Upload-Offset, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
 const MAX_AGE_SECONDS = 7200;
 
 const headerNames = Type.Array(matching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'));

@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
+import { LinkedList } from '../../runtime/linked-list.js';
 
 /** The ends that a credential can have. */
 export interface CredentialEnd {
@@ -20,8 +21,8 @@ const SECOND_MS = 1000;
 export class CredentialEnds {
   readonly #clock: Clock;
   /** By the second in which they end. */
-  readonly #expiring = new Map<number, Set<Listener>>();
-  readonly #revocable = new WeakMap<AbortSignal, Set<Listener>>();
+  readonly #expiring = new Map<number, LinkedList<Listener>>();
+  readonly #revocable = new WeakMap<AbortSignal, LinkedList<Listener>>();
   /** The second of the next look. */
   #next = Number.POSITIVE_INFINITY;
   #stopTimer: (() => void) | undefined;
@@ -33,10 +34,12 @@ export class CredentialEnds {
   /** Calls `ended` once at the first end. The returned function stops that. */
   watch({ expiresAt, revoked }: CredentialEnd, ended: Listener): () => void {
     let isOver = false;
+    let forgetSignal: (() => void) | undefined;
+    let forgetExpiry: (() => void) | undefined;
     const stop = () => {
       isOver = true;
-      if (expiresAt !== undefined) this.#forgetExpiry(secondOf(expiresAt), first);
-      if (revoked !== undefined) this.#forgetSignal(revoked, first);
+      forgetSignal?.();
+      forgetExpiry?.();
     };
     const first = () => {
       if (isOver) return;
@@ -47,40 +50,37 @@ export class CredentialEnds {
       first();
       return stop;
     }
-    if (revoked !== undefined) this.#addSignal(revoked, first);
-    if (expiresAt !== undefined) this.#addExpiry(secondOf(expiresAt), first);
+    if (revoked !== undefined) forgetSignal = this.#addSignal(revoked, first);
+    if (expiresAt !== undefined) forgetExpiry = this.#addExpiry(secondOf(expiresAt), first);
     return stop;
   }
 
-  #addExpiry(second: number, listener: Listener): void {
-    const listeners = this.#expiring.get(second);
-    if (listeners !== undefined) {
-      listeners.add(listener);
-      return;
+  #addExpiry(second: number, listener: Listener): () => void {
+    let listeners = this.#expiring.get(second);
+    if (listeners === undefined) {
+      listeners = new LinkedList();
+      this.#expiring.set(second, listeners);
+      if (second < this.#next) this.#arm(second);
     }
-    this.#expiring.set(second, new Set([listener]));
-    if (second < this.#next) this.#arm(second);
+    const all = listeners;
+    const place = all.add(listener);
+    return () => {
+      all.remove(place);
+      if (all.size === 0 && this.#expiring.get(second) === all) this.#expiring.delete(second);
+    };
   }
 
-  #forgetExpiry(second: number, listener: Listener): void {
-    const listeners = this.#expiring.get(second);
-    listeners?.delete(listener);
-    if (listeners?.size === 0) this.#expiring.delete(second);
-  }
-
-  #addSignal(signal: AbortSignal, listener: Listener): void {
-    const listeners = this.#revocable.get(signal);
-    if (listeners !== undefined) {
-      listeners.add(listener);
-      return;
+  #addSignal(signal: AbortSignal, listener: Listener): () => void {
+    let listeners = this.#revocable.get(signal);
+    if (listeners === undefined) {
+      listeners = new LinkedList();
+      this.#revocable.set(signal, listeners);
+      const all = listeners;
+      signal.addEventListener('abort', () => runAll(all), { once: true });
     }
-    const all = new Set([listener]);
-    this.#revocable.set(signal, all);
-    signal.addEventListener('abort', () => runAll(all), { once: true });
-  }
-
-  #forgetSignal(signal: AbortSignal, listener: Listener): void {
-    this.#revocable.get(signal)?.delete(listener);
+    const all = listeners;
+    const place = all.add(listener);
+    return () => all.remove(place);
   }
 
   #arm(second: number): void {
@@ -107,6 +107,6 @@ function secondOf(ms: number): number {
   return Math.ceil(ms / SECOND_MS);
 }
 
-function runAll(listeners: Set<Listener>): void {
-  for (const listener of [...listeners]) listener();
+function runAll(listeners: LinkedList<Listener>): void {
+  for (const listener of listeners.values()) listener();
 }

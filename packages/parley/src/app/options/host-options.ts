@@ -116,6 +116,8 @@ export interface HostOptions {
   readonly calls?: HostExtension;
   /** Schemas of data and metadata, made by `agentSchemas()` of `parley-a2a/schemas`. Default: none. */
   readonly schemas?: HostExtension | readonly HostExtension[];
+  /** Signed and encrypted messages, made by `messageSigning()` of `parley-a2a/signing`. Default: none. */
+  readonly signing?: HostExtension | readonly HostExtension[];
 }
 
 /** The place of a single agent. */
@@ -167,6 +169,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
+  signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),
   bodyMemory: Type.Optional(positive),
   cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),

@@ -170,7 +170,7 @@ export class ClientSession {
         socket,
         limits: limitsOf(settings),
         clock,
-        closed: (code, reason) => this.#ended({ code, reason }),
+        closed: ({ code, message: reason }) => this.#ended({ code, reason }),
         tick: () => this.#tick(),
       });
       const entrance = new RpcSession(transport).getRemoteMain() as unknown as RemoteEntrance;

@@ -3,14 +3,17 @@ import type { StreamResponse } from '../../model/stream-response.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import { eventBytes } from '../../task/event-bytes.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 import type { FeedItem } from './session-types.js';
 import { toWireError } from './wire-errors.js';
 import { toWire, toWireFromText } from './wire-values.js';
 
+/** Characters of events that a peer gets beyond the one that it asked for, about. */
+const AHEAD_LENGTH = 16_384;
+
 /** The parts of a feed. */
 export interface FeedSourceOptions {
-  readonly items: AsyncIterator<StreamItem, undefined>;
+  readonly items: ItemSource;
   /** The JSON of one event. */
   readonly textOf: (item: StreamItem) => string;
   /** True if that JSON has the shape of the model, so that most events need no JSON. */
@@ -27,10 +30,10 @@ export interface FeedSourceOptions {
   readonly ended: () => void;
 }
 
-/** The events of one stream. A reader pulls them one at a time, and nothing is buffered here. */
+/** The events of one stream. A reader pulls them, and nothing is buffered here. */
 export class FeedSource {
   readonly #options: FeedSourceOptions;
-  #items: AsyncIterator<StreamItem, undefined> | undefined;
+  #items: ItemSource | undefined;
   #fault: A2AError | undefined;
   #isFirst = true;
   /** True if the last item is one that ends a feed. */
@@ -60,14 +63,30 @@ export class FeedSource {
     return this.#ending();
   }
 
-  /** The events for a peer, with flow control: an event is pulled when the peer wants one. */
+  /** The next item, if it is there already and no `next` waits. */
+  ready(): FeedItem | undefined {
+    const item = this.#items?.ready?.();
+    if (item === undefined) return undefined;
+    try {
+      return this.#itemOf(item);
+    } catch (thrown) {
+      this.stop(this.#options.errorOf(thrown));
+      return undefined;
+    }
+  }
+
+  /** The events for a peer, with flow control. A peer that asks for an event gets those that are there already, too. */
   stream(): ReadableStream<FeedItem> {
     return new ReadableStream<FeedItem>(
       {
         pull: async (controller) => {
-          const item = await this.next();
-          if (item === undefined) controller.close();
-          else controller.enqueue(item);
+          let item = await this.next();
+          if (item === undefined) return controller.close();
+          for (let length = 0; item !== undefined; ) {
+            controller.enqueue(item);
+            length += this.lastLength;
+            item = length < AHEAD_LENGTH ? this.ready() : undefined;
+          }
         },
         cancel: () => this.stop(),
       },

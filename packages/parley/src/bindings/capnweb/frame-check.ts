@@ -14,14 +14,28 @@ export interface FrameLimits {
   readonly runningLength: number;
 }
 
+/** The limits that end a session, by the names of their options. `frame` is the longest message. */
+export type SessionLimitName =
+  | 'bodyMemory'
+  | 'callbacks'
+  | 'capabilities'
+  | 'frame'
+  | 'outboundBytes'
+  | 'runningLength'
+  | 'unconsumedBytes'
+  | 'unreleasedCalls';
+
 /** The fault of a frame. The connection ends with this code and reason. */
 export class FrameFault extends Error {
   override readonly name = 'FrameFault';
   readonly code: number;
+  /** The limit that was reached, if it is one. */
+  readonly limit: SessionLimitName | undefined;
 
-  constructor(code: number, reason: string) {
+  constructor(code: number, reason: string, limit?: SessionLimitName) {
     super(reason);
     this.code = code;
+    this.limit = limit;
   }
 }
 
@@ -53,6 +67,8 @@ export class FrameCheck {
   readonly #imported = new Set<number>();
   /** The lengths of large calls that have no answer. */
   readonly #large = new Map<number, number>();
+  /** Called when the content of a frame is no longer needed. */
+  readonly #releases = new Map<number, () => void>();
   #runningLength = 0;
   #nextId = 1;
   #references = 0;
@@ -69,10 +85,28 @@ export class FrameCheck {
   }
 
   /**
-   * Checks a frame of the peer, and counts it.
+   * Checks a frame of the peer, and counts it. `release` is called once its content is no longer needed.
    * @throws FrameFault
    */
-  receive(frame: unknown, bytes: number): void {
+  receive(frame: unknown, bytes: number, release?: () => void): void {
+    const id = this.#nextId;
+    if (release !== undefined) this.#releases.set(id, release);
+    this.#receive(frame, bytes);
+    if (release !== undefined && this.#nextId === id) this.#free(id);
+  }
+
+  /** Calls what `receive` was given and has not called. */
+  releaseAll(): void {
+    for (const id of this.#releases.keys()) this.#free(id);
+  }
+
+  #free(id: number): void {
+    const release = this.#releases.get(id);
+    this.#releases.delete(id);
+    release?.();
+  }
+
+  #receive(frame: unknown, bytes: number): void {
     if (!Array.isArray(frame)) throw refused('A frame must be an array');
     this.#references = 0;
     const [type, first, second] = frame as readonly unknown[];
@@ -81,7 +115,7 @@ export class FrameCheck {
         needLength(frame, 2);
         this.#call(first);
         this.#calls += 1;
-        if (this.#calls > this.#limits.calls) throw refused('Too many calls are not released');
+        if (this.#calls > this.#limits.calls) throw refused('Too many calls are not released', 'unreleasedCalls');
         this.#run(bytes);
         this.#add('call');
         return;
@@ -94,7 +128,7 @@ export class FrameCheck {
       case 'pipe':
         needLength(frame, 1);
         this.#calls += 1;
-        if (this.#calls > this.#limits.calls) throw refused('Too many pipes are not released');
+        if (this.#calls > this.#limits.calls) throw refused('Too many pipes are not released', 'unreleasedCalls');
         this.#add('pipe');
         return;
       case 'pull':
@@ -130,7 +164,8 @@ export class FrameCheck {
     else if (type === 'release') this.#imported.delete(id as number);
     if (!text.includes(EXPORT_SIGN)) return;
     this.#countExports(type === 'push' || type === 'stream' || type === 'abort' ? id : value);
-    if (this.#exported.size > this.#limits.capabilities) throw refused('Too many objects are not released');
+    if (this.#exported.size > this.#limits.capabilities)
+      throw refused('Too many objects are not released', 'capabilities');
   }
 
   #add(entry: Entry): void {
@@ -141,11 +176,13 @@ export class FrameCheck {
   #run(length: number): void {
     if (length <= LARGE_LENGTH) return;
     this.#runningLength += length;
-    if (this.#runningLength > this.#limits.runningLength) throw refused('Too many large calls are running');
+    if (this.#runningLength > this.#limits.runningLength)
+      throw refused('Too many large calls are running', 'runningLength');
     this.#large.set(this.#nextId, length);
   }
 
   #answered(id: number): void {
+    if (this.#releases.size > 0) this.#free(id);
     this.#runningLength -= this.#large.get(id) ?? 0;
     this.#large.delete(id);
   }
@@ -257,7 +294,7 @@ export class FrameCheck {
 
   #imports(id: number): void {
     this.#imported.add(id);
-    if (this.#imported.size > this.#limits.callbacks) throw refused('Too many callbacks');
+    if (this.#imported.size > this.#limits.callbacks) throw refused('Too many callbacks', 'callbacks');
   }
 
   #error(expression: readonly unknown[], depth: number): void {
@@ -284,8 +321,8 @@ export class FrameCheck {
   }
 }
 
-function refused(reason: string): FrameFault {
-  return new FrameFault(POLICY_VIOLATION, reason);
+function refused(reason: string, limit?: SessionLimitName): FrameFault {
+  return new FrameFault(POLICY_VIOLATION, reason, limit);
 }
 
 function needLength(list: readonly unknown[], length: number): void {

@@ -5,13 +5,15 @@ import { BatchTransport } from './batch-transport.js';
 import { Entrance } from './entrance.js';
 import { ServerSession, type ServerSessionOptions } from './server-session.js';
 import { transportLimits } from './session-limits.js';
-import { CLOSE_CODES, SocketTransport } from './socket-transport.js';
+import { CLOSE_CODES, type FrameMemory, SocketTransport } from './socket-transport.js';
 import { sentError } from './wire-errors.js';
 
 /** A connection, and the agent behind it. */
 export interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'admitted' | 'end' | 'hold'> {
   readonly socket: SocketPort;
   readonly jsonDepth: number;
+  /** Bounds the large frames of all connections. */
+  readonly memory: FrameMemory | undefined;
   /** A number from 0 to 1 for the jitter of the age. */
   readonly random: number;
   /** Called once, when the connection has ended. */
@@ -45,7 +47,9 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
     limits: transportLimits(limits, { bodyBytes: requestBytes, jsonDepth }),
     clock,
     firstFrameLength: limits.firstFrameLength,
-    closed: () => {
+    memory: options.memory,
+    closed: ({ limit }) => {
+      if (limit !== undefined) options.limitReached(limit);
       stopDeadline();
       session.closed();
       options.closed();
@@ -74,7 +78,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
 }
 
 /** The agent behind a batch. */
-export type ServedBatchOptions = Omit<ServedSessionOptions, 'socket' | 'random' | 'closed'>;
+export type ServedBatchOptions = Omit<ServedSessionOptions, 'socket' | 'random' | 'closed' | 'memory'>;
 
 /**
  * Answers a batch: frames in lines, and frames in lines as the answer. Calls that are still running after the time of a

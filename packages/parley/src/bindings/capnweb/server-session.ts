@@ -2,13 +2,14 @@ import type { InBandCredential, RequestFields } from '../../auth/in-band-credent
 import type { SessionCodec } from '../../codec/v0_3/plain-codec.js';
 import { v1_0 } from '../../codec/v1_0/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
+import { ServerClosingError } from '../../errors/server-closing-error.js';
 import { UnsupportedOperationError, VersionNotSupportedError } from '../../errors/spec-errors.js';
 import { InvalidParamsError } from '../../errors/standard-errors.js';
 import type { AgentCard } from '../../model/agent-card.js';
 import { isStreaming, type OperationName, takesMessage, type UnaryOperationName } from '../../operations/operations.js';
 import { majorMinor } from '../../operations/versions.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource } from '../../task/stream-item.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { callDirectly, type DirectReply } from '../direct/direct-binding.js';
 import { endedCredentialError } from '../http/ended-credential.js';
@@ -39,6 +40,8 @@ export interface ServerSessionOptions {
   readonly isBatch: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called when a limit of the session was reached, by its name. */
+  readonly limitReached: (limit: string) => void;
   /** Called when a caller was admitted. */
   readonly admitted: () => void;
   /** Ends the connection. */
@@ -71,13 +74,15 @@ const MOST_COLLECTED = 4;
 const TRIES = 3;
 
 /** A stream without events. */
-const NO_ITEMS: AsyncIterator<StreamItem, undefined> = { next: async () => ({ value: undefined, done: true }) };
+const NO_ITEMS: ItemSource = { next: async () => ({ value: undefined, done: true }) };
 
 /** The state of one connection: its grants, its running calls and its feeds. All of its objects share it. */
 export class ServerSession {
   readonly options: ServerSessionOptions;
   readonly #feeds = new Set<FeedSource>();
   readonly #grants = new Set<Grant>();
+  /** Errors of calls, which are in the log already. */
+  readonly #logged = new WeakSet<A2AError>();
   /** Feeds that are open, or about to open. */
   #feedPlaces = 0;
   #running = 0;
@@ -147,7 +152,8 @@ export class ServerSession {
     return this.run(async () => {
       const { isBatch, limits } = this.options;
       if (isBatch) throw new UnsupportedOperationError('a batch has no streams');
-      if (this.#feedPlaces >= limits.feeds) throw tooMany('feeds', `${limits.feeds} feeds of this connection are open`);
+      if (this.#feedPlaces >= limits.feeds)
+        throw this.#tooMany('feeds', `${limits.feeds} feeds of this connection are open`);
       // Taken before the stream is open: many calls may open streams at the same time.
       this.#feedPlaces += 1;
       try {
@@ -171,12 +177,13 @@ export class ServerSession {
     try {
       if (this.#isDraining) throw restarting();
       if (this.#running >= limits.runningCalls)
-        throw tooMany('runningCalls', `${limits.runningCalls} calls of this connection are running`);
+        throw this.#tooMany('runningCalls', `${limits.runningCalls} calls of this connection are running`);
       this.#running += 1;
       isCounted = true;
       return await work();
     } catch (thrown) {
-      throw toWireError(toA2AError(thrown, logger, { operation: 'session' }));
+      const isLogged = thrown instanceof A2AError && this.#logged.has(thrown);
+      throw toWireError(isLogged ? thrown : toA2AError(thrown, logger, { operation: 'session' }));
     } finally {
       if (isCounted) this.#running -= 1;
       this.#used();
@@ -220,7 +227,7 @@ export class ServerSession {
     this.#grants.clear();
   }
 
-  #opened(items: AsyncIterator<StreamItem, undefined>, { operation, after, codec = v1_0 }: SessionCall): FeedSource {
+  #opened(items: ItemSource, { operation, after, codec = v1_0 }: SessionCall): FeedSource {
     const feed: FeedSource = new FeedSource({
       items,
       textOf: codec.encodeEvent,
@@ -248,7 +255,7 @@ export class ServerSession {
     const { exchange, upgrade } = this.options;
     const decoded = this.#read(value);
     const plain = decoded instanceof Promise ? await decoded : decoded;
-    return callDirectly(
+    const reply = await callDirectly(
       exchange,
       grant.request({
         path: upgrade.path,
@@ -258,13 +265,15 @@ export class ServerSession {
         after: isStreaming(operation) ? after : undefined,
       }),
     );
+    if (reply.answer.kind === 'error') this.#logged.add(reply.answer.error);
+    return reply;
   }
 
   /** The request as JSON of the model, with the files that come as streams. */
   #read(value: unknown): unknown {
     const isFull = this.#collecting >= MOST_COLLECTED;
     const fault = isFull
-      ? () => tooMany('files', `the files of ${MOST_COLLECTED} requests of this connection are arriving`)
+      ? () => this.#tooMany('files', `the files of ${MOST_COLLECTED} requests of this connection are arriving`)
       : notJson;
     // Without room the first bytes of a file are too many, and its stream is cancelled.
     const decoded = fromWire(value, { streamBytes: isFull ? 0 : this.options.requestBytes, fault });
@@ -308,6 +317,12 @@ export class ServerSession {
     }
   }
 
+  #tooMany(limit: string, particular: string): A2AError {
+    this.options.limitReached(limit);
+    const details = { metadata: { limit }, retryAfterMs: RUNNING_RETRY_MS };
+    return new A2AError('RESOURCE_EXHAUSTED', `Too many calls: ${particular}`, details);
+  }
+
   #requireGrant(grant: Grant): void {
     if (grant.isEnded) throw endedCredentialError();
   }
@@ -348,13 +363,8 @@ function hasEnded({ code, details }: A2AError): boolean {
   return code === 'UNSUPPORTED_OPERATION' && details.metadata?.taskId !== undefined;
 }
 
-function tooMany(limit: string, particular: string): A2AError {
-  const details = { metadata: { limit }, retryAfterMs: RUNNING_RETRY_MS };
-  return new A2AError('RESOURCE_EXHAUSTED', `Too many calls: ${particular}`, details);
-}
-
 function restarting(): A2AError {
-  return new A2AError('UNAVAILABLE', 'The server is shutting down', { retryAfterMs: DRAIN_RETRY_MS });
+  return new ServerClosingError(DRAIN_RETRY_MS);
 }
 
 function readHello(hello: unknown): {

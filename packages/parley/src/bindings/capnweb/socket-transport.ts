@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { SocketPort } from '../http/socket-port.js';
-import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION } from './frame-check.js';
+import { FrameCheck, FrameFault, type FrameLimits, POLICY_VIOLATION, type SessionLimitName } from './frame-check.js';
 
 /** The bounds of a connection. */
 export interface TransportLimits extends FrameLimits {
@@ -14,6 +14,13 @@ export interface TransportLimits extends FrameLimits {
   readonly pingMs: number;
 }
 
+/** Memory that connections share. */
+export interface FrameMemory {
+  /** Counts bytes of a holder. The promise resolves when it may have them; absent: it has them now. */
+  take(holder: object, bytes: number): Promise<void> | undefined;
+  release(holder: object): void;
+}
+
 /** A socket, and what the transport needs beside it. */
 export interface SocketTransportOptions {
   readonly socket: SocketPort;
@@ -21,8 +28,10 @@ export interface SocketTransportOptions {
   readonly clock: Clock;
   /** Characters of a frame until `welcome`. Default: as after it. */
   readonly firstFrameLength?: number;
+  /** Bounds the large frames of all connections. Absent: no bound. */
+  readonly memory?: FrameMemory | undefined;
   /** Called once, when the connection has ended. */
-  readonly closed: (code: number, reason: string) => void;
+  readonly closed: (fault: FrameFault) => void;
   /** Called at each ping. */
   readonly tick?: () => void;
 }
@@ -40,6 +49,10 @@ export const CLOSE_CODES = {
 
 /** The time for which a peer may leave its stream writes unread by us, before the connection ends. */
 const PAUSE_MS = 30_000;
+/** Frames up to this length are not counted in the shared memory, so that they never wait for large ones. */
+const SMALL_LENGTH = 65_536;
+/** A frame counts in the shared memory for at most this time. Then only the limits of its connection bound it. */
+const COUNTED_MS = 20_000;
 /** A host without `pause` reads on up to this multiple of the limit. */
 const WITHOUT_PAUSE = 4;
 
@@ -96,7 +109,7 @@ export class SocketTransport {
     }
     this.#socket.send(text);
     if (this.#socket.bufferedAmount > this.#options.limits.outboundBytes) {
-      this.close(CLOSE_CODES.policy, 'The peer reads too slowly');
+      this.close(CLOSE_CODES.policy, 'The peer reads too slowly', 'outboundBytes');
       // A close frame would wait behind all that the peer does not read.
       this.#socket.terminate();
     }
@@ -138,8 +151,8 @@ export class SocketTransport {
   }
 
   /** Ends the connection. Frames that were sent before still leave. */
-  close(code: number, reason: string): void {
-    this.#fail(new FrameFault(code, reason));
+  close(code: number, reason: string, limit?: SessionLimitName): void {
+    this.#fail(new FrameFault(code, reason, limit));
   }
 
   #received(text: string): void {
@@ -160,11 +173,36 @@ export class SocketTransport {
     if (waiting === undefined || this.#holds > 0 || this.#fault !== undefined) return;
     const text = this.#queue.shift();
     if (text === undefined) return;
+    const { memory, clock } = this.#options;
+    if (memory === undefined || text.length <= SMALL_LENGTH) return this.#give(text, waiting);
+    const holder = {};
+    // A peer that never asks for an answer must not keep the memory from others.
+    const stopTimer = clock.after(COUNTED_MS, () => memory.release(holder));
+    const release = () => {
+      stopTimer();
+      memory.release(holder);
+    };
+    const room = memory.take(holder, text.length);
+    if (room === undefined) return this.#give(text, waiting, release);
+    const resume = this.hold();
+    const given = () => {
+      if (this.#fault === undefined) this.#give(text, waiting, release);
+      else release();
+      resume();
+    };
+    room.then(given, () => {
+      release();
+      this.close(CLOSE_CODES.policy, 'Too many large frames at the same time', 'bodyMemory');
+    });
+  }
+
+  #give(text: string, waiting: PromiseWithResolvers<unknown>, release?: () => void): void {
     let frame: unknown;
     try {
       frame = this.#parse(text);
-      this.#check.receive(frame, text.length);
+      this.#check.receive(frame, text.length, release);
     } catch (fault) {
+      release?.();
       return this.#fail(fault);
     }
     this.#waiting = undefined;
@@ -175,7 +213,7 @@ export class SocketTransport {
   #parse(text: string): unknown {
     const { limits, firstFrameLength = limits.frameLength } = this.#options;
     if (text.length > (this.#isWelcome ? limits.frameLength : firstFrameLength))
-      throw new FrameFault(CLOSE_CODES.tooBig, 'The frame is too large');
+      throw new FrameFault(CLOSE_CODES.tooBig, 'The frame is too large', 'frame');
     try {
       return JSON.parse(text);
     } catch {
@@ -196,7 +234,7 @@ export class SocketTransport {
   }
 
   #failUnread(): void {
-    this.close(CLOSE_CODES.policy, 'Too many bytes of streams wait for their readers');
+    this.close(CLOSE_CODES.policy, 'Too many bytes of streams wait for their readers', 'unconsumedBytes');
   }
 
   #resumeIfTaken(): void {
@@ -239,6 +277,7 @@ export class SocketTransport {
     this.#stopPause?.();
     this.#waiting?.reject(fault);
     this.#waiting = undefined;
-    this.#options.closed(fault.code, fault.message);
+    this.#check.releaseAll();
+    this.#options.closed(fault);
   }
 }

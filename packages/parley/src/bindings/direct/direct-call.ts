@@ -1,7 +1,7 @@
 import type { WireCodec } from '../../codec/wire-codec.js';
 import type { A2AError } from '../../errors/a2a-error.js';
 import type { OperationName, OperationTypes, UnaryOperationName } from '../../operations/operations.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 
 /**
  * A call of a binding with messages of its own, such as gRPC. Its request and its answer are values, and no text of
@@ -21,5 +21,5 @@ export type RequestDecoder = Pick<WireCodec, 'version' | 'decode'>;
 /** The answer to a direct call: a response, the events of a stream, or an error. */
 export type DirectAnswer =
   | { readonly kind: 'response'; readonly response: OperationTypes[UnaryOperationName]['response'] }
-  | { readonly kind: 'stream'; readonly items: AsyncIterableIterator<StreamItem, undefined> }
+  | { readonly kind: 'stream'; readonly items: ItemSource & AsyncIterable<StreamItem> }
   | { readonly kind: 'error'; readonly error: A2AError };

@@ -104,6 +104,24 @@ describe('the events of a direct call', () => {
     expect(source.returns).toBe(0);
   });
 
+  it('that are there already come without a promise, after the first one and while no read waits', async () => {
+    const { source, open, endCredential } = setUp();
+    const there = [2, 3, 4].map(item);
+    const items = Object.assign(source, { ready: () => there.shift() });
+    const stream = await open(items.push(1));
+    expect(stream.ready()).toBeUndefined();
+    expect(await stream.next()).toEqual(next(1));
+    expect(stream.ready()?.seq).toBe(2);
+    const waiting = stream.next();
+    expect(stream.ready()).toBeUndefined();
+    source.push(9);
+    expect(await waiting).toEqual(next(9));
+    expect(stream.ready()?.seq).toBe(3);
+    endCredential();
+    expect(stream.ready()).toBeUndefined();
+    await expect(stream.next()).rejects.toThrow();
+  });
+
   it('are read on demand only', async () => {
     const { source, open } = setUp();
     const stream = await open(source.push(1, 2, 3));

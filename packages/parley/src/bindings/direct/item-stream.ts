@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 import type { CallRecord } from '../http/call-record.js';
 import { endedCredentialError } from '../http/ended-credential.js';
 
@@ -27,9 +27,9 @@ const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, d
  * The events of a direct call. It pulls an item only on demand, and takes one `next` at a time. `return` reaches the
  * source at once, even if an item is awaited.
  */
-export class ItemStream implements AsyncIterableIterator<StreamItem, undefined> {
+export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   readonly #options: ItemStreamOptions;
-  #source: AsyncIterator<StreamItem> | undefined;
+  #source: ItemSource | undefined;
   #first: Promise<Pulled> | undefined;
   #waiting: PromiseWithResolvers<Pulled> | undefined;
   #fault: { readonly error: unknown } | undefined;
@@ -38,7 +38,7 @@ export class ItemStream implements AsyncIterableIterator<StreamItem, undefined> 
 
   private constructor(options: ItemStreamOptions) {
     this.#options = options;
-    this.#source = options.items[Symbol.asyncIterator]();
+    this.#source = options.items[Symbol.asyncIterator]() as ItemSource;
   }
 
   /** Resolves with the first item, or after a wait for it. Rejects with the error of a source that has no item yet. */
@@ -77,6 +77,11 @@ export class ItemStream implements AsyncIterableIterator<StreamItem, undefined> 
     const first = this.#first;
     this.#first = undefined;
     return first ?? this.#pull();
+  }
+
+  ready(): StreamItem | undefined {
+    if (!this.#began || this.#first !== undefined || this.#waiting !== undefined) return undefined;
+    return this.#source?.ready?.();
   }
 
   return(): Promise<Pulled> {

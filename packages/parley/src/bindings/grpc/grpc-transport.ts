@@ -12,12 +12,7 @@ import { ConnectionError } from '../../errors/connection-error.js';
 import { UnsupportedOperationError } from '../../errors/spec-errors.js';
 import type { AgentInterface } from '../../model/agent-card.js';
 import { type GrpcAddress, hostAndPort } from '../../net/grpc-address.js';
-import type {
-  OperationName,
-  OperationTypes,
-  StreamingOperationName,
-  UnaryOperationName,
-} from '../../operations/operations.js';
+import type { OperationTypes, StreamingOperationName, UnaryOperationName } from '../../operations/operations.js';
 import { reasonOf } from '../http/connection-reasons.js';
 import { answerLimit } from '../http/http-caller.js';
 import { serviceHeaders } from '../http/service-parameters.js';
@@ -32,6 +27,8 @@ export interface GrpcTransportParts {
   readonly codec: ProtobufClientCodec;
   readonly channels: GrpcChannels;
   readonly limits: TransportLimits;
+  /** The time of the system, in ms since the epoch. */
+  readonly now: () => number;
 }
 
 /** Calls an agent over gRPC (Spec §10). Its channel is opened by the first call. */
@@ -59,11 +56,12 @@ export class GrpcTransport implements ClientTransport {
     const { path, message, metadata } = this.#request(call, channel);
     const { signal } = call;
     const reply = await new Promise<Buffer>((resolve, reject) => {
-      const rpc = client.makeUnaryRequest(path, asIs, asIs, message, metadata, {}, (error, value) => {
+      const until = this.#until(call);
+      const rpc = client.makeUnaryRequest(path, asIs, asIs, message, metadata, until, (error, value) => {
         this.#calls.delete(rpc);
         signal?.removeEventListener('abort', abort);
         if (signal?.aborted) reject(signal.reason);
-        else if (error !== null) reject(this.#failure(error, { rpc, client, operation: call.operation }));
+        else if (error !== null) reject(this.#failure(error, { rpc, client, call }));
         else resolve(value ?? Buffer.alloc(0));
       });
       const abort = () => rpc.cancel();
@@ -80,7 +78,15 @@ export class GrpcTransport implements ClientTransport {
     const channel = await this.#channel(call.signal);
     const { client } = channel;
     const { path, message, metadata } = this.#request(call, channel);
-    const rpc: ClientReadableStream<Buffer> = client.makeServerStreamRequest(path, asIs, asIs, message, metadata, {});
+    const until = this.#until(call);
+    const rpc: ClientReadableStream<Buffer> = client.makeServerStreamRequest(
+      path,
+      asIs,
+      asIs,
+      message,
+      metadata,
+      until,
+    );
     this.#calls.add(rpc);
     rpc.once('metadata', () => call.opened?.());
     const events = new EventBatchReader({
@@ -91,7 +97,7 @@ export class GrpcTransport implements ClientTransport {
         // An empty message is a sign of life.
         return bytes.length === 0 ? undefined : codec.decodeEvent(bytes);
       },
-      failure: (error) => this.#failure(error as ServiceError, { rpc, client, operation: call.operation }),
+      failure: (error) => this.#failure(error as ServiceError, { rpc, client, call }),
       closed: () => this.#calls.delete(rpc),
     });
     return { first: await events.next(), events };
@@ -132,6 +138,11 @@ export class GrpcTransport implements ClientTransport {
     return { path: `/${codec.service}/${method}`, message, metadata };
   }
 
+  /** The time limit, which the library sends as `grpc-timeout`. */
+  #until({ timeLimit }: TransportCall): { readonly deadline?: number } {
+    return timeLimit === undefined ? {} : { deadline: this.#parts.now() + timeLimit.remainingMs() };
+  }
+
   async #channel(signal: AbortSignal | undefined): Promise<GrpcChannel> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new ConnectionError(`The connection to ${this.#name} is closed`, { sent: false });
@@ -149,8 +160,11 @@ export class GrpcTransport implements ClientTransport {
   }
 
   /** The error for the caller. After a failed connection, the next call looks the name up again and connects anew. */
-  #failure(error: ServiceError, { rpc, client, operation }: FailedCall): unknown {
+  #failure(error: ServiceError, { rpc, client, call: { operation, timeLimit } }: FailedCall): unknown {
     const { code, details, metadata } = error;
+    // The library and the agent know the time limit too, and may be earlier than the signal.
+    if (code === DEADLINE_EXCEEDED && timeLimit !== undefined && timeLimit.remainingMs() < EARLY_MS)
+      return timeLimit.error();
     const isUnsent = rpc.getPeer() === client.getChannel().getTarget();
     if (this.#isClosed) return new ConnectionError(`The connection to ${this.#name} was closed`, { sent: !isUnsent });
     if (code === UNAVAILABLE && isUnsent) {
@@ -189,9 +203,12 @@ interface GrpcRequest {
 interface FailedCall {
   readonly rpc: GrpcCall;
   readonly client: GrpcClient;
-  readonly operation: OperationName;
+  readonly call: TransportCall;
 }
 
+const DEADLINE_EXCEEDED = 4;
+/** The clocks of two processes do not run alike. */
+const EARLY_MS = 50;
 const UNAVAILABLE = 14;
 /** Headers of the connection and of gRPC itself. */
 const OF_CONNECTION =

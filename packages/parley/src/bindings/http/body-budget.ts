@@ -28,7 +28,7 @@ export class BodyBudget {
   readonly #maxBytes: number;
   readonly #clock: Clock;
   /** Oldest first. */
-  readonly #shares = new Map<ExchangeRequest, Share>();
+  readonly #shares = new Map<object, Share>();
   #used = 0;
   #waiting = 0;
 
@@ -40,7 +40,7 @@ export class BodyBudget {
   /** The meter for the body of a request; undefined if its length is announced and small. */
   meter(request: ExchangeRequest): BodyMeter | undefined {
     if (Number(request.header('content-length')) <= SMALL) return undefined;
-    return (total) => (total <= SMALL ? undefined : this.#take(request, total));
+    return (total) => (total <= SMALL ? undefined : this.take(request, total));
   }
 
   /** True if the body of a request is counted now. */
@@ -48,11 +48,11 @@ export class BodyBudget {
     return this.#shares.size > 0 && this.#shares.has(request);
   }
 
-  /** Releases the memory of a body. */
-  release(request: ExchangeRequest): void {
-    const share = this.#shares.size === 0 ? undefined : this.#shares.get(request);
+  /** Releases the memory of a body, or of another holder. */
+  release(holder: object): void {
+    const share = this.#shares.size === 0 ? undefined : this.#shares.get(holder);
     if (share === undefined) return;
-    this.#shares.delete(request);
+    this.#shares.delete(holder);
     this.#used -= share.bytes;
     this.#resume(share);
     for (const next of this.#shares.values()) {
@@ -63,11 +63,15 @@ export class BodyBudget {
     }
   }
 
-  #take(request: ExchangeRequest, total: number): Promise<void> | undefined {
-    let share = this.#shares.get(request);
+  /**
+   * Counts the bytes of a holder. The returned promise resolves when the holder may have them. It rejects with
+   * RESOURCE_EXHAUSTED after a while; absent: it has them now.
+   */
+  take(holder: object, total: number): Promise<void> | undefined {
+    let share = this.#shares.get(holder);
     if (share === undefined) {
       share = { bytes: 0, waiting: undefined };
-      this.#shares.set(request, share);
+      this.#shares.set(holder, share);
     }
     const bytes = total - share.bytes;
     if (this.#isFirst(share) || (this.#waiting === 0 && this.#mayHave(share, bytes))) {

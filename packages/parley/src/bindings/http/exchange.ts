@@ -24,7 +24,7 @@ export interface ExchangeRequest {
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>;
   /**
    * The body as it arrives, for bodies that are too large to be held. Only one of `body` and `chunks` is read, and only
-   * once. Absent: the host has read the body already.
+   * once. A chunk holds until the next one is asked for. Absent: the host has read the body already.
    */
   readonly chunks?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborted when the peer disconnects before the answer is complete. Made at its first use. */
@@ -56,8 +56,22 @@ export interface ExchangeRequest {
 export interface ByteBody {
   /** The sum of all chunks, in bytes. */
   readonly length: number;
-  /** Pulled as the peer reads. If the peer disconnects, the iterator's `return` is called. */
+  /**
+   * Pulled as the peer reads. A chunk holds until the next one is asked for. If the peer disconnects, the iterator's
+   * `return` is called.
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** The facts of a request for a file, for the audit. They are filled in as the request goes on. */
+export interface FileAccess {
+  operation: 'uploadFile' | 'beginUpload' | 'appendToUpload' | 'readFile' | 'deleteFile';
+  /** The id of the agent's task space. */
+  readonly agent: string;
+  tenant?: string;
+  fileId?: string;
+  /** Bytes of the file that the request has stored, or that its answer has. */
+  bytes?: number;
 }
 
 /** An answer in the form that all hosts send. Header names are lower case. */
@@ -75,6 +89,8 @@ export interface ExchangeResponse {
   readonly verbatim?: true;
   /** The call that it answers, if any. */
   readonly call?: CallRecord;
+  /** The request for a file that it answers, if any. */
+  readonly file?: FileAccess;
   /** The answer to a direct call, in the place of a body. */
   readonly direct?: DirectAnswer;
   /** Takes over the connection as a WebSocket. Only with status 101; a host without WebSockets answers 501. */

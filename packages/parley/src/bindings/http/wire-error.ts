@@ -1,5 +1,6 @@
 import type { ErrorWords, WireCodec } from '../../codec/wire-codec.js';
 import { A2AError, type ErrorCode } from '../../errors/a2a-error.js';
+import { ServerClosingError } from '../../errors/server-closing-error.js';
 import { InternalError } from '../../errors/standard-errors.js';
 import { failureLevel, StorageError } from '../../errors/storage-error.js';
 import { StorageFullError } from '../../errors/storage-full-error.js';
@@ -23,7 +24,9 @@ const TYPE = 'type.googleapis.com/google.rpc.';
  */
 export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A2AError {
   if (error instanceof A2AError) {
-    if (FAULTS.has(error.code)) logger.error('operation failed', { ...fields, error: error.cause ?? error });
+    const origin = error.cause ?? error;
+    if (origin instanceof ServerClosingError) logger.debug('call ended by the shutdown', fields);
+    else if (FAULTS.has(error.code)) logger.error('operation failed', { ...fields, error: origin });
     return error;
   }
   if (error instanceof StorageError) {

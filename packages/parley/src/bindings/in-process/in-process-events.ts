@@ -1,11 +1,13 @@
 import type { ReceivedEvent } from '../../client/client-transport.js';
 import { cloneJson } from '../../model/clone-json.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 
 type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
+/** The most events in a batch, so that the first of many is not kept waiting. */
+const MOST_EVENTS = 64;
 const KEEP_ALIVE: Batch = Object.freeze({ value: Object.freeze([]), done: false });
 
 /** The streams of clients in the process, so that their server can end them. */
@@ -36,7 +38,7 @@ export class InProcessStreams {
 
 /** The options of `InProcessEvents`. */
 export interface InProcessEventsOptions {
-  readonly items: AsyncIterableIterator<StreamItem, undefined>;
+  readonly items: ItemSource;
   readonly streams: InProcessStreams;
   readonly clock: Clock;
   /** The wait for an event after which an empty batch shows that the stream lives. */
@@ -50,7 +52,8 @@ export interface InProcessEventsOptions {
 }
 
 /**
- * The events of a stream as copies of the caller. It reads an event only on demand, and takes one `next` at a time.
+ * The events of a stream as copies of the caller. It reads only on demand, and takes one `next` at a time. Events that
+ * are there already come in one batch.
  */
 export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], undefined> {
   readonly #options: InProcessEventsOptions;
@@ -117,10 +120,14 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
       this.#answer(() => Promise.resolve(END));
       return;
     }
-    const { event, seq } = result.value;
-    const own = cloneJson(event);
-    const received = seq === undefined ? { event: own } : { event: own, id: String(seq) };
-    this.#answer(() => Promise.resolve({ value: [received], done: false }));
+    const { items } = this.#options;
+    const events = [receivedOf(result.value)];
+    while (events.length < MOST_EVENTS) {
+      const item = items.ready?.();
+      if (item === undefined) break;
+      events.push(receivedOf(item));
+    }
+    this.#answer(() => Promise.resolve({ value: events, done: false }));
   };
 
   readonly #failed = (error: unknown): void => {
@@ -173,4 +180,10 @@ export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], 
     this.#forget();
     this.#finished?.();
   }
+}
+
+/** A copy of an event for the caller. */
+function receivedOf({ event, seq }: StreamItem): ReceivedEvent {
+  const own = cloneJson(event);
+  return seq === undefined ? { event: own } : { event: own, id: String(seq) };
 }

@@ -20,6 +20,9 @@ const PROBE_MS = 250;
 /** Failed probes after which the connection is replaced, because the other end may be gone without notice. */
 const PROBES_PER_CONNECTION = 12;
 
+/** The message of the driver for a command without a connection. */
+const NOT_SENT = /^Stream isn't writeable/;
+
 const OPTIONS = {
   // A command that fails now must not run later: its caller has gone on without the cache.
   enableOfflineQueue: false,
@@ -107,7 +110,7 @@ export class RedisConnection {
 
   #lost(error?: unknown): void {
     if (this.#closed) return;
-    if (error instanceof Error) this.#reason = error.message;
+    this.#note(error);
     const answered = this.#answers;
     this.#answers = false;
     this.#probeIn(PROBE_MS);
@@ -130,12 +133,19 @@ export class RedisConnection {
     this.#probeIn(WATCH_MS);
     if (this.#answers) return;
     this.#answers = true;
+    this.#reason = '';
     this.#options.changed();
+  }
+
+  /** Keeps the reason that the server gave. A command that was not sent tells nothing of it. */
+  #note(error: unknown): void {
+    if (!(error instanceof Error)) return;
+    if (this.#reason === '' || !NOT_SENT.test(error.message)) this.#reason = error.message;
   }
 
   #stillSilent(error: unknown): void {
     if (this.#closed) return;
-    if (error instanceof Error) this.#reason = error.message;
+    this.#note(error);
     this.#probeIn(PROBE_MS);
     if (++this.#probes < PROBES_PER_CONNECTION) return;
     this.#probes = 0;

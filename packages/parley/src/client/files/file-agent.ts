@@ -1,6 +1,6 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import type { AgentCard, AgentInterface } from '../../model/agent-card.js';
-import { FILES_EXTENSION } from '../../operations/files-extension.js';
+import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
 import type { Clock } from '../../runtime/clock.js';
 import { originOf } from '../credential-guard.js';
 import type { PlainFetch } from '../credentialed-fetch.js';
@@ -34,6 +34,8 @@ export interface FileEndpoint {
   readonly url: string;
   /** The largest file in bytes; undefined if the card tells none. */
   readonly maxBytes: number | undefined;
+  /** True if the agent takes uploads in several requests. */
+  readonly isResumable: boolean;
 }
 
 /** Returns where an agent takes files; undefined if its card declares no such place. */
@@ -41,7 +43,9 @@ export function fileEndpoint({ capabilities }: AgentCard): FileEndpoint | undefi
   const declared = capabilities.extensions?.find(({ uri }) => uri === FILES_EXTENSION)?.params;
   const url = typeof declared?.url === 'string' ? webUrl(declared.url)?.href : undefined;
   const maxBytes = declared?.maxBytes;
-  return url === undefined ? undefined : { url, maxBytes: typeof maxBytes === 'number' ? maxBytes : undefined };
+  if (url === undefined) return undefined;
+  const isResumable = declared?.resumable === TUS_VERSION;
+  return { url, maxBytes: typeof maxBytes === 'number' ? maxBytes : undefined, isResumable };
 }
 
 /** True if a url is on an origin of the agent: that of the interface in use, or of its files. */

@@ -4,6 +4,9 @@ import { newDigester } from '../../files/digester.js';
 import { type FileAgent, type FileProgress, type FileRuntime, fileEndpoint, fileUrl } from './file-agent.js';
 import { refusalOf, sha256Of, type UploadedFile, uploadedFile } from './file-answers.js';
 import { reasonOf } from './file-requests.js';
+import { RESUMED_BYTES, resumedUpload } from './resumed-upload.js';
+import { canSendStreams, passed } from './sent-stream.js';
+import { TransferWatch } from './transfer-watch.js';
 
 /** The content of an upload. A stream is read once; a `Blob` may stand for a file on disk. */
 export type UploadSource = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
@@ -23,13 +26,19 @@ export interface UploadOptions {
   readonly onProgress?: (progress: FileProgress) => void;
   /** Longest time without progress, and for the answer at the end, in ms. Default: 60 s. */
   readonly idleMs?: number;
+  /**
+   * Further attempts in a row that may bring no byte before the upload fails, if the agent takes uploads in several
+   * requests. Default: 5.
+   */
+  readonly attempts?: number;
 }
 
 const IDLE_MS = 60_000;
 
 /**
  * Uploads a file to the place that the card of an agent declares. Send its url in a part of a message then. Checks the
- * size and digest that the agent answers with. A broken upload begins anew; nothing of it stays with the agent.
+ * size and digest that the agent answers with. A large file goes on after a cut connection, if the agent takes uploads
+ * in several requests and the content is no stream.
  * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
  * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
  */
@@ -37,8 +46,9 @@ export async function uploadFile(
   agent: FileAgent,
   source: UploadSource,
   options: UploadOptions,
-  { clock }: Pick<FileRuntime, 'clock'>,
+  runtime: FileRuntime,
 ): Promise<UploadedFile> {
+  const { clock } = runtime;
   const endpoint = fileEndpoint(agent.card);
   if (endpoint === undefined)
     throw new A2AError('UNSUPPORTED_OPERATION', 'The card of the agent declares no place for files');
@@ -48,6 +58,15 @@ export async function uploadFile(
   if (size !== undefined && maxBytes !== undefined && size > maxBytes)
     throw new A2AError('PAYLOAD_TOO_LARGE', `The agent takes files of up to ${maxBytes} bytes, and this has ${size}`);
   const { signal, idleMs = IDLE_MS } = options;
+  if (
+    endpoint.isResumable &&
+    !(source instanceof ReadableStream) &&
+    Number(size) >= RESUMED_BYTES &&
+    canSendStreams()
+  ) {
+    const about = { url, ...aboutOf(source, options), attempts: options.attempts, signal, idleMs };
+    return resumedUpload(agent, source, { ...about, onProgress: options.onProgress }, runtime);
+  }
   for (let isFirst = true; ; isFirst = false) {
     const watch = new TransferWatch({ signal, idleMs, clock });
     try {
@@ -180,55 +199,6 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-function passed(
-  stream: ReadableStream<Uint8Array>,
-  { take, failed }: { readonly take: (chunk: Uint8Array) => void; readonly failed: (error: unknown) => void },
-): ReadableStream<Uint8Array> {
-  const reader = stream.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        try {
-          const { done, value } = await reader.read();
-          if (done) {
-            controller.close();
-            return;
-          }
-          take(value);
-          controller.enqueue(value);
-        } catch (error) {
-          failed(error);
-          reader.cancel(error).catch(() => {});
-          throw error;
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-let sendsStreams: boolean | undefined;
-
-/** True if requests can have streams as bodies. Hosts that cannot take them as text and never read `duplex`. */
-function canSendStreams(): boolean {
-  if (sendsStreams !== undefined) return sendsStreams;
-  let hasDuplex = false;
-  const init = {
-    method: 'POST',
-    body: new ReadableStream(),
-    get duplex() {
-      hasDuplex = true;
-      return 'half';
-    },
-  };
-  const { headers } = new Request('https://host.invalid', init as RequestInit);
-  // Browsers send streams over HTTP/2 only, which a client cannot foresee.
-  const isBrowser = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
-  sendsStreams = hasDuplex && !headers.has('content-type') && !isBrowser;
-  return sendsStreams;
-}
-
 function withTenant(url: string, tenant: string | undefined): string {
   if (tenant === undefined || tenant === '') return url;
   const target = new URL(url);
@@ -241,15 +211,21 @@ function sizeOf(source: UploadSource, { size }: UploadOptions): number | undefin
   return source instanceof Blob ? source.size : source.length;
 }
 
+/** The name and the type of a source. */
+function aboutOf(source: UploadSource, options: UploadOptions) {
+  const isFile = typeof File === 'function' && source instanceof File;
+  const { filename = isFile ? source.name : undefined, mediaType } = options;
+  const type = mediaType ?? (source instanceof Blob && source.type !== '' ? source.type : 'application/octet-stream');
+  return { filename, mediaType: type };
+}
+
 function headersOf(
   source: UploadSource,
   { options, size }: Pick<ContentOptions, 'options' | 'size'>,
 ): Record<string, string> {
-  const isFile = typeof File === 'function' && source instanceof File;
-  const { filename = isFile ? source.name : undefined, mediaType } = options;
-  const type = mediaType ?? (source instanceof Blob && source.type !== '' ? source.type : 'application/octet-stream');
+  const { filename, mediaType } = aboutOf(source, options);
   return {
-    'content-type': type,
+    'content-type': mediaType,
     ...(size !== undefined && { 'content-length': String(size) }),
     ...(filename !== undefined && { 'content-disposition': `attachment; filename*=UTF-8''${encodedName(filename)}` }),
   };
@@ -259,48 +235,4 @@ function headersOf(
 function encodedName(name: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(name.toWellFormed()).replaceAll(/[!'()*]/g, percent);
-}
-
-/** Ends a transfer with the caller's signal, and when nothing moves for too long. */
-class TransferWatch {
-  readonly #options: WatchOptions;
-  readonly #controller = new AbortController();
-  #disarm = (): void => {};
-
-  constructor(options: WatchOptions) {
-    this.#options = options;
-    const { signal } = options;
-    if (signal?.aborted === true) this.#follow();
-    else signal?.addEventListener('abort', this.#follow, { once: true });
-    this.moved();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  moved(): void {
-    const { idleMs, clock } = this.#options;
-    this.#disarm();
-    this.#disarm = clock.after(idleMs, () =>
-      this.#controller.abort(new ConnectionError(`Nothing moved for ${idleMs} ms`, { sent: true })),
-    );
-  }
-
-  throwIfEnded(): void {
-    this.#controller.signal.throwIfAborted();
-  }
-
-  end(): void {
-    this.#disarm();
-    this.#options.signal?.removeEventListener('abort', this.#follow);
-  }
-
-  readonly #follow = (): void => this.#controller.abort(this.#options.signal?.reason);
-}
-
-interface WatchOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly idleMs: number;
-  readonly clock: FileRuntime['clock'];
 }

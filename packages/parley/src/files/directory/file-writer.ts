@@ -1,13 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** Chunks that go to the disk in one call, in bytes. */
-const BATCH_BYTES = 1_048_576;
+/** The bytes that go to the disk in one call. */
+const BATCH_BYTES = 262_144;
 
 /** Writes chunks in batches, one at a time. The next batch fills up while the disk takes the last one. */
 export class FileWriter {
   readonly #handle: FileHandle;
-  #batch: Uint8Array[] = [];
-  #batchBytes = 0;
+  /** Two buffers for the whole file: new ones for each batch would be much garbage. */
+  #filling: Buffer | undefined;
+  #spare: Buffer | undefined;
+  #filled = 0;
   #writing: Promise<void> | undefined;
   /** Bytes so far. */
   size = 0;
@@ -16,13 +18,17 @@ export class FileWriter {
     this.#handle = handle;
   }
 
-  /** Takes a chunk. Waits for the disk if a batch is full and the last one is not written yet. */
+  /** Copies a chunk. Waits for the disk if a batch is full and the last one is not written yet. */
   async write(chunk: Uint8Array): Promise<void> {
-    if (chunk.length === 0) return;
     this.size += chunk.length;
-    this.#batch.push(chunk);
-    this.#batchBytes += chunk.length;
-    if (this.#batchBytes >= BATCH_BYTES) await this.#flush();
+    for (let rest = chunk; rest.length > 0; ) {
+      this.#filling ??= Buffer.allocUnsafeSlow(BATCH_BYTES);
+      const taken = rest.subarray(0, BATCH_BYTES - this.#filled);
+      this.#filling.set(taken, this.#filled);
+      this.#filled += taken.length;
+      rest = rest.subarray(taken.length);
+      if (this.#filled === BATCH_BYTES) await this.#flush();
+    }
   }
 
   /** Writes what is left, and waits until all of it is on the disk. */
@@ -39,23 +45,20 @@ export class FileWriter {
 
   async #flush(): Promise<void> {
     await this.#writing;
-    const [batch, bytes] = [this.#batch, this.#batchBytes];
-    this.#batch = [];
-    this.#batchBytes = 0;
-    if (bytes === 0) return;
-    this.#writing = this.#writeAll(batch, bytes);
+    const batch = this.#filling?.subarray(0, this.#filled);
+    if (batch === undefined || batch.length === 0) return;
+    [this.#filling, this.#spare] = [this.#spare, this.#filling];
+    this.#filled = 0;
+    this.#writing = this.#writeAll(batch);
     // The next batch or the end looks at the error.
     this.#writing.catch(() => {});
   }
 
-  async #writeAll(batch: readonly Uint8Array[], bytes: number): Promise<void> {
-    const { bytesWritten } = await this.#handle.writev(batch as Uint8Array[]);
+  async #writeAll(batch: Buffer): Promise<void> {
     // A full disk may take a part.
-    if (bytesWritten === bytes) return;
-    let rest = Buffer.concat(batch).subarray(bytesWritten);
-    while (rest.length > 0) {
-      const { bytesWritten: more } = await this.#handle.write(rest);
-      rest = rest.subarray(more);
+    for (let rest = batch; rest.length > 0; ) {
+      const { bytesWritten } = await this.#handle.write(rest);
+      rest = rest.subarray(bytesWritten);
     }
   }
 }

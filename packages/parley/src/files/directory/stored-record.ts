@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileScope, fileScopeText, isFileId, type StoredFile } from '../file-store.js';
+import type { NewUpload } from '../upload-store.js';
 
 /** The facts of a stored file, as they are beside its bytes. */
 export interface StoredRecord {
@@ -9,12 +10,28 @@ export interface StoredRecord {
   readonly file: StoredFile;
 }
 
-/** A name in the folder of an owner: a record, bytes, or a record that is being written. */
-export interface FolderEntry {
-  readonly kind: 'record' | 'bytes' | 'draft';
+/** The facts of an upload that is no file yet. */
+export interface UploadRecord {
+  readonly scope: FileScope;
+  /** The name of the file with the bytes so far. */
+  readonly bytes: string;
+  readonly upload: NewUpload;
 }
 
-const NAME = /^[0-9a-f]{32}(?:\.json|\.[0-9a-f]{32}\.(bin|tmp))$/;
+/** A name in the folder of an owner: a record, that of an upload, bytes, or a record that is being written. */
+export interface FolderEntry {
+  readonly kind: 'record' | 'upload' | 'bytes' | 'draft';
+  /** Of the file. */
+  readonly id: string;
+}
+
+const NAME = /^([0-9a-f]{32})\.(?:(json|upload)|[0-9a-f]{32}\.(bin|tmp))$/;
+const KINDS: Readonly<Record<string, FolderEntry['kind']>> = {
+  json: 'record',
+  upload: 'upload',
+  bin: 'bytes',
+  tmp: 'draft',
+};
 
 /** The folder of an owner: a hash, so that no name from outside is a name on the disk. */
 export function folderName(scope: FileScope): string {
@@ -28,42 +45,57 @@ export function isFolderName(name: string): boolean {
 
 /** The meaning of a name; `undefined` if it is none of ours. */
 export function entryOf(name: string): FolderEntry | undefined {
-  const found = NAME.exec(name);
-  if (found === null) return undefined;
-  return { kind: found[1] === 'bin' ? 'bytes' : found[1] === 'tmp' ? 'draft' : 'record' };
+  const [, id, record, other] = NAME.exec(name) ?? [];
+  const kind = KINDS[record ?? other ?? ''];
+  return id === undefined || kind === undefined ? undefined : { kind, id };
 }
 
 /** The text of a record. */
-export function recordText(record: StoredRecord): string {
+export function recordText(record: StoredRecord | UploadRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
 /** The record of a text; `undefined` if it is none: files on a disk are not trusted. */
 export function readRecord(text: string): StoredRecord | undefined {
-  let value: { readonly [Name in keyof StoredRecord]?: Readonly<Record<string, unknown>> } & {
-    readonly bytes?: unknown;
-  };
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const { scope, bytes, file } = value ?? {};
-  const isRecord =
-    scope != null &&
-    file != null &&
-    isText(scope.agent) &&
-    isText(scope.tenant) &&
-    (scope.owner === null || isText(scope.owner)) &&
-    isText(bytes) &&
-    entryOf(bytes)?.kind === 'bytes' &&
-    isText(file.id) &&
-    isFileId(file.id) &&
-    isText(file.mediaType) &&
-    isText(file.digest) &&
-    (file.filename === undefined || isText(file.filename)) &&
-    [file.size, file.createdAt, file.expiresAt].every((one) => Number.isSafeInteger(one) && Number(one) >= 0);
+  const value = parsed(text);
+  const { file } = value;
+  const isRecord = hasPlace(value) && isAbout(file) && isText(file.mediaType) && isText(file.digest);
   return isRecord ? (value as unknown as StoredRecord) : undefined;
+}
+
+/** The record of an upload; `undefined` if the text is none. */
+export function readUpload(text: string): UploadRecord | undefined {
+  const value = parsed(text);
+  const { upload } = value;
+  const isRecord = hasPlace(value) && isAbout(upload) && isTextOrAbsent(upload.mediaType);
+  return isRecord && isTextOrAbsent(upload.digest) ? (value as unknown as UploadRecord) : undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function parsed(text: string): Members {
+  try {
+    return (JSON.parse(text) as Members | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function hasPlace({ scope, bytes }: Members): boolean {
+  const { agent, tenant, owner } = (scope ?? {}) as Members;
+  const isScope = isText(agent) && isText(tenant) && (owner === null || isText(owner));
+  return isScope && isText(bytes) && entryOf(bytes)?.kind === 'bytes';
+}
+
+/** True if the value has an id, a size, its times, and at most a name. */
+function isAbout(value: unknown): value is Members {
+  const { id, filename, size, createdAt, expiresAt } = (value ?? {}) as Members;
+  const areNumbers = [size, createdAt, expiresAt].every((one) => Number.isSafeInteger(one) && Number(one) >= 0);
+  return isText(id) && isFileId(id) && isTextOrAbsent(filename) && areNumbers;
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || isText(value);
 }
 
 function isText(value: unknown): value is string {

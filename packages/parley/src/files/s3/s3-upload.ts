@@ -34,8 +34,7 @@ export async function putBytes(bucket: S3Bucket, { key, file, reservation, way }
     for await (const chunk of file.chunks) {
       size += chunk.length;
       reservation.cover(size);
-      // The sender may use its buffer again.
-      for (let rest = chunk.slice(); rest.length > 0; ) {
+      for (let rest = new Uint8Array(chunk); rest.length > 0; ) {
         const taken = rest.subarray(0, partBytes - heldBytes);
         held.push(taken);
         heldBytes += taken.length;

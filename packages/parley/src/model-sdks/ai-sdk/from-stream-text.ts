@@ -1,11 +1,15 @@
 import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
 import type { JsonObject } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import { type ModelStream, modelParts } from '../../server/model-stream.js';
 import type { RequestContext } from '../../server/request-context.js';
+import { waitingCalls } from '../../tools/approval-decisions.js';
+import { approvalQuestion } from '../../tools/tool-approvals.js';
 import type { ToolRun } from '../../tools/tool-run.js';
 import { MODEL_OUTPUT_EXTENSION, type ModelContent, modelMetadata, shownValue } from './model-output.js';
+import { answeredCalls } from './sdk-approvals.js';
 import { ToolRecorder } from './tool-recorder.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -30,6 +34,9 @@ export interface StreamTextTurn extends ShownOptions {
   readonly run?: ToolRun;
 }
 
+/** A turn with the time for its approvals. */
+export type TimedTurn = StreamTextTurn & { readonly clock: Clock };
+
 /** A result of `streamText` with any tools. */
 export type StreamedText = ModelStream<TextStreamPart<ToolSet>>;
 
@@ -38,15 +45,36 @@ export type StreamedText = ModelStream<TextStreamPart<ToolSet>>;
  * Each step of the model is a status. Resolves early if the turn is aborted, also if the model goes on.
  * @throws the error of the model. The engine then fails the task, with no text of the error.
  */
-export async function fromStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
+export async function fromStreamText(result: StreamedText, turn: TimedTurn): Promise<void> {
   const { signal } = turn.context;
   const answer = new StreamedAnswer(turn);
+  await answer.begin();
   for await (const part of modelParts(untilAborted(result.fullStream, signal), signal)) {
     if (signal.aborted) return;
     await answer.take(part);
+    if (answer.fault !== undefined) return turn.events.fail(answer.fault);
   }
   // An incomplete answer must not end the task. The engine does, with the reason of the abort.
   if (!signal.aborted) await answer.end();
+}
+
+/**
+ * Asks again for the approvals of the AI SDK that a message leaves open. True if it does: the turn ends, and the model
+ * is not called. A model takes no conversation with a call that waits.
+ */
+export async function asksAgain({ context, events, clock }: Pick<TimedTurn, 'context' | 'events' | 'clock'>) {
+  const { calls, kind } = answeredCalls(context, clock);
+  const waiting = kind === 'other' ? [] : waitingCalls(calls.values());
+  if (waiting.length === 0) return false;
+  await new ToolRecorder({ context, events, clock, hasRun: false, isOn: true }).recordAnswers();
+  const approvals = waiting.map(({ id, tool, input = null, expiresAt = '' }) => ({
+    callId: id,
+    tool,
+    input,
+    expiresAt,
+  }));
+  await events.inputRequired(approvalQuestion(approvals));
+  return true;
 }
 
 /** The end of a task by the reason of the model to stop. */
@@ -72,7 +100,7 @@ export function endOf(
 
 /** Writes the parts of one answer. */
 class StreamedAnswer {
-  readonly #turn: StreamTextTurn;
+  readonly #turn: TimedTurn;
   readonly #answer: TextArtifact;
   readonly #reasoning: TextArtifact | undefined;
   readonly #tools: ToolRecorder;
@@ -81,14 +109,23 @@ class StreamedAnswer {
   #files = 0;
   #finish: { readonly reason: FinishReason; readonly usage: LanguageModelUsage } | undefined;
 
-  constructor(turn: StreamTextTurn) {
-    const { context, events, reasoning = 'asked', toolCalls = true } = turn;
+  constructor(turn: TimedTurn) {
+    const { context, events, clock, run, reasoning = 'asked', toolCalls = true } = turn;
     this.#turn = turn;
     this.#answer = new TextArtifact(events, 'response');
     this.#sources = new PartsArtifact(events, 'sources');
-    this.#tools = new ToolRecorder(turn, toolCalls);
+    this.#tools = new ToolRecorder({ context, events, clock, hasRun: run !== undefined, isOn: toolCalls });
     const isAsked = reasoning === 'asked' && context.extensions.includes(MODEL_OUTPUT_EXTENSION);
     if (isAsked || reasoning === 'always') this.#reasoning = new TextArtifact(events, 'reasoning', 'reasoning');
+  }
+
+  /** The reason to fail the task before the model ends. */
+  get fault(): string | undefined {
+    return this.#tools.fault;
+  }
+
+  begin(): Promise<void> {
+    return this.#tools.recordAnswers();
   }
 
   async take(part: TextStreamPart<ToolSet>): Promise<void> {
@@ -112,32 +149,40 @@ class StreamedAnswer {
         return this.#tools.end(part, { reason: 'threw' });
       case 'tool-output-denied':
         return this.#tools.end(part, { reason: 'refused' });
+      case 'tool-approval-request':
+        return this.#tools.request(part);
       case 'file':
-        return this.#file(part.file);
+        return this.#file(part.file, 'file');
+      case 'reasoning-file':
+        return this.#reasoning === undefined ? undefined : this.#file(part.file, 'reasoning');
       case 'source':
         return this.#sources.add(sourcePart(part));
       case 'finish':
         this.#finish = { reason: part.finishReason, usage: part.totalUsage };
         return;
-      // The parts below say nothing that a caller can use.
+      // Marks of begin and end, whose content other parts have.
       case 'start':
       case 'finish-step':
       case 'text-end':
       case 'reasoning-end':
-      case 'reasoning-file':
+      // Arguments of a call while they grow. Its `tool-call` has them whole.
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
-      case 'tool-approval-request':
+      // The answer to a request that the rule of the author decides. The result of the call tells it.
       case 'tool-approval-response':
+      // Messages of the application to the model, and data of the provider for the next call.
       case 'steering-message':
       case 'custom':
-      case 'ping':
       case 'raw':
+      case 'ping':
+      // `modelParts` has thrown them already.
       case 'abort':
       case 'error':
         return;
     }
+    // The compiler names a part without a case. A part of a newer AI SDK is left out.
+    part satisfies never;
   }
 
   /** Ends the task. */
@@ -151,20 +196,26 @@ class StreamedAnswer {
     await this.#reasoning?.close();
     await this.#answer.close(metadata);
     if (run !== undefined && run.waiting.length > 0) return;
-    if (this.#tools.hasOpenCalls) {
+    const { hasOpenCalls, approvals } = this.#tools;
+    if (hasOpenCalls) {
       await events.fail('The model called a tool that the agent does not run.', { metadata });
+      return;
+    }
+    if (approvals.length > 0) {
+      await events.inputRequired(approvalQuestion(approvals), { metadata });
       return;
     }
     const { state, message } = endOf(finish?.reason, cutOff);
     await (state === 'completed' ? events.complete(message, { metadata }) : events.fail(message, { metadata }));
   }
 
-  async #file({ base64, mediaType }: { readonly base64: string; readonly mediaType: string }): Promise<void> {
+  async #file(
+    { base64, mediaType }: { readonly base64: string; readonly mediaType: string },
+    content: 'file' | 'reasoning',
+  ): Promise<void> {
     this.#files += 1;
-    await this.#turn.events.artifact(
-      { raw: base64, mediaType },
-      { name: `file-${this.#files}`, lastChunk: true, metadata: marked('file') },
-    );
+    const name = `${content === 'file' ? 'file' : 'reasoning-file'}-${this.#files}`;
+    await this.#turn.events.artifact({ raw: base64, mediaType }, { name, lastChunk: true, metadata: marked(content) });
   }
 }
 

@@ -1,11 +1,14 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage, UserModelMessage } from 'ai';
 import { joinedParts } from '../../client/text-of.js';
 import type { Part } from '../../model/part.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { ConversationEntry, ConversationOptions } from '../../server/conversation.js';
 import type { RequestContext } from '../../server/request-context.js';
+import type { RecordedCall } from '../../tools/tool-records.js';
 import type { ToolRun } from '../../tools/tool-run.js';
 import { isOfTools, modelContentOf } from './model-output.js';
-import { type CurrentCalls, type RecordedStep, recordedSteps } from './recorded-tools.js';
+import { type PresentCalls, type RecordedStep, recordedSteps } from './recorded-tools.js';
+import { type AnsweredContext, answeredCalls } from './sdk-approvals.js';
 
 /** The bounds of the messages, and the files in them. */
 export interface ModelMessagesOptions extends ConversationOptions {
@@ -24,37 +27,76 @@ type AssistantPart = Exclude<AssistantModelMessage['content'], string>[number];
 /** A message whose content is a list. */
 type Turn =
   | { readonly role: 'user'; readonly content: UserPart[] }
-  | { readonly role: 'assistant'; readonly content: AssistantPart[] }
+  | { readonly role: 'assistant'; readonly content: (AssistantPart | RecordedStep['calls'][number])[] }
   | { readonly role: 'tool'; readonly content: ToolModelMessage['content'] };
 
 /**
  * The conversation of the context as messages for a model, the newest last. Text stays text, data becomes JSON text,
- * files of the user become file parts. Tool calls of earlier turns come with their results. Reasoning is left out.
+ * files of the user become file parts. Tool calls of earlier turns come with their results. Approved calls come with
+ * their approvals, and the AI SDK runs them. Reasoning is left out.
  * @throws RangeError for a bound that is no positive integer.
  */
 export async function toModelMessages(
-  context: Pick<RequestContext, 'conversation' | 'message'>,
-  { urls, run, ...bounds }: ModelMessagesOptions = {},
+  context: Pick<RequestContext, 'conversation' | 'message' | 'task'>,
+  { urls, run, clock, ...bounds }: ModelMessagesOptions & { readonly clock: Clock },
 ): Promise<ModelMessage[]> {
   const entries = await context.conversation(bounds);
-  const isResumed = run !== undefined && run.message.messageId !== context.message.messageId;
-  const current = new Map(run?.calls.map((call) => [call.id, call]));
-  return messagesOf(isResumed ? withoutApproval(entries) : entries, { urls, ...(isResumed && { current }) });
+  return messagesOf(entries, { urls, ...(run === undefined ? ofSdk(context, clock) : ofRun(context, run)) });
+}
+
+/** The calls of a turn whose run records them. */
+function ofRun({ message }: Pick<RequestContext, 'message'>, run: ToolRun): CallsOfTurn {
+  const isResumed = run.message.messageId !== message.messageId;
+  if (!isResumed) return {};
+  const present = new Map(run.calls.map((call) => [call.id, call]));
+  return { isAnswer: true, present, isLast: (id) => present.has(id) };
+}
+
+/** The calls of a turn whose calls the AI SDK runs. */
+function ofSdk(context: AnsweredContext, clock: Clock): CallsOfTurn {
+  const { calls, changes, kind, run } = answeredCalls(context, clock);
+  if (kind === 'other') return changes.length > 0 ? { isQuestionClosed: true, present: calls } : {};
+  // Only one answer can be given to a waiting call. An executor that does not ask again goes on without it.
+  const present = new Map(
+    [...calls].map(([id, call]) => [id, isWaiting(call) ? { ...call, ...UNANSWERED } : call] as const),
+  );
+  return { isAnswer: true, present, isLast: (id) => calls.get(id)?.run === run, withApproved: true };
+}
+
+const UNANSWERED = {
+  state: 'refused',
+  failure: { reason: 'superseded', message: 'The call was not approved.' },
+} as const;
+
+function isWaiting({ state, expiresAt }: RecordedCall): boolean {
+  return state === 'requested' && expiresAt !== undefined;
+}
+
+/** The calls of a turn, as its messages need them. */
+interface CallsOfTurn {
+  /** True if the newest message answers a question for approvals. Both are left out. */
+  readonly isAnswer?: boolean;
+  /** True if the newest message came instead of an answer. Only the question is left out. */
+  readonly isQuestionClosed?: boolean;
+  readonly present?: PresentCalls;
+  /** The calls that the model gets results of. They come last. */
+  readonly isLast?: (id: string) => boolean;
+  readonly withApproved?: boolean;
 }
 
 /** The settings of `messagesOf`. */
-export interface EntryOptions {
+export interface EntryOptions extends CallsOfTurn {
   readonly urls?: ((url: URL) => boolean) | undefined;
-  /** The calls that the model gets results of. They come last. */
-  readonly current?: CurrentCalls;
 }
 
 /** The entries of a conversation as messages. Entries before the first one of the user are left out. */
 export function messagesOf(
-  entries: readonly ConversationEntry[],
-  { urls = () => false, current }: EntryOptions = {},
+  all: readonly ConversationEntry[],
+  { urls = () => false, isAnswer = false, isQuestionClosed = false, isLast, ...calls }: EntryOptions = {},
 ): ModelMessage[] {
   const turns: Turn[] = [];
+  const question = isAnswer || isQuestionClosed ? all.findLast(({ message }) => isOfTools(message)) : undefined;
+  const entries = (isAnswer ? all.slice(0, -1) : all).filter((entry) => entry !== question);
   for (const entry of entries) {
     if (entry.role === 'user') {
       add(turns, { role: 'user', content: entry.parts.flatMap((part) => userPart(part, urls)) });
@@ -62,21 +104,15 @@ export function messagesOf(
     }
     if (entry.artifact !== undefined && modelContentOf(entry.artifact) === 'reasoning') continue;
     if (!isOfTools(entry.artifact)) add(turns, { role: 'assistant', content: assistantParts(entry) });
-    else addSteps(turns, recordedSteps(entry.parts, { ...(current && { current }), only: current && 'earlier' }));
+    else addSteps(turns, recordedSteps(entry.parts, { ...calls, ...(isLast && { isRead: (id) => !isLast(id) }) }));
   }
-  if (current !== undefined) {
-    for (const { artifact } of entries) {
-      if (isOfTools(artifact)) addSteps(turns, recordedSteps(artifact?.parts ?? [], { current, only: 'current' }));
+  if (isLast !== undefined) {
+    for (const { artifact, parts } of entries) {
+      if (isOfTools(artifact)) addSteps(turns, recordedSteps(parts, { ...calls, isRead: isLast }));
     }
   }
   const first = turns.findIndex(({ role }) => role === 'user');
   return first < 0 ? [] : turns.slice(first);
-}
-
-/** The newest entry is the answer to a question for approval. */
-function withoutApproval(entries: readonly ConversationEntry[]): readonly ConversationEntry[] {
-  const question = entries.findLast(({ message }) => isOfTools(message));
-  return entries.slice(0, -1).filter((entry) => entry !== question);
 }
 
 /** Adds a turn, or its content to the turn before it. Models refuse empty turns, and some two turns of one role. */

@@ -1,22 +1,27 @@
-import type { ToolCallPart, ToolResultPart } from 'ai';
+import type { ToolApprovalRequest, ToolApprovalResponse, ToolCallPart, ToolResultPart } from 'ai';
 import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
 import type { Part } from '../../model/part.js';
 import type { ToolCall } from '../../tools/tool.js';
+import { MODEL_OUTPUT_EXTENSION } from './model-output.js';
+import { requestIn, type SavedRequest } from './sdk-approvals.js';
 
 /** Calls that a model made at once, and their results in the same order. */
 export interface RecordedStep {
-  readonly calls: readonly ToolCallPart[];
-  readonly results: readonly ToolResultPart[];
+  readonly calls: readonly (ToolCallPart | ToolApprovalRequest)[];
+  readonly results: readonly (ToolResultPart | ToolApprovalResponse)[];
 }
 
-/** The calls of a turn in their present states, by their ids. */
-export type CurrentCalls = ReadonlyMap<string, Pick<ToolCall, 'state' | 'output' | 'failure'>>;
+/** Calls in their present states, by their ids. */
+export type PresentCalls = ReadonlyMap<string, Pick<ToolCall, 'state' | 'output' | 'failure'>>;
 
 /** The calls to read from the records. */
 export interface StepOptions {
-  readonly current?: CurrentCalls;
-  /** `current`: the calls of the turn only. `earlier`: the others. Default: all. */
-  readonly only?: 'current' | 'earlier' | undefined;
+  /** The states of calls that have changed since their records. */
+  readonly present?: PresentCalls;
+  /** Chooses calls by their ids. Default: all. */
+  readonly isRead?: (id: string) => boolean;
+  /** True: approved calls come with their approvals, and the AI SDK runs them. Default: they are left out. */
+  readonly withApproved?: boolean;
 }
 
 /**
@@ -25,28 +30,40 @@ export interface StepOptions {
  */
 export function recordedSteps(
   parts: readonly Part[],
-  { current = new Map(), only }: StepOptions = {},
+  { present = new Map(), isRead = () => true, withApproved = false }: StepOptions = {},
 ): readonly RecordedStep[] {
-  const records = parts
-    .flatMap(recordIn)
-    .filter(({ id }) => only === undefined || current.has(id) === (only === 'current'));
+  const records = parts.flatMap(recordIn).filter(({ id }) => isRead(id));
   const results = new Map<string, ToolResultPart['output']>();
-  for (const { id, outcome } of records) if (outcome !== undefined) results.set(id, outcome);
-  for (const [id, { state, output, failure }] of current) {
+  const requests = new Map<string, SavedRequest>();
+  for (const { id, outcome, request } of records) {
+    if (outcome !== undefined) results.set(id, outcome);
+    if (request !== undefined) requests.set(id, request);
+  }
+  for (const [id, { state, output, failure }] of present) {
     const outcome = outcomeOf(state, { output, failure });
     if (outcome !== undefined) results.set(id, outcome);
   }
-  const steps: { calls: ToolCallPart[]; results: ToolResultPart[] }[] = [];
+  const steps: { calls: RecordedStep['calls'][number][]; results: RecordedStep['results'][number][] }[] = [];
   const seen = new Set<string>();
   let isOpen = false;
   for (const { id, tool, input, outcome } of records) {
     const output = results.get(id);
-    if (!seen.has(id) && output !== undefined) {
+    const isApproved = withApproved && output === undefined && present.get(id)?.state === 'approved';
+    if (!seen.has(id) && (output !== undefined || isApproved)) {
       seen.add(id);
       if (!isOpen) steps.push({ calls: [], results: [] });
       isOpen = true;
-      steps.at(-1)?.calls.push({ type: 'tool-call', toolCallId: id, toolName: modelName(tool), input });
-      steps.at(-1)?.results.push({ type: 'tool-result', toolCallId: id, toolName: modelName(tool), output });
+      const { approvalId = id, signature, providerExecuted } = requests.get(id) ?? {};
+      const call = { type: 'tool-call', toolCallId: id, toolName: modelName(tool), input } as const;
+      const isProviders = isApproved && providerExecuted === true && { providerExecuted: true };
+      steps.at(-1)?.calls.push({ ...call, ...isProviders });
+      if (output !== undefined) {
+        steps.at(-1)?.results.push({ type: 'tool-result', toolCallId: id, toolName: modelName(tool), output });
+      } else {
+        const signed = signature === undefined ? {} : { signature };
+        steps.at(-1)?.calls.push({ type: 'tool-approval-request', approvalId, toolCallId: id, ...signed });
+        steps.at(-1)?.results.push({ type: 'tool-approval-response', approvalId, approved: true, ...isProviders });
+      }
     }
     // The calls after an outcome belong to the next step of the model.
     if (outcome !== undefined) isOpen = false;
@@ -64,13 +81,16 @@ interface Recorded {
   readonly tool: string;
   readonly input: JsonValue;
   readonly outcome: ToolResultPart['output'] | undefined;
+  readonly request: SavedRequest | undefined;
 }
 
 function recordIn(part: Part): Recorded[] {
   if (!('data' in part) || !isObject(part.data) || !isObject(part.data.toolCall)) return [];
   const { id, tool, state, input = {}, output, failure } = part.data.toolCall as JsonObject;
   if (typeof id !== 'string' || typeof tool !== 'string') return [];
-  return [{ id, tool, input, outcome: outcomeOf(state, { output, failure }) }];
+  const marks = part.metadata?.[MODEL_OUTPUT_EXTENSION];
+  const request = requestIn(isObject(marks) ? marks : undefined);
+  return [{ id, tool, input, outcome: outcomeOf(state, { output, failure }), request }];
 }
 
 function outcomeOf(

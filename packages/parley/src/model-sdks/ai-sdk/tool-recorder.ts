@@ -1,14 +1,20 @@
+import type { JsonObject } from '../../model/json.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
 import type { ToolFailureReason } from '../../tools/tool.js';
+import type { ToolApproval } from '../../tools/tool-approvals.js';
+import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
 import {
   type CallChange,
-  recordedCalls,
+  nextCall,
+  type RecordedCall,
   recordPart,
   TOOLS_ARTIFACT,
   TOOLS_EXTENSION,
 } from '../../tools/tool-records.js';
-import { shownValue } from './model-output.js';
+import { modelMetadata, shownValue } from './model-output.js';
+import { type ApprovalRequestPart, answeredCalls, approvalOf, requestMetadata } from './sdk-approvals.js';
 
 /** The call that a part of the stream of a model is about. */
 interface StreamedCall {
@@ -21,40 +27,90 @@ interface StreamedCall {
 interface RecordingTurn {
   readonly context: RequestContext;
   readonly events: EventQueue;
+  readonly clock: Clock;
+  /** True if a run records calls of the same turn and decides about its approvals. */
+  readonly hasRun: boolean;
+  /** False: only calls that wait for an approval are recorded. */
+  readonly isOn: boolean;
 }
 
 /** Metadata of tools whose calls a run records. The AI SDK copies it to each call. */
 export const RECORDED_BY_RUN = { [TOOLS_EXTENSION]: true };
 
+const MOST_CALLS = DEFAULT_TOOL_LIMITS.callsPerTask;
+
 /** Records the calls of tools that are not of Parley in the task. A run records its own calls. */
 export class ToolRecorder {
   readonly #turn: RecordingTurn;
-  readonly #isOn: boolean;
   readonly #open = new Set<string>();
   readonly #others = new Set<string>();
-  #hasArtifact: boolean;
+  readonly #calls: Map<string, RecordedCall>;
   readonly #number: number;
+  readonly #approvals: ToolApproval[] = [];
+  readonly #changes: readonly CallChange[];
+  #hasArtifact: boolean;
+  #made = 0;
+  #fault: string | undefined;
 
-  constructor(turn: RecordingTurn, isOn: boolean) {
+  constructor(turn: RecordingTurn) {
     this.#turn = turn;
-    this.#isOn = isOn;
-    const calls = [...recordedCalls(turn.context.task).values()];
-    this.#hasArtifact = calls.length > 0;
-    this.#number = Math.max(0, ...calls.map(({ run }) => run)) + 1;
+    const { calls, changes, run } = answeredCalls(turn.context, turn.clock);
+    this.#calls = new Map(calls);
+    this.#changes = turn.hasRun ? [] : changes;
+    this.#hasArtifact = calls.size > 0;
+    this.#number = run;
   }
 
-  /** True if a call has no result yet. */
+  /** True if a call has no result, and none will come. */
   get hasOpenCalls(): boolean {
     return this.#open.size > 0;
   }
 
+  /** The calls that the owner of the task has to approve now. */
+  get approvals(): readonly ToolApproval[] {
+    return this.#approvals;
+  }
+
+  /** The reason to fail the task: the model made calls that the task cannot take. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Records the answers that the message of the turn gives to waiting calls. */
+  async recordAnswers(): Promise<void> {
+    for (const change of this.#changes) await this.#append(change);
+  }
+
   async begin(call: StreamedCall & { readonly input: unknown }): Promise<void> {
     const { toolCallId, toolName, toolMetadata, input } = call;
+    this.#made += 1;
+    if (this.#made > MOST_CALLS) this.#fault = `The model made more than ${MOST_CALLS} calls of tools.`;
     this.#open.add(toolCallId);
     if (toolMetadata?.[TOOLS_EXTENSION] === true) this.#others.add(toolCallId);
-    const { message } = this.#turn.context;
-    const first = { input: shownValue(input), run: this.#number, messageIds: [message.messageId] };
-    await this.#record({ id: toolCallId, tool: toolName, state: 'running', ...first });
+    await this.#record({ ...this.#first(toolCallId, toolName), input: shownValue(input) });
+  }
+
+  /** A call waits for the owner of the task. */
+  async request(part: ApprovalRequestPart): Promise<void> {
+    const { toolCallId, toolName } = part.toolCall;
+    // The answer comes with the same part of the stream. A run asks itself for the approvals of its tools.
+    if (part.isAutomatic === true || this.#turn.hasRun) return;
+    const asked = approvalOf(part, this.#turn.clock.now());
+    if ('fault' in asked) {
+      this.#fault = asked.fault;
+      return;
+    }
+    const { input, expiresAt } = asked.approval;
+    const change: CallChange = { ...this.#first(toolCallId, toolName), input, expiresAt };
+    const known = this.#calls.get(toolCallId);
+    // A late answer to the earlier call would approve this one.
+    if (known !== undefined && (known.expiresAt !== undefined || nextCall(known, change) === undefined)) {
+      this.#fault = 'The model gave two calls the same id.';
+      return;
+    }
+    this.#open.delete(toolCallId);
+    this.#approvals.push(asked.approval);
+    await this.#apply(change, modelMetadata(requestMetadata(part)));
   }
 
   async end(
@@ -63,18 +119,37 @@ export class ToolRecorder {
   ): Promise<void> {
     this.#open.delete(toolCallId);
     const call = { id: toolCallId, tool: toolName };
-    if ('output' in outcome) await this.#record({ ...call, state: 'succeeded', output: shownValue(outcome.output) });
-    else {
-      const { reason } = outcome;
-      const message = reason === 'refused' ? `The call of ${toolName} was refused.` : `${toolName} failed.`;
-      await this.#record({ ...call, state: 'failed', failure: { reason, message } });
+    if ('output' in outcome) {
+      await this.#record({ ...call, state: 'succeeded', output: shownValue(outcome.output) });
+      return;
     }
+    const { reason } = outcome;
+    const isRefused = reason === 'refused';
+    const message = isRefused ? `The call of ${toolName} was refused.` : `${toolName} failed.`;
+    await this.#record({ ...call, state: isRefused ? 'refused' : 'failed', failure: { reason, message } });
+  }
+
+  #first(id: string, tool: string): CallChange {
+    return { id, tool, state: 'requested', run: this.#number, messageIds: [this.#turn.context.message.messageId] };
   }
 
   async #record(change: CallChange): Promise<void> {
+    // Later turns need the results of approved calls also if other calls are not shown.
+    const isKept = this.#turn.isOn || this.#calls.get(change.id)?.expiresAt !== undefined;
+    if (isKept && !this.#others.has(change.id)) await this.#apply(change);
+  }
+
+  /** Records a change that is possible. A call of a repeated id has no record of its own. */
+  async #apply(change: CallChange, metadata?: JsonObject): Promise<void> {
+    const call = nextCall(this.#calls.get(change.id), change);
+    if (call === undefined) return;
+    this.#calls.set(call.id, call);
+    await this.#append(change, metadata);
+  }
+
+  async #append(change: CallChange, metadata?: JsonObject): Promise<void> {
     const { events } = this.#turn;
-    if (!this.#isOn || this.#others.has(change.id)) return;
-    const part = recordPart(change);
+    const part = { ...recordPart(change), ...(metadata && { metadata }) };
     if (this.#hasArtifact) await events.append(TOOLS_ARTIFACT.artifactId, part);
     else await events.artifact(part, TOOLS_ARTIFACT);
     this.#hasArtifact = true;

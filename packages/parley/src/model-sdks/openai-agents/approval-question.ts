@@ -1,77 +1,80 @@
-import { isObject, type JsonObject, type JsonValue } from '../../model/json.js';
+import type { RunToolApprovalItem } from '@openai/agents';
+import type { JsonObject, JsonValue } from '../../model/json.js';
+import { jsonFault } from '../../model/json-fault.js';
 import type { Message } from '../../model/message.js';
-import type { Part } from '../../model/part.js';
+import { isExpired, refusalOf } from '../../tools/approval-decisions.js';
+import { approvalsIn, decisionsIn, hasOnlyDecisions, type ToolApproval } from '../../tools/tool-approvals.js';
 
-/** A call of a tool that waits for its approval. */
-export interface PendingCall {
-  readonly id: string;
-  readonly tool: string;
-  /** JSON, as the model wrote it. */
-  readonly input: string | undefined;
+/** The question for a call of a tool that waits for its approval. */
+export function approvalOf(item: RunToolApprovalItem, expiresAt: string): ToolApproval {
+  return { callId: callIdOf(item), tool: item.name ?? item.rawItem.type ?? 'a tool', input: inputOf(item), expiresAt };
+}
+
+/** The id that the model gave a call. */
+export function callIdOf({ rawItem }: RunToolApprovalItem): string {
+  if ('callId' in rawItem && typeof rawItem.callId === 'string') return rawItem.callId;
+  return rawItem.id ?? '';
 }
 
 /** The answer for one call. */
-export interface ApprovalAnswer {
-  readonly approved: boolean;
-  /** Told to the model. */
-  readonly reason?: string;
+export type ApprovalAnswer = { readonly approved: true } | { readonly approved: false; readonly message: string };
+
+/** The answers of a message to the question before it. */
+export interface ApprovalAnswers {
+  readonly byId: ReadonlyMap<string, ApprovalAnswer>;
+  /** True if the message is a new prompt: it answers no call, and refuses all. */
+  readonly isPrompt: boolean;
 }
 
-const YES = ['yes', 'y', 'ok', 'approve', 'approved', 'allow'];
-const NO = ['no', 'n', 'reject', 'rejected', 'refuse', 'deny'];
-
-/** The questions for INPUT_REQUIRED: for each call a text, and a data part `{ approvalId, tool, input }`. */
-export function approvalParts(calls: readonly PendingCall[], note?: string): readonly Part[] {
-  const questions = calls.flatMap(({ id, tool, input }): Part[] => [
-    { text: `May the agent call ${tool}?` },
-    { data: { approvalId: id, tool, ...(input !== undefined && { input: jsonOf(input) }) } },
-  ]);
-  return note === undefined ? questions : [{ text: note }, ...questions];
+/** Reads the answers of a message that arrives at `now`. Calls without an answer go on waiting. */
+export function answersIn(message: Message, question: Message, now: number): ApprovalAnswers {
+  const asked = new Map(approvalsIn(question.parts).map((approval) => [approval.callId, approval]));
+  const byId = new Map<string, ApprovalAnswer>();
+  const decisions = decisionsIn(message.parts, [...asked.keys()]);
+  for (const [id, decision] of decisions) {
+    const isApproved = decision.decision === 'approve' && !isExpired(asked.get(id)?.expiresAt, now);
+    byId.set(id, isApproved ? { approved: true } : { approved: false, message: refusalOf(decision).message });
+  }
+  if (decisions.size > 0 || hasOnlyDecisions(message.parts)) return { byId, isPrompt: false };
+  for (const id of asked.keys()) byId.set(id, { approved: false, message: refusalOf(undefined).message });
+  return { byId, isPrompt: true };
 }
 
 /**
- * The answers of a message by the ids of calls. A data part `{ approvalId, approved, reason }` answers one call, and an
- * object `{ [approvalId]: true }` several. If one call waits, `{ approved }` or a text such as "yes" and "no" will do.
+ * The id that names two calls of a task: a late answer to the first would approve the second. `undefined` if there is
+ * none.
  */
-export function approvalsIn({ parts }: Message, ids: readonly string[]): ReadonlyMap<string, ApprovalAnswer> {
-  const answers = new Map<string, ApprovalAnswer>();
-  const only = ids.length === 1 ? ids[0] : undefined;
-  for (const part of parts) {
-    if ('text' in part && only !== undefined) {
-      const approved = wordOf(part.text);
-      if (approved !== undefined) answers.set(only, { approved });
-    }
-    if (!('data' in part) || !isObject(part.data)) continue;
-    const { approvalId = only } = part.data;
-    const whole = answerOf(part.data);
-    if (typeof approvalId === 'string' && ids.includes(approvalId) && whole) answers.set(approvalId, whole);
-    for (const [id, value] of Object.entries(part.data)) {
-      const answer = ids.includes(id) ? answerOf(value) : undefined;
-      if (answer !== undefined) answers.set(id, answer);
-    }
+export function reusedId(approvals: readonly ToolApproval[], history: readonly Message[]): string | undefined {
+  const known = new Map<string, string>();
+  for (const { role, parts } of history) {
+    if (role !== 'ROLE_AGENT') continue;
+    for (const approval of approvalsIn(parts)) known.set(approval.callId, callText(approval));
   }
-  return answers;
+  const now = new Set<string>();
+  return approvals.find((approval) => {
+    const { callId } = approval;
+    const isTwice = now.has(callId);
+    now.add(callId);
+    return isTwice || (known.has(callId) && known.get(callId) !== callText(approval));
+  })?.callId;
 }
 
-const NOTHING: JsonObject = {};
-
-function answerOf(value: JsonValue): ApprovalAnswer | undefined {
-  if (typeof value === 'boolean') return { approved: value };
-  const { approved, reason } = isObject(value) ? value : NOTHING;
-  if (typeof approved !== 'boolean') return undefined;
-  return { approved, ...(typeof reason === 'string' && { reason }) };
+function callText({ tool, input }: ToolApproval): string {
+  return JSON.stringify([tool, input]);
 }
 
-/** True for consent, false for refusal. `undefined` for any other text. */
-function wordOf(text: string): boolean | undefined {
-  const word = text.trim().toLowerCase().replace(/[.!]$/, '');
-  if (YES.includes(word)) return true;
-  return NO.includes(word) ? false : undefined;
+/** Calls of a shell, a computer or a patch have an action instead of arguments. */
+function inputOf(item: RunToolApprovalItem): JsonValue {
+  if (item.arguments !== undefined) return parsed(item.arguments);
+  const { id: _, providerData: __, ...action } = item.rawItem as JsonObject;
+  return action;
 }
 
-function jsonOf(text: string): JsonValue {
+/** Arguments that are no JSON are shown as the model wrote them. */
+function parsed(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    return jsonFault(value) === undefined ? value : text;
   } catch {
     return text;
   }

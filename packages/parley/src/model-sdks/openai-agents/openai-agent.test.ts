@@ -10,10 +10,11 @@ import {
 } from '@openai/agents/testing';
 import type { Message, StreamResponse, Task } from 'parley-a2a';
 import { createA2AServer } from 'parley-a2a/node';
+import { type OpenAIAgentOptions, openAIAgent } from 'parley-a2a/openai-agents';
 import { MemoryStorage, systemClock, type TaskStorage } from 'parley-a2a/server';
+import { answerApprovals, TOOLS_EXTENSION, type ToolDecision, toolApprovals } from 'parley-a2a/tools';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type OpenAIAgentOptions, openAIAgent } from './openai-agent.js';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -69,8 +70,12 @@ const answerOf = ({ artifacts = [] }: Task) =>
   artifacts.map(({ parts }) => parts.map((part) => ('text' in part ? part.text : '')).join(''));
 const follow = ({ id, contextId = '' }: Task) => ({ taskId: id, contextId });
 const textsOf = ({ status }: Task) => status.message?.parts.flatMap((part) => ('text' in part ? [part.text] : []));
-const approvalsOf = ({ status }: Task) =>
-  (status.message?.parts ?? []).flatMap((part) => ('data' in part ? [part.data as { approvalId: string }] : []));
+/** The message with typed answers, as a client sends it. */
+const answers = (task: Task, decision: 'approve' | readonly ToolDecision[]) => ({
+  ...follow(task),
+  parts: answerApprovals(task, decision).parts,
+});
+const waiting = (task: Task) => toolApprovals(task).map(({ callId }) => callId);
 
 const says = (text: string) => [assistantMessage(text)];
 const calls = (name: string, args: object, callId = 'call-1') => [functionCall(name, { ...args }, { callId })];
@@ -193,44 +198,80 @@ describe('a tool that needs an approval', () => {
   });
   const shop = (...steps: ScriptedModelInput[]) => new Agent({ name: 'Shop', tools: [pay], model: scripted(...steps) });
 
-  it('asks the caller, and runs once the caller has approved', async () => {
+  it('asks in the format of all tools, and runs once the caller has approved', async () => {
     const { send } = await served({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
     const asked = await send({ text: 'Buy it' });
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    expect(textsOf(asked)).toEqual(['May the agent call pay?']);
-    expect(approvalsOf(asked)).toEqual([{ approvalId: 'call-1', tool: 'pay', input: { amount: 5 } }]);
+    expect(asked.status.message?.extensions).toEqual([TOOLS_EXTENSION]);
+    expect(textsOf(asked)?.[0]).toContain('call-1: pay {"amount":5}');
+    const expiresAt = expect.stringMatching(/^20/);
+    expect(toolApprovals(asked)).toEqual([{ callId: 'call-1', tool: 'pay', input: { amount: 5 }, expiresAt }]);
     expect(paid).toEqual([]);
-    const unclear = await send({ text: 'What for?', ...follow(asked) });
-    expect(unclear.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    const done = await send({ parts: [{ data: { approvalId: 'call-1', approved: true } }], ...follow(asked) });
+    const done = await send(answers(asked, 'approve'));
     expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Thank you'], [5]]);
   });
 
-  it('tells the model of a refusal, with its reason', async () => {
-    const model = scripted(calls('pay', { amount: 5 }), says('Then not'));
-    const { send } = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }) });
-    const asked = await send();
-    const data = { approvalId: 'call-1', approved: false, reason: 'too expensive' };
-    const done = await send({ parts: [{ data }], ...follow(asked) });
-    expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Then not'], []]);
-    expect(JSON.stringify(model.lastCall?.request.input)).toContain('too expensive');
+  it('tells the model of a refusal with its reason, and of a message in its place', async () => {
+    for (const [parts, told] of [
+      [[{ data: { toolApproval: { callId: 'call-1', decision: 'refuse', reason: 'too dear' } } }], ['too dear']],
+      [[{ text: 'What for?' }], ['Another message came', 'What for?']],
+    ] as const) {
+      const model = scripted(calls('pay', { amount: 5 }), says('Then not'));
+      const { send } = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }) });
+      const done = await send({ parts: [...parts], ...follow(await send()) });
+      expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Then not'], []]);
+      for (const text of told) expect(JSON.stringify(model.lastCall?.request.input)).toContain(text);
+    }
   });
 
-  it('takes a text for one call, and ids for several', async () => {
+  it('asks again if an answer is for another call, or if the run may end without the model', async () => {
+    const { send } = await served({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
+    const asked = await send();
+    const stray = await send({
+      ...follow(asked),
+      parts: [{ data: { toolApproval: { callId: 'call-9', decision: 'approve' } } }],
+    });
+    expect([waiting(stray), paid]).toEqual([['call-1'], []]);
+    const stops = new Agent({
+      name: 'Shop',
+      tools: [pay],
+      toolUseBehavior: 'stop_on_first_tool',
+      model: scripted(calls('pay', { amount: 5 })),
+    });
+    const other = await served({ agent: stops });
+    const again = await other.send({ text: 'What for?', ...follow(await other.send()) });
+    expect([waiting(again), textsOf(again)?.[0], paid]).toEqual([['call-1'], expect.any(String), []]);
+    expect(answerOf(await other.send(answers(again, 'approve')))).toEqual(['paid 5']);
+  });
+
+  it('takes a text for all calls, and data for each', async () => {
     const both = [...calls('pay', { amount: 1 }, 'call-1'), ...calls('pay', { amount: 2 }, 'call-2')];
     const { send } = await served({
       agent: shop(both, says('Done'), calls('pay', { amount: 3 }, 'call-3'), says('Bye')),
     });
     const asked = await send();
-    expect(approvalsOf(asked).map(({ approvalId }) => approvalId)).toEqual(['call-1', 'call-2']);
-    expect((await send({ text: 'yes', ...follow(asked) })).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    const half = await send({ parts: [{ data: { 'call-2': true } }], ...follow(asked) });
-    expect(approvalsOf(half).map(({ approvalId }) => approvalId)).toEqual(['call-1']);
-    expect((await send({ text: 'No.', ...follow(asked) })).status.state).toBe('TASK_STATE_COMPLETED');
+    expect(waiting(asked)).toEqual(['call-1', 'call-2']);
+    const half = await send(answers(asked, [{ callId: 'call-2', decision: 'approve' }]));
+    expect(waiting(half)).toEqual(['call-1']);
+    expect((await send({ text: 'No.', ...follow(half) })).status.state).toBe('TASK_STATE_COMPLETED');
     expect(paid).toEqual([2]);
-    const again = await send();
-    expect(answerOf(await send({ text: 'yes', ...follow(again) }))).toEqual(['Bye']);
+    expect(answerOf(await send({ text: 'yes', ...follow(await send()) }))).toEqual(['Bye']);
     expect(paid).toEqual([2, 3]);
+  });
+
+  it('does not run after its time, and not under the id of another call', async () => {
+    const model = scripted(calls('pay', { amount: 5 }), says('Too late'));
+    const slow = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }), approvalMs: -1 });
+    expect(answerOf(await slow.send(answers(await slow.send(), 'approve')))).toEqual(['Too late']);
+    expect(JSON.stringify(model.lastCall?.request.input)).toContain('came too late');
+    const twice = [...calls('pay', { amount: 1 }), ...calls('pay', { amount: 1_000 })];
+    for (const steps of [[twice], [calls('pay', { amount: 1 }), calls('pay', { amount: 1_000 })]]) {
+      const { send } = await served({ agent: shop(...steps) });
+      let task = await send();
+      if (steps.length > 1) task = await send({ text: 'no', ...follow(task) });
+      expect(task.status.state).toBe('TASK_STATE_FAILED');
+    }
+    expect(paid).toEqual([]);
   });
 
   it('keeps the state of its run from the caller, and opens it with the configured key only', async () => {

@@ -1,5 +1,6 @@
 import {
   type AgentInputItem,
+  type CallModelInputFilter,
   RunContext,
   Runner,
   RunState,
@@ -8,15 +9,22 @@ import {
   type run,
   type Session,
   type StreamedRunResult,
+  UserError,
 } from '@openai/agents';
 import { OptionsError } from '../../errors/options-error.js';
 import type { JsonObject } from '../../model/json.js';
+import type { Message } from '../../model/message.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import type { EventQueue } from '../../server/event-queue.js';
 import type { RequestContext } from '../../server/request-context.js';
+import { approvalQuestion } from '../../tools/tool-approvals.js';
+import { DEFAULT_TOOL_LIMITS } from '../../tools/tool-execution.js';
+import { TOOLS_CARD_EXTENSION } from '../../tools/tool-records.js';
 import { conversationItems, userItem } from './agent-input.js';
-import { approvalParts, approvalsIn, type PendingCall } from './approval-question.js';
+import { answersIn, approvalOf, callIdOf, reusedId } from './approval-question.js';
 import { RunAnswer } from './run-answer.js';
+import { RunCheckpoints } from './run-checkpoints.js';
 import { runFailureOf } from './run-failure.js';
 import { SealedRunStates } from './sealed-run-state.js';
 
@@ -45,14 +53,23 @@ export interface OpenAIAgentOptions {
    * decrypt. Default: a random key. Runs that wait then end with the process.
    */
   readonly secretKeys?: readonly string[];
-  /** The most characters of the state of a run that waits for approvals. Default: 262,144. */
+  /** The most characters of the state of a run that is kept. Default: 262,144. */
   readonly maxStateChars?: number;
+  /** Time for an approval, in ms. Default: 86,400,000. */
+  readonly approvalMs?: number;
+  /**
+   * True if a run goes on after the last step that ended, if its process dies. A step is one call of the model with the
+   * tools that it calls. The tools of the step that was under way run again. Default: false, the task is FAILED.
+   */
+  readonly resumable?: boolean;
 }
 
 const MAX_STATE_CHARS = 262_144;
 const LOST = 'The agent no longer knows this question. Start a new task.';
 const TOO_LARGE = 'The agent cannot wait for an approval: the state of its run is too large.';
-const UNCLEAR = 'Answer with { "approvalId": "…", "approved": true } or false for each call.';
+const TOO_LARGE_TO_RESUME = 'The process of the agent ended, and the state of the run was too large to go on from.';
+const REUSED = 'The model gave two calls the same id. Start a new task.';
+const UNCLEAR = 'These answers are for calls that do not wait.';
 
 /**
  * Makes an A2A agent of an agent of the OpenAI Agents SDK. The text of the model becomes an artifact that grows. Tools
@@ -60,7 +77,7 @@ const UNCLEAR = 'Answer with { "approvalId": "…", "approved": true } or false 
  * deadline abort the run. A guardrail rejects or fails the task and names itself. Other errors stay in the log.
  * @throws OptionsError for keys that are none, and for a runner that traces without `tracing`.
  */
-export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
+export function openAIAgent(options: OpenAIAgentOptions, clock: Clock): AgentExecutor {
   const { tracing = false, runner = new Runner({ tracingDisabled: !tracing, traceIncludeSensitiveData: false }) } =
     options;
   if (!tracing && !runner.config.tracingDisabled) {
@@ -69,10 +86,12 @@ export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
   }
   const states = new SealedRunStates(options.secretKeys);
   return {
+    resumable: options.resumable ?? false,
+    extensions: [TOOLS_CARD_EXTENSION],
     async execute(context, events) {
       await events.working();
       try {
-        await new AgentTurn({ options, runner, states, context, events }).run();
+        await new AgentTurn({ options, runner, states, context, events, clock }).run();
       } catch (error) {
         // The engine ends the task, with the reason of the abort.
         if (context.signal.aborted) return;
@@ -93,6 +112,7 @@ interface AgentTurnOptions {
   readonly states: SealedRunStates;
   readonly context: RequestContext;
   readonly events: EventQueue;
+  readonly clock: Clock;
 }
 
 /** One turn of an agent. */
@@ -102,31 +122,46 @@ class AgentTurn {
   readonly #states: SealedRunStates;
   readonly #context: RequestContext;
   readonly #events: EventQueue;
+  readonly #clock: Clock;
   readonly #answer: RunAnswer;
+  readonly #checkpoints: RunCheckpoints;
 
-  constructor({ options, runner, states, context, events }: AgentTurnOptions) {
+  constructor({ options, runner, states, context, events, clock }: AgentTurnOptions) {
     this.#options = options;
     this.#runner = runner;
     this.#states = states;
     this.#context = context;
     this.#events = events;
+    this.#clock = clock;
     this.#answer = new RunAnswer(events, `response-${context.message.messageId}`);
+    this.#checkpoints = new RunCheckpoints({ context, answer: this.#answer, maxChars: this.#maxStateChars });
+  }
+
+  get #maxStateChars(): number {
+    return this.#options.maxStateChars ?? MAX_STATE_CHARS;
   }
 
   async run(): Promise<void> {
+    const kept = await this.#checkpoints.restore();
+    if (kept.kind === 'too large') return this.#events.fail(TOO_LARGE_TO_RESUME);
+    if (kept.kind === 'kept') return this.#go(await this.#stateOf(kept.state));
     const question = this.#context.history.at(-1);
     if (!this.#states.isIn(question)) return this.#go(await this.#input());
     const text = await this.#states.open(question, this.#context);
     if (text === undefined) return this.#events.fail(LOST);
-    const state = await this.#stateOf(text);
+    await this.#decide(await this.#stateOf(text), question);
+  }
+
+  /** Goes on with a run that waits for approvals. */
+  async #decide(state: AnyRunState, question: Message): Promise<void> {
+    const { message } = this.#context;
     const pending = state.getInterruptions();
-    const answers = approvalsIn(this.#context.message, pending.map(idOf));
-    if (answers.size === 0) return this.#ask(state, pending, UNCLEAR);
+    const { byId, isPrompt } = answersIn(message, question, this.#clock.now());
+    if (byId.size === 0 || (isPrompt && !takesInput(state, message))) return this.#ask(state, pending, UNCLEAR);
     for (const item of pending) {
-      const answer = answers.get(idOf(item));
+      const answer = byId.get(callIdOf(item));
       if (answer?.approved === true) state.approve(item);
-      else if (answer !== undefined)
-        state.reject(item, { ...(answer.reason !== undefined && { message: answer.reason }) });
+      else if (answer !== undefined) state.reject(item, { message: answer.message });
     }
     await this.#go(state);
   }
@@ -147,20 +182,38 @@ class AgentTurn {
   async #go(input: string | AgentInputItem[] | AnyRunState): Promise<void> {
     const { agent, maxTurns, session, runContext } = this.#options;
     const { signal } = this.#context;
+    let state = input instanceof RunState ? input : undefined;
     const result: AnyRunResult = await this.#runner.run(agent, input, {
       stream: true,
       signal,
+      ...(this.#options.resumable === true && { callModelInputFilter: this.#savingFilter(() => state) }),
       ...(maxTurns !== undefined && { maxTurns }),
       ...(session !== undefined && { session: await session(this.#context) }),
       // A state has its context already.
       ...(runContext !== undefined && !(input instanceof RunState) && { context: runContext(this.#context) }),
     });
+    state = result.state;
     for await (const event of result) await this.#show(event, result.currentAgent ?? agent);
     await result.completed;
     if (signal.aborted) return;
     await this.#answer.release();
     if (result.interruptions.length > 0) return this.#ask(result.state, result.interruptions);
     await this.#complete(result);
+  }
+
+  /**
+   * The SDK awaits this filter before each call of the model. Then the step before it has ended, with all its tools.
+   * Before the first step there is nothing to keep.
+   */
+  #savingFilter(stateOf: () => AnyRunState | undefined): CallModelInputFilter {
+    const own = this.#runner.config.callModelInputFilter;
+    const filter: CallModelInputFilter = async (args) => {
+      const state = stateOf();
+      if (state !== undefined) await this.#checkpoints.save(state);
+      return own === undefined ? args.modelData : own(args);
+    };
+    filter.preserveInputIdentity = own === undefined || own.preserveInputIdentity === true;
+    return filter;
   }
 
   /** Shows an event. `current` is the agent that answers now: hand-offs change it. */
@@ -205,9 +258,15 @@ class AgentTurn {
 
   async #ask(state: AnyRunState, items: readonly RunToolApprovalItem[], note?: string): Promise<void> {
     const text = state.toString();
-    if (text.length > (this.#options.maxStateChars ?? MAX_STATE_CHARS)) return this.#events.fail(TOO_LARGE);
+    if (text.length > this.#maxStateChars) return this.#events.fail(TOO_LARGE);
+    const { approvalMs = DEFAULT_TOOL_LIMITS.approvalMs } = this.#options;
+    const expiresAt = new Date(this.#clock.now() + approvalMs).toISOString();
+    const approvals = items.map((item) => approvalOf(item, expiresAt));
+    if (reusedId(approvals, this.#context.history) !== undefined) return this.#events.fail(REUSED);
+    const { parts, extensions = [] } = approvalQuestion(approvals);
     const metadata = await this.#states.metadataOf(text, this.#context);
-    await this.#events.inputRequired({ parts: approvalParts(items.map(callOf), note), metadata });
+    const content = note === undefined ? parts : [{ text: note }, ...parts];
+    await this.#events.inputRequired({ parts: content, extensions, metadata });
   }
 
   async #complete({ finalOutput, state }: AnyRunResult): Promise<void> {
@@ -222,11 +281,13 @@ class AgentTurn {
   }
 }
 
-function idOf({ rawItem }: RunToolApprovalItem): string {
-  if ('callId' in rawItem && typeof rawItem.callId === 'string') return rawItem.callId;
-  return rawItem.id ?? '';
-}
-
-function callOf(item: RunToolApprovalItem): PendingCall {
-  return { id: idOf(item), tool: item.name ?? item.rawItem.type ?? 'a tool', input: item.arguments };
+/** Gives the model a message in place of approvals. False if the run may end without another call of the model. */
+function takesInput(state: AnyRunState, { parts }: Message): boolean {
+  try {
+    state.addInput([userItem(parts)]);
+    return true;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
 }

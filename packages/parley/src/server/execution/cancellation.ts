@@ -2,7 +2,7 @@ import { TaskNotCancelableError, TaskNotFoundError } from '../../errors/spec-err
 import type { JsonObject } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import { isTerminal } from '../../model/task-state.js';
-import type { Scope, StoredTask } from '../../store/task-storage.js';
+import type { Scope, StoredTask, TaskKey } from '../../store/task-storage.js';
 import type { EngineContext } from './engine-context.js';
 import { endFromOutside } from './outside-end.js';
 import type { RunningTurns } from './running-turns.js';
@@ -16,6 +16,8 @@ interface CancelCall {
   readonly metadata: JsonObject | undefined;
   /** True once its caller has an answer. */
   late: boolean;
+  /** True once the storage has the request: an end that it finds later is the answer. */
+  requested: boolean;
   waiter: TurnWaiter | undefined;
 }
 
@@ -36,7 +38,7 @@ export class Cancellation {
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
     const { clock, limits } = this.#context;
     return new Promise((resolve, reject) => {
-      const call: CancelCall = { scope, taskId, metadata, late: false, waiter: undefined };
+      const call: CancelCall = { scope, taskId, metadata, late: false, requested: false, waiter: undefined };
       const stopTimer = clock.after(limits.cancelGraceMs + limits.storagePatienceMs, () => {
         call.late = true;
         call.waiter?.close();
@@ -59,7 +61,11 @@ export class Cancellation {
     try {
       const outcome = await storage.requestCancel(scope, taskId, request);
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(taskId);
-      if (outcome.kind === 'terminal') throw new TaskNotCancelableError(taskId);
+      if (outcome.kind === 'terminal') {
+        if (call.requested) return (await this.#read(key)).task;
+        throw new TaskNotCancelableError(taskId);
+      }
+      call.requested = true;
       // A turn of this process may run although its lease has ended: the process was held.
       const turn = this.#turns.of(key);
       const arriving = turn ? undefined : this.#turns.arriving(key);
@@ -76,14 +82,19 @@ export class Cancellation {
       // The turn has arrived. Or it left its task open just before it could hear of the request.
       if (ended === 'arrived' || (turn && !ended)) return await this.#cancel(call);
       if (ended?.task) return ended.task;
-      const stored = await storage.task(scope, taskId);
-      if (!stored) throw new TaskNotFoundError(taskId);
+      const stored = await this.#read(key);
       if (isTerminal(stored.task.status.state)) return stored.task;
       return await this.#cancelNow(stored, call, 'force');
     } finally {
       stopTimer?.();
       waiter.close();
     }
+  }
+
+  async #read({ scope, id }: TaskKey): Promise<StoredTask> {
+    const stored = await this.#context.storage.task(scope, id);
+    if (!stored) throw new TaskNotFoundError(id);
+    return stored;
   }
 
   /** Reads the task again if another writer was faster. */

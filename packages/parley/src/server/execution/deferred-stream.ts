@@ -1,4 +1,4 @@
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 
 const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefined };
 
@@ -6,13 +6,13 @@ const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefin
  * A stream that opens at its first read. An unread stream costs nothing, and an error of opening is the error of its
  * first event. Leaving it early releases everything, even before it is open.
  */
-export class DeferredStream implements AsyncIterable<StreamItem>, AsyncIterator<StreamItem, undefined> {
-  readonly #open: () => Promise<AsyncIterator<StreamItem, undefined>>;
-  #opening: Promise<AsyncIterator<StreamItem, undefined>> | undefined;
-  #inner: AsyncIterator<StreamItem, undefined> | undefined;
+export class DeferredStream implements AsyncIterable<StreamItem>, ItemSource {
+  readonly #open: () => Promise<ItemSource>;
+  #opening: Promise<ItemSource> | undefined;
+  #inner: ItemSource | undefined;
   #left = false;
 
-  constructor(open: () => Promise<AsyncIterator<StreamItem, undefined>>) {
+  constructor(open: () => Promise<ItemSource>) {
     this.#open = open;
   }
 
@@ -23,6 +23,10 @@ export class DeferredStream implements AsyncIterable<StreamItem>, AsyncIterator<
   next(): Promise<IteratorResult<StreamItem, undefined>> {
     if (this.#inner) return this.#inner.next();
     return this.#first();
+  }
+
+  ready(): StreamItem | undefined {
+    return this.#inner?.ready?.();
   }
 
   async return(): Promise<IteratorResult<StreamItem, undefined>> {

@@ -49,6 +49,27 @@ function reader() {
 }
 
 describe('a reader of a task’s log', () => {
+  it('gives records that are there already at once, in order, and not the end', async () => {
+    const { feeds, reader: reads } = reader();
+    const head = { event: record(1).event, seq: 1 };
+    reads.begin(1, head);
+    feeds.publish(KEY, [record(2), record(3, 'TASK_STATE_COMPLETED')], undefined);
+    const seqs = [reads.ready(), reads.ready(), reads.ready(), reads.ready()].map((each) => each?.seq);
+    expect(seqs).toEqual([1, 2, 3, undefined]);
+    expect(await reads.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('is not dropped as stalled while its records are taken at once', async () => {
+    const { feeds, clock, reader: reads } = reader();
+    reads.begin(0);
+    feeds.publish(KEY, [large(1), large(2)], undefined);
+    expect(clock.pendingTimers).toBe(1);
+    expect(reads.ready()?.seq).toBe(1);
+    expect(clock.pendingTimers).toBe(0);
+    expect(reads.ready()).toBeUndefined();
+    await reads.return();
+  });
+
   it('asks the log again for what was committed while its page was on the way', async () => {
     const { feeds, log, reader: reads } = reader();
     reads.begin(0).replay();

@@ -6,7 +6,7 @@ import type { TaskState } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskKey, TaskProgress, TaskStorage } from '../../store/task-storage.js';
 import { LogRecord } from '../../task/log-record.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 import type { FeedListener, TaskFeeds } from './task-feeds.js';
 import { storageStalledError } from './unavailable-errors.js';
 
@@ -46,7 +46,7 @@ const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefin
  * It listens from its construction on; `begin` sets its start. A fast consumer is fed from memory. When the buffer is
  * full, the reader drops records and reads the log instead.
  */
-export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undefined>, AsyncIterable<StreamItem> {
+export class FeedReader implements FeedListener, ItemSource, AsyncIterable<StreamItem> {
   readonly key: TaskKey;
   readonly #options: FeedReaderOptions;
   #queue: LogRecord[] = [];
@@ -135,21 +135,9 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
   }
 
   async next(): Promise<IteratorResult<StreamItem, undefined>> {
-    this.#cancelStall?.();
-    this.#cancelStall = undefined;
     for (;;) {
-      if (this.#head) {
-        const value = this.#head;
-        this.#head = undefined;
-        this.#hasShown = true;
-        return { done: false, value };
-      }
-      const record = this.#queue.shift();
-      if (record) {
-        this.#queuedBytes -= record.bytes;
-        this.#hasShown = true;
-        return { done: false, value: record === this.#lastRecord ? lastItem(record) : record };
-      }
+      const value = this.ready();
+      if (value) return { done: false, value };
       if (this.#failure) {
         const failure = this.#failure;
         this.#failure = undefined;
@@ -160,6 +148,22 @@ export class FeedReader implements FeedListener, AsyncIterator<StreamItem, undef
       if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
       else await this.#offered();
     }
+  }
+
+  ready(): StreamItem | undefined {
+    this.#cancelStall?.();
+    this.#cancelStall = undefined;
+    const head = this.#head;
+    if (head) {
+      this.#head = undefined;
+      this.#hasShown = true;
+      return head;
+    }
+    const record = this.#queue.shift();
+    if (!record) return undefined;
+    this.#queuedBytes -= record.bytes;
+    this.#hasShown = true;
+    return record === this.#lastRecord ? lastItem(record) : record;
   }
 
   /** Releases everything at once, also while a `next` waits. */

@@ -12,6 +12,7 @@ import type { Message } from '../../model/message.js';
 import type { SendMessageRequest } from '../../model/send-message-request.js';
 import type { Task } from '../../model/task.js';
 import type { FullPlaces, KeyedPlacesOptions } from '../../runtime/keyed-places.js';
+import { TransientMap } from '../../runtime/transient-map.js';
 import type {
   Acceptance,
   AcceptOutcome,
@@ -89,7 +90,7 @@ export class MessageIntake {
   readonly #idempotency: Idempotency;
   readonly #push: PushConfigurations | undefined;
   /** Running replies, for repeats that arrive before the first is answered. */
-  readonly #pending = new Map<string, { digest: string; result: Promise<Submission> }>();
+  readonly #pending = new TransientMap<string, { digest: string; result: Promise<Submission> }>();
 
   constructor(context: EngineContext, { turns, idempotency, push }: IntakeParts) {
     this.#context = context;
@@ -204,7 +205,9 @@ export class MessageIntake {
       scope,
       message,
       caller,
-      task: task ? { create: task } : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
+      task: task
+        ? { create: task, isContextNew: !message.contextId }
+        : { id: taskId, ...(message.contextId && { contextId: message.contextId }) },
       claim: lease,
       ...(pushConfig && { pushConfig }),
       ...(key && { idempotency: key }),
@@ -264,7 +267,8 @@ export class MessageIntake {
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,
   ): Promise<Submission> {
-    const place = JSON.stringify([envelope.scope, key.key]);
+    const { tenant, owner } = envelope.scope;
+    const place = JSON.stringify([tenant, owner, key.key]);
     const running = this.#pending.get(place);
     if (running) {
       this.#idempotency.check(running, key);
@@ -286,37 +290,25 @@ export class MessageIntake {
     task: Task & { readonly contextId: string },
     key: IdempotencyKey,
   ): Promise<Submission> {
-    for (;;) {
-      try {
-        return await this.#recallOrDecideNow(envelope, task, key);
-      } catch (error) {
-        if (!(error instanceof OvertakenDraftError)) throw error;
-      }
-    }
-  }
-
-  async #recallOrDecideNow(
-    envelope: Envelope,
-    task: Task & { readonly contextId: string },
-    key: IdempotencyKey,
-  ): Promise<Submission> {
     const { storage } = this.#context;
     const { scope } = envelope;
-    const first = storage.shared ? await this.#reserve(scope, key) : await storage.recall(scope, key.key);
-    if (first) {
-      this.#idempotency.check(first, key);
-      return repeat(first);
-    }
-    const stopExtending = storage.shared ? this.#keepReserved(scope, key) : undefined;
-    try {
-      const submission = await this.#decide(envelope, task);
-      if (submission.kind !== 'reply') return submission;
-      return repeat(await storage.remember(scope, key, submission.message));
-    } catch (error) {
-      if (storage.shared) await storage.unreserve(scope, key.key, this.#context.lease.node).catch(ignore);
-      throw error;
-    } finally {
-      stopExtending?.();
+    for (;;) {
+      const first = storage.shared ? await this.#reserve(scope, key) : await storage.recall(scope, key.key);
+      if (first) {
+        this.#idempotency.check(first, key);
+        return repeat(first);
+      }
+      const stopExtending = storage.shared ? this.#keepReserved(scope, key) : undefined;
+      try {
+        const submission = await this.#decide(envelope, task);
+        if (submission.kind !== 'reply') return submission;
+        return repeat(await storage.remember(scope, key, submission.message));
+      } catch (error) {
+        if (storage.shared) await storage.unreserve(scope, key.key, this.#context.lease.node).catch(ignore);
+        if (!(error instanceof OvertakenDraftError)) throw error;
+      } finally {
+        stopExtending?.();
+      }
     }
   }
 

@@ -94,10 +94,10 @@ export class RunningTurns implements TurnOwner, NodeMember {
    */
   admit(claim: Claim, sentAt: number, caller = callerKeyOf(claim.scope.owner ?? undefined)): Turn {
     const turn = new Turn(this.#context, this, { claim });
-    const key = keyOf(turn);
     // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
-    this.#turns.get(key)?.advance('give up');
-    this.#turns.set(key, turn);
+    turn.listedAs = keyOf(turn);
+    this.#turns.get(turn.listedAs)?.advance('give up');
+    this.#turns.set(turn.listedAs, turn);
     this.#enter(turn, caller);
     this.#leased(turn, sentAt);
     if (this.#closing) void turn.handOver();
@@ -127,7 +127,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
     // A draft that has ended meanwhile is in neither list.
     if (turn.place === undefined) return;
     this.#dropDraft(turn);
-    this.#turns.set(keyOf(turn), turn);
+    turn.listedAs = keyOf(turn);
+    this.#turns.set(turn.listedAs, turn);
     this.#leased(turn, this.#node.sentNow());
   }
 
@@ -136,8 +137,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
     const { callerPlace } = turn;
     turn.callerPlace = undefined;
     if (callerPlace !== undefined) this.#context.turnPlaces.give(callerPlace.key);
-    const key = keyOf(turn);
-    if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    const { listedAs } = turn;
+    if (listedAs !== undefined && this.#turns.get(listedAs) === turn) this.#turns.delete(listedAs);
     if (turn.isLost && !this.#closing) this.#node.figures.leasesLost += 1;
     if (this.#leaseEnds.delete(turn)) this.#node.look({ scope: turn.scope, id: turn.taskId });
     if (waiting > 0 && !this.#closing) void this.#claimNext(turn, callerPlace?.key);
@@ -281,7 +282,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
 
   #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
     // A turn that has ended meanwhile is not overtaken.
-    if (this.#turns.get(keyOf(turn)) !== turn) return;
+    if (turn.listedAs === undefined || this.#turns.get(turn.listedAs) !== turn) return;
     // The lease is not renewed: if that goes on, the node stops the turn before the lease ends.
     if (renewal.held === 'unknown') return;
     if (!renewal.held) return void turn.advance('not held');

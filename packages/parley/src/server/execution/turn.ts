@@ -65,6 +65,8 @@ export class Turn implements EventSink, LoggedTurn {
   readonly message: AddressedMessage;
   /** The place of the turn in the list of drafts, set by the owner of that list. */
   place: Place<Turn> | undefined;
+  /** Its key in the list of running turns, set by the owner of that list. Undefined for a draft without a task. */
+  listedAs: string | undefined;
   /** The place of the turn among the running turns of its caller, set by the owner of that list. */
   callerPlace: { readonly key: string | undefined } | undefined;
   /** True for a turn that was taken over while its task waits for an authorization. Its agent does not run. */

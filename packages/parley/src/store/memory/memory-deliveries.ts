@@ -142,7 +142,8 @@ export class MemoryDeliveries {
     const after = Number(cursor ?? 0);
     let last = 0;
     for (const entry of this.#all.ascending()) {
-      if (entry.order <= after || !agents.includes(entry.task.scope.agent)) continue;
+      if (entry.order <= after) continue;
+      if (agents !== undefined && !agents.includes(entry.task.scope.agent)) continue;
       if (scope !== undefined && !isSameScope(scope, entry.task.scope)) continue;
       if (standing === 'pending' && entry.head.dueAt === undefined) continue;
       if (standing === 'parked' && entry.head.parked === undefined) continue;

@@ -95,11 +95,31 @@ it('a packed log holds no message, artifact or part that the task has', () => {
   const chunk = (append: boolean): TaskEvent => ({
     artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text }] }, append },
   });
+  const named = (event: TaskEvent): TaskEvent => {
+    const update = (event as { readonly artifactUpdate: TaskArtifactUpdateEvent }).artifactUpdate;
+    return { artifactUpdate: { ...update, artifact: { name: 'response', ...update.artifact } } };
+  };
   const { task, records } = played([
     [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, { history: [message(text)] }],
-    [chunk(false), {}],
+    [named(chunk(false)), {}],
+    [chunk(true), {}],
+    [chunk(true), { metadata: { seen: true } }],
     [chunk(true), {}],
     [{ artifactUpdate: { ...IDS, artifact: { artifactId: 'b', parts: [{ text }] } } }, {}],
   ]);
-  expect(PackedTail.of(records, task).bytes).toBeLessThan(1_000);
+  const tail = PackedTail.of(records, task);
+  expect(tail.bytes).toBeLessThan(1_500);
+  expect(shown(tail.records(0, task))).toEqual(shown(records));
+});
+
+it('a packed log needs no space for chunks in a row, and gives each of them back', () => {
+  const chunk = (text: string, append: boolean): TaskEvent => ({
+    artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text }] }, ...(append && { append }) },
+  });
+  const { task, records } = played(Array.from({ length: 500 }, (_, at) => [chunk(`word ${at}`, at > 0), {}]));
+  const tail = PackedTail.of(records, task);
+  expect(tail.bytes).toBeLessThan(800);
+  for (const at of [0, 1, 2, 63, 64, 65, 300, 501]) {
+    expect(shown(tail.records(at, task))).toEqual(shown(records.slice(at)));
+  }
 });

@@ -10,7 +10,7 @@ interface Blocks {
   readonly firstSeq: number;
   /** Records of the first block that are gone. */
   readonly skip: number;
-  /** The JSON of `BLOCK` entries each, the last one of fewer. */
+  /** The JSON of `BLOCK` records each, the last one of fewer. */
   readonly texts: readonly string[];
   /** Records without those that are gone. */
   readonly count: number;
@@ -31,7 +31,7 @@ export class PackedTail {
     const packer = new RecordPacker(task);
     const texts: string[] = [];
     for (let at = 0; at < records.length; at += BLOCK) {
-      texts.push(JSON.stringify(records.slice(at, at + BLOCK).map((record) => packer.pack(record))));
+      texts.push(JSON.stringify(packer.pack(records.slice(at, at + BLOCK))));
     }
     return new PackedTail({ firstSeq: records[0]?.seq ?? 0, skip: 0, texts, count: records.length });
   }
@@ -50,11 +50,11 @@ export class PackedTail {
   /** The records without so many of the first ones. `task` is the one that they were packed with. */
   *records(from: number, task: Task): Generator<LogRecord, void> {
     const { firstSeq, skip, texts } = this.#blocks;
-    for (let at = skip + from, block = Math.floor(at / BLOCK); block < texts.length; block += 1) {
+    const start = firstSeq + skip + from;
+    for (let block = Math.floor((skip + from) / BLOCK); block < texts.length; block += 1) {
       const entries = JSON.parse(texts[block] ?? '[]') as readonly PackedRecord[];
-      for (const entry of entries.slice(at - block * BLOCK)) {
-        yield unpacked(firstSeq + at, entry, task);
-        at += 1;
+      for (const record of unpacked(firstSeq + block * BLOCK, entries, task)) {
+        if (record.seq >= start) yield record;
       }
     }
   }

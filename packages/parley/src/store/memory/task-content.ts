@@ -59,7 +59,7 @@ export class LiveTask {
 
   append(records: readonly LogRecord[], head: StatusAndMetadata, snapshot: Task | undefined): void {
     for (const record of records) {
-      const bytes = eventBytes(record.event);
+      const { bytes } = record;
       this.#records.push(record);
       this.#bytes += bytes;
       // The task grows with its records, which stay beside it.
@@ -106,9 +106,9 @@ export class LiveTask {
   /** Drops the oldest records, so that an agent that goes on and on does not fill the memory. */
   #forget(): void {
     let count = 0;
-    for (const { event } of this.#records) {
+    for (const { bytes } of this.#records) {
       if (this.#bytes <= LOG_BYTES / 2) break;
-      this.#bytes -= eventBytes(event);
+      this.#bytes -= bytes;
       count += 1;
     }
     this.#records = this.#records.slice(count);

@@ -143,16 +143,21 @@ interface PageRow extends Pick<QueueRow, 'position' | 'due' | 'attempts' | 'last
   readonly last: number;
 }
 
-const LIST: Sql = {
-  name: 'list-deliveries',
-  text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.config, c.position, t.seq AS last, c.attempts,
+function listOf(name: string, ofAgents: string): Sql {
+  return {
+    name,
+    repeatable: true,
+    text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.config, c.position, t.seq AS last, c.attempts,
       c.due, c.last_status, c.parked
     FROM parley.push_config c JOIN parley.task t ON t.pk = c.task AND t.part = c.part
-    WHERE c.agent = ANY ($1::text[]) AND c.place > $2 AND ($3::uuid IS NULL OR t.scope = $3)
+    WHERE ${ofAgents} AND c.place > $2 AND ($3::uuid IS NULL OR t.scope = $3)
       AND ($4::text IS NULL OR $4 = 'pending' AND c.due IS NOT NULL OR $4 = 'parked' AND c.parked IS NOT NULL)
     ORDER BY c.place LIMIT $5`,
-  repeatable: true,
-};
+  };
+}
+
+const LIST = listOf('list-deliveries', 'c.agent = ANY ($1::text[])');
+const LIST_ALL = listOf('list-all-deliveries', '$1::text[] IS NULL');
 
 /** A page of the queues of deliveries. */
 export async function listDeliveries(
@@ -163,13 +168,13 @@ export async function listDeliveries(
   const { agents, scope, standing, cursor, limit } = query;
   const place = cursor !== undefined && /^\d{1,18}$/.test(cursor) ? cursor : '0';
   const values: readonly SqlValue[] = [
-    agents.map(textOfName),
+    agents?.map(textOfName) ?? null,
     place,
     scope === undefined ? null : scopes.of(scope).hash,
     standing ?? null,
     limit + 1,
   ];
-  const rows = await tables.query<PageRow>(LIST, ...values);
+  const rows = await tables.query<PageRow>(agents === undefined ? LIST_ALL : LIST, ...values);
   const queues = rows.slice(0, limit).map(queueOf);
   const next = rows.length > limit ? rows[limit - 1]?.place : undefined;
   return next === undefined ? { queues } : { queues, next: String(next) };

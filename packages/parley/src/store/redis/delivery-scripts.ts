@@ -122,14 +122,15 @@ return 1
 
 /**
  * Lists queues of a partition behind an order. ARGV: the standing, the order, the limit, the beginning of DELIVERY, and
- * the agents. Answers DELIVERY, head, last record and order of each. If there may be more, it answers the order up to
- * which it has looked.
+ * the agents, or `*` for all. Answers DELIVERY, head, last record and order of each. If there may be more, it answers
+ * the order up to which it has looked.
  */
 export const LIST_DELIVERIES = `
 local standing, after, limit, only = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local agents = ARGV[6] == '*' and call('SMEMBERS', base .. '${KEY.agents}') or { unpack(ARGV, 6) }
 local found = {}
-for at = 6, #ARGV do
-  local members = call('ZRANGE', base .. '${KEY.queues}' .. ARGV[at], '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0,
+for _, agent in ipairs(agents) do
+  local members = call('ZRANGE', base .. '${KEY.queues}' .. agent, '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0,
     ${LOOKED_AT}, 'WITHSCORES')
   for place = 1, #members, 2 do
     found[#found + 1] = { members[place], tonumber(members[place + 1]) }

@@ -47,6 +47,8 @@ export interface Changed<R> {
 
 /** So often is a decision made again, because the queue or its task changed meanwhile. */
 const ATTEMPTS = 32;
+/** Stands for all agents in `LIST_DELIVERIES`. */
+const ALL_AGENTS = '*';
 /** Partitions that a list asks at the same time. */
 const TOGETHER = 32;
 
@@ -155,8 +157,9 @@ export class RedisDeliveries {
   async page({ agents, scope, standing, cursor, limit }: DeliveryQuery): Promise<DeliveryPage> {
     const { keys } = this.#calls;
     const only = scope === undefined ? undefined : keys.ofScope(scope);
-    if (scope !== undefined && !agents.includes(scope.agent)) return { queues: [] };
-    const names = (scope === undefined ? agents : [scope.agent]).map((agent) => JSON.stringify(agent));
+    if (scope !== undefined && agents?.includes(scope.agent) === false) return { queues: [] };
+    const wanted = scope === undefined ? agents : [scope.agent];
+    const names = wanted?.map((agent) => JSON.stringify(agent)) ?? [ALL_AGENTS];
     const start = cursorOf(cursor);
     const queues: DeliveryQueue[] = [];
     const partitions = only === undefined ? Array.from({ length: PARTITIONS }, (_, at) => at) : [only.partition];

@@ -4,25 +4,24 @@ import { isEndState } from '../state-numbers.js';
 import { markDue } from './delivery-queues.js';
 import { putSnapshot } from './insert-task.js';
 import { AFTER_SEQ, RECORD_KEY } from './record-keys.js';
+import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import { trimFinishedLogs, trimLog } from './retention.js';
 import type { HeadRow } from './task-heads.js';
 import { dropTurns, settleReady } from './task-turns.js';
-import { type AppendResult, type AppendWrite, RECORD_FIELDS } from './write-requests.js';
+import type { AppendResult, AppendWrite, RecordRowFields } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** Rows that one statement inserts at most. */
-const ROWS = 8;
-const INSERTS: string[] = [];
+const INSERT = `INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`;
 
 /** Adds records to the log of a task, if the writer has the right to. */
 export function append(tables: WriteTables, write: AppendWrite): AppendResult {
-  const [, scope, taskId, now, authority, after, state, , , , snapshot, endsTurn, records, checkpoint] = write;
+  const [, scope, taskId, now, authority, after, state, , , , snapshot, endsTurn, rows, checkpoint] = write;
   const head = tables.heads.find(scope, taskId);
   if (head === undefined) return ['not-found'];
   const request = {
     authority,
     after,
-    count: records.length / RECORD_FIELDS,
+    count: countOf(rows),
     ends: isEndState(state),
     endsTurn: endsTurn ?? undefined,
   };
@@ -44,7 +43,7 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
     const update = 'UPDATE execution SET checkpoint = ? WHERE task = ? AND turn = ?';
     tables.sql.run(update, checkpoint, head.pk, head.holder.turn);
   }
-  insertRecords(tables, head, records);
+  insertRows(tables, head, rows);
   writeHead(tables, head, { decision, write });
   if (snapshot !== null) putSnapshot(tables, head, snapshot);
   if (head.hasEnded) {
@@ -55,40 +54,38 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
     settleReady(tables, head);
   }
   tables.heads.keep(taskId, head);
-  const isDue = head.hasDeliveries && records.length > 0 && markDue(tables, head, now);
+  const isDue = head.hasDeliveries && rows.length > 0 && markDue(tables, head, now);
   return isDue ? ['appended', waitingIn(head), isDue] : ['appended', waitingIn(head)];
 }
 
-/** True if the log ends with just these records. */
-function endsWith({ sql }: WriteTables, head: HeadRow, [, , , , , after, , , , , , , records]: AppendWrite): boolean {
-  const found = sql.all<{ turn: number; event: string; history: string | null; metadata: string | null }>(
-    `SELECT turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`,
+/** True if the log ends with just these records. An earlier append may have had other rows for them. */
+function endsWith({ sql }: WriteTables, head: HeadRow, [, , , , , after, , , , , , , rows]: AppendWrite): boolean {
+  let last = after;
+  const wanted = rows.map(([turn, records, event, history, metadata]): RecordRow => {
+    last += records;
+    return { last, turn, event, history, metadata };
+  });
+  const found = sql.all<RecordRow>(
+    `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`,
     head.pk,
     after,
     head.pk,
   );
-  const fields = found.flatMap(({ turn, event, history, metadata }) => [turn, event, history, metadata]);
-  return fields.length === records.length && fields.every((field, at) => field === records[at]);
+  const records = (from: readonly RecordRow[]) => [...recordsOf(from, after)].flat();
+  const [is, wants] = [records(found), records(wanted)];
+  return is.length === wants.length && is.every((field, at) => field === wants[at]);
 }
 
-function insertRecords({ sql }: WriteTables, head: HeadRow, records: AppendWrite[12]): void {
-  for (let at = 0; at < records.length; at += RECORD_FIELDS * ROWS) {
-    const values: (string | number | null)[] = [];
-    const end = Math.min(records.length, at + RECORD_FIELDS * ROWS);
-    for (let row = at; row < end; row += RECORD_FIELDS) {
-      const [turn = 0, event = '', history = null, metadata = null] = records.slice(row, row + RECORD_FIELDS);
-      head.seq += 1;
-      head.bytes += String(event).length + textLength(history) + textLength(metadata);
-      values.push(head.pk, head.seq, turn, event, history, metadata);
-    }
-    sql.run(insertOf((end - at) / RECORD_FIELDS), ...values);
+function insertRows({ sql }: WriteTables, head: HeadRow, rows: readonly RecordRowFields[]): void {
+  for (const [turn, records, event, history, metadata] of rows) {
+    head.seq += records;
+    head.bytes += event.length + (history?.length ?? 0) + (metadata?.length ?? 0);
+    sql.run(INSERT, head.pk, head.seq, turn, event, history, metadata);
   }
 }
 
-function insertOf(rows: number): string {
-  INSERTS[rows] ??=
-    `INSERT INTO task_record VALUES ${Array.from({ length: rows }, () => `(${RECORD_KEY}, ?, ?, ?, ?)`).join()}`;
-  return INSERTS[rows];
+function countOf(rows: readonly RecordRowFields[]): number {
+  return rows.reduce((sum, [, records]) => sum + records, 0);
 }
 
 /** Applies what was decided to the row of the task. Few columns change while an artifact streams. */
@@ -135,8 +132,4 @@ function writeHead(
     head.bytes,
     head.pk,
   );
-}
-
-function textLength(text: string | number | null): number {
-  return text === null ? 0 : String(text).length;
 }

@@ -8,7 +8,8 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
+import { AFTER_SEQ } from './record-keys.js';
+import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import type { HeadRow } from './task-heads.js';
 import type {
   ClaimDeliveriesResult,
@@ -52,8 +53,7 @@ const QUEUES = `SELECT pk, task, agent, config, position, due, attempts, status,
 const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.seq AS last, c.config FROM task t
   JOIN push_config c ON c.task = t.pk JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent
   WHERE t.pk = ? AND c.id = ?`;
-const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record
-  WHERE ${AFTER_SEQ} ORDER BY key`;
+const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
 /** Adds or renews the queue of a configuration that is new or has changed. A new queue begins behind `position`. */
 export function putQueue(
@@ -155,17 +155,11 @@ function handOut(
 function firstRecords({ sql }: WriteTables, { task, position }: QueueRow, maxBytes: number): readonly RecordFields[] {
   const records: RecordFields[] = [];
   let bytes = 0;
-  const rows = sql.each<{
-    readonly seq: number;
-    readonly turn: number;
-    readonly event: string;
-    readonly history: string | null;
-    readonly metadata: string | null;
-  }>(RECORDS, task, position, task);
-  for (const { seq, turn, event, history, metadata } of rows) {
+  for (const record of recordsOf(sql.each<RecordRow>(ROWS, task, position, task), position)) {
+    const [, , event] = record;
     bytes += event.length;
     if (bytes > maxBytes && records.length > 0) break;
-    records.push([seq, turn, event, history, metadata]);
+    records.push(record);
   }
   return records;
 }

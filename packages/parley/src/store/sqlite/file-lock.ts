@@ -21,10 +21,10 @@ export class FileLock {
   }
 
   /**
-   * Takes the lock on a file at its real path.
+   * Takes the lock on a file at its real path. `what` is the word for it in the error.
    * @throws StorageError when another server has it.
    */
-  static take(path: string): FileLock {
+  static take(path: string, what: 'file' | 'directory' = 'file'): FileLock {
     const { DatabaseSync } = loadSqlite();
     makePrivate(`${path}-lock`);
     const lock = new DatabaseSync(`${path}-lock`, { timeout: PATIENCE_MS });
@@ -35,7 +35,7 @@ export class FileLock {
     } catch (error) {
       lock.close();
       if (/locked|busy/i.test(String(error))) {
-        throw new StorageError(`another server uses it${holderOf(path)}: stop that one, or name another file`);
+        throw new StorageError(`another server uses it${holderOf(path)}: stop that one, or name another ${what}`);
       }
       throw error;
     }

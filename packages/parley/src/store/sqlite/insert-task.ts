@@ -1,5 +1,6 @@
 import type { Holder } from '../rules/task-head.js';
 import { isEndState } from '../state-numbers.js';
+import { joinContext } from './contexts.js';
 import { RECORD_KEY } from './record-keys.js';
 import type { HeadRow } from './task-heads.js';
 import type { NewTaskFields, ScopeFields } from './write-requests.js';
@@ -21,13 +22,12 @@ export interface Insertion {
 export function insertTask(tables: WriteTables, insertion: Insertion): HeadRow {
   const { sql, heads, counters } = tables;
   const { scope, now, taskId, task, turns, epoch, holder } = insertion;
-  const [contextId, state, statusTime, status, metadata, history, artifacts, event] = task;
+  const [contextId, state, statusTime, status, metadata, history, artifacts, isContextNew, event] = task;
   const scopePk = heads.scopeOf(scope);
   const ended = isEndState(state) ? counters.endTime(now) : null;
   const head: HeadRow = {
     pk: counters.nextTask(),
     scope: scopePk,
-    context: contextId === null ? null : joinContext(tables, scopePk, contextId),
     contextId,
     state,
     statusTime,
@@ -50,7 +50,7 @@ export function insertTask(tables: WriteTables, insertion: Insertion): HeadRow {
     heads.agentOf(scope[0]),
     taskId,
     scopePk,
-    head.context,
+    contextId === null || isContextNew ? null : joinContext(tables, scopePk, contextId),
     contextId,
     state,
     statusTime,
@@ -82,17 +82,4 @@ export function putSnapshot(
 ): void {
   const replace = 'INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?)';
   sql.run(replace, pk, seq, status, metadata, history, artifacts);
-}
-
-/** Counts one task more in a context, which may be new. */
-export function joinContext({ sql, counters }: WriteTables, scope: number, id: string): number {
-  const number = counters.nextContext();
-  const isNew = sql.run('INSERT OR IGNORE INTO context VALUES (?, ?, ?, 1)', scope, id, number) === 1;
-  if (isNew) return number;
-  const known = sql.get<{ number: number }>(
-    'UPDATE context SET tasks = tasks + 1 WHERE scope = ? AND id = ? RETURNING number',
-    scope,
-    id,
-  );
-  return known?.number ?? 0;
 }

@@ -6,6 +6,16 @@ export interface Sqlite {
   readonly DatabaseSync: typeof DatabaseSync;
 }
 
+/** True if the host has SQLite. */
+export function hasSqlite(): boolean {
+  try {
+    loadSqlite();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Node's own SQLite. Loaded when a file is opened. Without the notice that it is experimental, which some releases
  * print to the terminal.

@@ -51,7 +51,7 @@ export function sqliteStatus(path: string): SqliteStatus {
         .all()
         .map(({ name }) => String(name)),
       tasks: tasksByState(db),
-      records: count('task_record'),
+      records: numberOf(db, 'SELECT coalesce(sum(seq - floor + 1), 0) AS value FROM task'),
       turns: count('execution'),
       pushConfigs: count('push_config'),
     };

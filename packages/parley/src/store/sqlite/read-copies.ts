@@ -11,7 +11,8 @@ import type {
 } from '../task-transfer.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
-import { OF_TASK, SEQ_OF_KEY } from './record-keys.js';
+import { OF_TASK } from './record-keys.js';
+import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import { TASK_COLUMNS, type TaskRow } from './task-texts.js';
 
 /** The columns of a task that its readers do not need. */
@@ -26,14 +27,14 @@ interface OtherColumns {
   readonly began: number;
 }
 
-const COUNTS = `SELECT (SELECT count(*) FROM task) AS tasks, (SELECT count(*) FROM task_record) AS records,
+const COUNTS = `SELECT (SELECT count(*) FROM task) AS tasks, (SELECT coalesce(sum(seq - floor + 1), 0) FROM task) AS records,
   (SELECT count(*) FROM execution) AS turns, (SELECT count(*) FROM push_config) AS pushConfigs,
   (SELECT count(*) FROM idempotency WHERE node IS NULL) AS keys`;
 const NEXT_TASKS = `SELECT t.pk, a.name AS agent, s.tenant, s.owner, t.state, t.floor, t.turns, t.began FROM task t
   JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk > ? ORDER BY t.pk LIMIT 100`;
 const TASK = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE t.pk = ?`;
-const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${OF_TASK} ORDER BY key`;
+const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${OF_TASK} ORDER BY key`;
 const TURNS = `SELECT turn, attempt, hand_overs AS handOvers, message, caller, checkpoint, cancel FROM execution
   WHERE task = ? ORDER BY turn`;
 const CONFIGS = `SELECT c.id, c.config, d.position, d.attempts, d.due AS dueAt, d.status AS lastStatus, d.parked
@@ -91,11 +92,16 @@ function copiedTask(tables: ReadTables, columns: OtherColumns): CopiedTask {
       metadata,
       history: history ?? null,
       artifacts: artifacts ?? null,
-      records: tables.all<CopiedRecord>(RECORDS, pk, pk),
+      records: copiedRecords(tables, pk, floor),
       turns: tables.all<CopiedTurn>(TURNS, pk),
       pushConfigs: tables.all<CopiedPushConfig>(CONFIGS, pk),
     };
   } catch (cause) {
     throw new StorageError(`Task number ${pk} cannot be read: restore a copy of the file`, { cause });
   }
+}
+
+function copiedRecords(tables: ReadTables, pk: number, floor: number): readonly CopiedRecord[] {
+  const records = recordsOf(tables.each<RecordRow>(ROWS, pk, pk), floor - 1);
+  return Array.from(records, ([seq, turn, event, history, metadata]) => ({ seq, turn, event, history, metadata }));
 }

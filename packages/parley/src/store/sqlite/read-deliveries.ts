@@ -18,18 +18,21 @@ interface Row {
 
 const QUEUES = `SELECT d.pk, a.name AS agent, s.tenant, s.owner, t.id, d.config, d.position, t.seq AS last, d.attempts,
   d.due, d.status, d.parked FROM push_delivery d JOIN task t ON t.pk = d.task JOIN scope s ON s.pk = t.scope
-  JOIN agent a ON a.pk = d.agent WHERE d.pk > ? AND a.name IN (SELECT value FROM json_each(?))`;
+  JOIN agent a ON a.pk = d.agent WHERE d.pk > ?`;
+const OF_AGENTS = 'AND a.name IN (SELECT value FROM json_each(?))';
 const IN_SCOPE = 'AND a.name = ? AND s.tenant = ? AND s.owner IS ?';
 const STANDING = { pending: 'AND d.due IS NOT NULL', parked: 'AND d.parked IS NOT NULL' } as const;
 
 /** A page of the queues of deliveries, in the order of their numbers. */
 export function readDeliveries(tables: ReadTables, query: DeliveryQuery): DeliveryPage {
   const { agents, scope, standing, cursor, limit } = query;
-  const conditions = [scope && IN_SCOPE, standing && STANDING[standing]].filter((text) => text !== undefined);
+  const conditions = [agents && OF_AGENTS, scope && IN_SCOPE, standing && STANDING[standing]].filter(
+    (text) => text !== undefined,
+  );
   const rows = tables.all<Row>(
     `${QUEUES} ${conditions.join(' ')} ORDER BY d.pk LIMIT ?`,
     Number(cursor ?? 0),
-    JSON.stringify(agents),
+    ...(agents === undefined ? [] : [JSON.stringify(agents)]),
     ...(scope === undefined ? [] : [scope.agent, scope.tenant, scope.owner]),
     limit + 1,
   );

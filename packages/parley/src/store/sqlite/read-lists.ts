@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { PageBudget } from '../page-budget.js';
 import { stateNumber } from '../state-numbers.js';
 import type { ListCursor, TaskQuery } from '../task-storage.js';
+import { ALONE } from './contexts.js';
 import { isDamage } from './file-fault.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
@@ -46,7 +47,7 @@ export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
     const counts = countsOf(tables, scope, query);
     if (counts.length === 0 || (query.contextId !== undefined && context === undefined)) return { tasks: [], total: 0 };
     const states = counts.map(([state]) => state);
-    const source = sourceOf(query, { scope, context: context?.number, states });
+    const source = sourceOf(query, { scope, context, states });
     const total = totalOf(tables, query, { counts, context, source });
     return { ...pageOf(tables, query, listed(tables, query, source)), total };
   });
@@ -101,13 +102,16 @@ type Wanted = Pick<TaskQuery, 'artifacts' | 'history'>;
 const WHOLE: Wanted = { artifacts: true, history: true };
 
 interface Context {
-  readonly number: number;
+  /** `null` for a context without a row, which has one task. */
+  readonly number: number | null;
   readonly tasks: number;
 }
 
 function contextOf(tables: ReadTables, scope: number, id: string | undefined): Context | undefined {
   if (id === undefined) return undefined;
-  return tables.get<Context>('SELECT number, tasks FROM context WHERE scope = ? AND id = ?', scope, id);
+  const shared = 'SELECT number, tasks FROM context WHERE scope = ? AND id = ?';
+  const alone = `SELECT NULL AS number, 1 AS tasks FROM task INDEXED BY task_alone WHERE ${ALONE}`;
+  return tables.get<Context>(shared, scope, id) ?? tables.get<Context>(alone, scope, id);
 }
 
 type StateCount = readonly [state: number, tasks: number];
@@ -122,7 +126,7 @@ function countsOf(tables: ReadTables, scope: number, { states = [] }: TaskQuery)
 
 function sourceOf(
   query: TaskQuery,
-  found: { readonly scope: number; readonly context: number | undefined; readonly states: readonly number[] },
+  found: { readonly scope: number; readonly context: Context | undefined; readonly states: readonly number[] },
 ): Source {
   const { statusAfter, createdAfter, createdBefore } = query;
   const { scope, context, states } = found;
@@ -139,12 +143,22 @@ function sourceOf(
         : [{ sql: `state IN (${states.map(() => '?').join(', ')})`, values: states }];
     return { index: 'task_created', ranges: [{ sql: 'scope = ?', values: [scope] }], rest: [...inStates, ...rest] };
   }
-  const ranges = states.map((state) =>
-    context === undefined
-      ? { sql: 'scope = ? AND state = ?', values: [scope, state] }
-      : { sql: 'context = ? AND state = ?', values: [context, state] },
-  );
-  return { index: context === undefined ? 'task_state' : 'task_context', ranges, rest };
+  const { index, part } = partOf(scope, query.contextId, context);
+  const ranges = states.map((state) => ({ sql: `${part.sql} AND state = ?`, values: [...part.values, state] }));
+  return { index, ranges, rest };
+}
+
+/** The index of a scope or of a context, and its condition. */
+function partOf(
+  scope: number,
+  contextId: string | undefined,
+  context: Context | undefined,
+): { readonly index: string; readonly part: Filter } {
+  if (contextId === undefined || context === undefined) {
+    return { index: 'task_state', part: { sql: 'scope = ?', values: [scope] } };
+  }
+  if (context.number === null) return { index: 'task_alone', part: { sql: ALONE, values: [scope, contextId] } };
+  return { index: 'task_context', part: { sql: 'context = ?', values: [context.number] } };
 }
 
 /** The tasks that a page may show, and the task behind them. Reads only the index. */

@@ -6,16 +6,10 @@ import { TaskBuilder } from '../../task/task-builder.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
-import { AFTER_SEQ, SEQ_OF_KEY } from './record-keys.js';
+import { AFTER_SEQ } from './record-keys.js';
+import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, taskOf } from './task-texts.js';
-
-interface RecordRow {
-  readonly seq: number;
-  readonly turn: number;
-  readonly event: string;
-  readonly history: string | null;
-  readonly metadata: string | null;
-}
+import type { RecordFields } from './write-requests.js';
 
 const OF_KEY = `t.id = ? AND t.scope = (SELECT s.pk FROM scope s JOIN agent a ON a.pk = s.agent
   WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?)`;
@@ -24,7 +18,7 @@ const BY_KEY = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE ${OF_KEY}`;
 const PROGRESS_BY_KEY = `SELECT t.seq, t.state, t.began FROM task t WHERE ${OF_KEY}`;
 const LOG_BY_KEY = `SELECT t.pk, t.seq, t.floor FROM task t WHERE ${OF_KEY}`;
-const RECORDS = `SELECT ${SEQ_OF_KEY} AS seq, turn, event, history, metadata FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
+const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
 /** A task at the time `now`. */
 export function readTask(tables: ReadTables, { id, scope }: TaskKey, now: number): StoredTask | undefined {
@@ -56,9 +50,9 @@ export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   return TaskBuilder.fold(first.value.event.task, records);
 }
 
-/** Reads records one by one, because a log may be much longer than the task that it folds to. */
+/** Reads rows one by one, because a log may be much longer than the task that it folds to. */
 function* recordsAfter(tables: ReadTables, pk: number, seq: number): Generator<LogRecord, void> {
-  for (const row of tables.each<RecordRow>(RECORDS, pk, seq, pk)) yield recordOf(row);
+  for (const record of recordsOf(tables.each<RecordRow>(ROWS, pk, seq, pk), seq)) yield recordOf(record);
 }
 
 /** The progress of tasks. */
@@ -83,8 +77,10 @@ export function readRecords(
     if (row === undefined) return { records: [], floor: 1, last: 0 };
     const records: LogRecord[] = [];
     let bytes = 0;
-    for (const record of tables.each<RecordRow>(RECORDS, row.pk, after, row.pk)) {
-      bytes += record.event.length;
+    const from = Math.max(after, row.floor - 1);
+    for (const record of recordsOf(tables.each<RecordRow>(ROWS, row.pk, from, row.pk), from)) {
+      const [, , event] = record;
+      bytes += event.length;
       if (bytes > maxBytes && records.length > 0) break;
       records.push(recordOf(record));
     }
@@ -103,7 +99,7 @@ function snapshotOf(
   return found && { seq: found.seq, task: parseTask({ ...found, id, contextId }) };
 }
 
-function recordOf({ seq, turn, event, history, metadata }: RecordRow): LogRecord {
+function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
   return LogRecord.fromText(seq, turn, event, {
     ...(history !== null && { history: JSON.parse(history) as readonly Message[] }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),

@@ -1,6 +1,6 @@
 /**
- * The key of a record is one integer: its task, and in the lower 31 bits its sequence number. The records of a task lie
- * together and in order. An insert compares only integers, even beside long rows.
+ * The key of a row of records is one integer: their task, and in the lower 31 bits the sequence number of the last one.
+ * The rows of a task lie together and in order. An insert compares only integers, even beside long rows.
  */
 export const RECORD_KEY = '(? << 31) | ?';
 
@@ -9,11 +9,14 @@ export const SEQ_OF_KEY = 'key & 0x7fffffff';
 
 // Node.js 22 binds no numbered parameters, so a task is given twice.
 
-/** Records of a task; takes the task, and the task again. */
+/** Rows of a task; takes the task, and the task again. */
 export const OF_TASK = 'key >= ? << 31 AND key < (? + 1) << 31';
 
-/** Records of a task after a sequence number; takes the task, the number, and the task again. */
+/**
+ * Rows with records after a sequence number; the first one may have records up to it as well. Takes the task, the
+ * number, and the task again.
+ */
 export const AFTER_SEQ = 'key > (? << 31) | ? AND key < (? + 1) << 31';
 
-/** Records of a task below a sequence number; takes the task, the task again, and the number. */
+/** Rows of a task whose records are all below a sequence number; takes the task, the task again, and the number. */
 export const BELOW_SEQ = 'key >= ? << 31 AND key < (? << 31) | ?';

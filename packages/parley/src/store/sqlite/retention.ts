@@ -1,4 +1,5 @@
 import { decideDelete } from '../rules/decide-cancel.js';
+import { leaveContext } from './contexts.js';
 import { BELOW_SEQ, OF_TASK, SEQ_OF_KEY } from './record-keys.js';
 import { sweepKeys } from './remembered-keys.js';
 import type { HeadRow } from './task-heads.js';
@@ -108,21 +109,15 @@ function remove(tables: WriteTables, task: Removable): void {
   for (const table of ['snapshot', 'execution', 'push_config', 'push_delivery']) {
     tables.sql.run(`DELETE FROM ${table} WHERE task = ?`, task.pk);
   }
-  const gone = tables.sql.get<{ ended: number | null; bytes: number }>(
-    'DELETE FROM task WHERE pk = ? RETURNING ended, bytes',
+  const gone = tables.sql.get<{ ended: number | null; bytes: number; context: number | null }>(
+    'DELETE FROM task WHERE pk = ? RETURNING ended, bytes, context',
     task.pk,
   );
-  if (gone !== undefined && gone.ended !== null) tables.counters.changeFinishedLogs(-gone.bytes);
+  if (gone === undefined) return;
+  if (gone.ended !== null) tables.counters.changeFinishedLogs(-gone.bytes);
   tables.counters.countTask(task.scope, task.state, -1);
   tables.heads.forget(task.scope, task.id);
-  if (task.contextId === null) return;
-  const { scope, contextId } = task;
-  const left = tables.sql.get<{ tasks: number }>(
-    'UPDATE context SET tasks = tasks - 1 WHERE scope = ? AND id = ? RETURNING tasks',
-    scope,
-    contextId,
-  );
-  if (left?.tasks === 0) tables.sql.run('DELETE FROM context WHERE scope = ? AND id = ?', scope, contextId);
+  if (gone.context !== null && task.contextId !== null) leaveContext(tables, task.scope, task.contextId);
 }
 
 const NEEDED = `SELECT min(t.ended) AS ended FROM push_delivery d JOIN task t ON t.pk = d.task

@@ -2,12 +2,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
 /** The version of the tables below; a file of a newer one is refused. */
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 10;
 
 /**
  * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
  * indexes of lists. Rows keep their size when a task goes on, and the rows of a task lie together. States are the
- * protocol's numbers.
+ * protocol's numbers. A context with one task has no row and no number: most contexts never have more.
  */
 const TABLES = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -18,6 +18,7 @@ CREATE TABLE context (
   scope INTEGER, id TEXT, number INTEGER NOT NULL, tasks INTEGER NOT NULL, PRIMARY KEY (scope, id)
 ) STRICT, WITHOUT ROWID;
 
+-- context: NULL for a task that is or was alone in its context.
 -- status and metadata are those of the last record. The rest of the task follows from its snapshot, or from its first
 -- record, and the records behind it. A task that has ended has a snapshot of its last record. bytes: about what its
 -- records take.
@@ -32,12 +33,13 @@ CREATE TABLE task (
 CREATE UNIQUE INDEX task_id ON task (id, scope);
 CREATE INDEX task_state ON task (scope, state, status_time, id);
 CREATE INDEX task_context ON task (context, state, status_time, id) WHERE context IS NOT NULL;
+CREATE INDEX task_alone ON task (scope, context_id) WHERE context IS NULL AND context_id IS NOT NULL;
 CREATE INDEX task_created ON task (scope, created, id);
 CREATE INDEX task_ended ON task (ended, bytes) WHERE ended IS NOT NULL;
 CREATE INDEX task_interrupted ON task (status_time) WHERE state IN (6, 8);
 CREATE TABLE task_count (scope INTEGER, state INTEGER, tasks INTEGER NOT NULL, PRIMARY KEY (scope, state)) STRICT, WITHOUT ROWID;
 
--- key: see record-keys.ts.
+-- key: see record-keys.ts; the other columns: record-rows.ts.
 CREATE TABLE task_record (
   key INTEGER PRIMARY KEY, turn INTEGER NOT NULL, event TEXT NOT NULL, history TEXT, metadata TEXT
 ) STRICT;
@@ -106,6 +108,9 @@ const MIGRATIONS = [
   CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
   INSERT INTO push_delivery SELECT NULL, c.task, t.agent, c.id, t.seq, NULL, 0, NULL, NULL, 0, NULL, NULL
     FROM push_config c JOIN task t ON t.pk = c.task;`,
+  // A row may have several records from now on. Rows with one record have the same form.
+  '',
+  'CREATE INDEX task_alone ON task (scope, context_id) WHERE context IS NULL AND context_id IS NOT NULL;',
 ] as const;
 
 /**

@@ -13,7 +13,6 @@ export interface QueuedTurn {
 export interface HeadRow extends TaskHead {
   readonly pk: number;
   readonly scope: number;
-  readonly context: number | null;
   readonly contextId: string | null;
   state: number;
   statusTime: number;
@@ -40,7 +39,7 @@ const CACHED = 5_000;
 /** Texts of a task above this many characters are not kept for thousands of tasks. */
 const LARGE = 8_192;
 
-const HEAD_COLUMNS = `pk, scope, context, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began,
+const HEAD_COLUMNS = `pk, scope, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began,
   ended, status, metadata, bytes, EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk) AS has_deliveries`;
 
 /** The rows of tasks, and the numbers of agents and scopes. Keeps those used last, which spares most reads. */
@@ -141,7 +140,6 @@ function headOf(row: Row): HeadRow {
   return {
     pk: row.pk as number,
     scope: row.scope as number,
-    context: row.context as number | null,
     contextId: row.context_id as string | null,
     state: row.state as number,
     statusTime: row.status_time as number,

@@ -7,6 +7,7 @@ import type { DeliveryKey } from '../push-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
 import { stateNumber } from '../state-numbers.js';
 import type { Acceptance, Append, HeldTurn, Scope } from '../task-storage.js';
+import { rowsOf } from './record-rows.js';
 import { textOf } from './task-texts.js';
 import type {
   AcceptWrite,
@@ -33,7 +34,7 @@ export function queueFields({ key, configId }: DeliveryKey): QueueFields {
 }
 
 /** A new task with the text of its first record. */
-export function newTaskFields(task: Task): NewTaskFields {
+export function newTaskFields(task: Task, isContextNew = false): NewTaskFields {
   const { contextId = null, status } = task;
   const ended = isTerminal(status.state);
   const texts = ShapedTask.textsOf(task);
@@ -45,6 +46,7 @@ export function newTaskFields(task: Task): NewTaskFields {
     texts.metadata ?? null,
     ended ? (texts.history ?? null) : null,
     ended ? (texts.artifacts ?? null) : null,
+    isContextNew,
     LogRecord.of(1, 0, { task }).text,
   ];
 }
@@ -59,7 +61,7 @@ export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
     scopeFields(scope),
     now,
     taskId,
-    'create' in task ? newTaskFields(task.create) : null,
+    'create' in task ? newTaskFields(task.create, task.isContextNew) : null,
     'create' in task ? null : (task.contextId ?? null),
     JSON.stringify(message),
     JSON.stringify(caller),
@@ -79,8 +81,6 @@ export function appendWrite(append: Append, now: number): AppendWrite {
   checkAppend(append);
   const { key, authority, after, records, head, snapshot, endsTurn } = append;
   const texts = snapshot && ShapedTask.textsOf(snapshot);
-  const fields: (string | number | null)[] = [];
-  for (const record of records) fields.push(record.turn, record.text, textOf(record.history), textOf(record.metadata));
   return [
     'append',
     scopeFields(key.scope),
@@ -94,7 +94,7 @@ export function appendWrite(append: Append, now: number): AppendWrite {
     textOf(head.metadata),
     texts === undefined ? null : [texts.history ?? null, texts.artifacts ?? null],
     endsTurn ?? null,
-    fields,
+    rowsOf(records),
     textOf(append.checkpoint),
   ];
 }

@@ -1,7 +1,7 @@
 import { stateNumber } from '../state-numbers.js';
 import type { CopiedKey, CopiedTask } from '../task-transfer.js';
+import { joinContext } from './contexts.js';
 import { KEY_BYTES } from './counters.js';
-import { joinContext } from './insert-task.js';
 import { RECORD_KEY } from './record-keys.js';
 import type { WriteTables } from './write-tables.js';
 

@@ -6,8 +6,8 @@ const MIB = 1_048_576;
 
 /** Appends so much text to a task. */
 function append(task: string, bytes: number): { readonly request: WriteRequest; readonly name: string } {
-  const fields = [1, 'x'.repeat(bytes), null, null];
-  const request = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, fields, null] as const;
+  const rows = [[1, 1, 'x'.repeat(bytes), null, null]] as const;
+  const request = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, rows, null] as const;
   return { request, name: `${task} ${bytes}` };
 }
 

@@ -43,6 +43,7 @@ export type NewTaskFields = readonly [
   /** Of a task that has ended already. */
   history: string | null,
   artifacts: string | null,
+  isContextNew: boolean,
   event: string,
 ];
 
@@ -105,12 +106,17 @@ export type AppendWrite = readonly [
   metadata: string | null,
   snapshot: readonly [history: string | null, artifacts: string | null] | null,
   endsTurn: number | null,
-  /** `RECORD_FIELDS` values for each record. */
-  records: readonly (string | number | null)[],
+  rows: readonly RecordRowFields[],
   checkpoint: string | null,
 ];
-/** Count of values in `records` for one record: turn, event, history, metadata. */
-export const RECORD_FIELDS = 4;
+/** Records that share a row; see record-rows.ts. */
+export type RecordRowFields = readonly [
+  turn: number,
+  records: number,
+  event: string,
+  history: string | null,
+  metadata: string | null,
+];
 /** The answer to an append. */
 export type AppendResult =
   /** `isDue`: a delivery became due. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
-import type { StandardSchema } from '../model/standard-schema.js';
-import { jsonSchema } from '../tools/json-schema.js';
+import { faultText, type StandardSchema } from '../model/standard-schema.js';
+import { checked as checkedBy, jsonSchema } from './json-schema.js';
 
 const SCHEMA_LENGTH = 65_536;
 const DEPTH = 32;
@@ -29,13 +29,24 @@ const PLAIN: readonly string[] = [
  * too large or too deep.
  */
 export function untrustedSchema(schema: unknown): StandardSchema | undefined {
-  if (!isObject(schema) || jsonFault(schema) !== undefined) return undefined;
-  if (JSON.stringify(schema).length > SCHEMA_LENGTH) return undefined;
-  const checked = checkedPart(schema as JsonObject, 0);
-  if (checked === undefined) return undefined;
+  const checked = checkedSchema(schema);
+  if (checked === undefined || !isObject(schema)) return undefined;
   const shown = () => schema;
   const check = jsonSchema(checked)['~standard'];
   return { '~standard': { ...check, jsonSchema: { input: shown, output: shown } } };
+}
+
+/** The faults of a value by a schema from outside, as texts. Undefined if the schema is too large or too deep. */
+export function untrustedFaults(schema: JsonObject, value: unknown): readonly string[] | undefined {
+  const checked = checkedSchema(schema);
+  if (checked === undefined) return undefined;
+  return (checkedBy(checked, value).issues ?? []).map(faultText);
+}
+
+function checkedSchema(schema: unknown): JsonObject | undefined {
+  if (!isObject(schema) || jsonFault(schema) !== undefined) return undefined;
+  if (JSON.stringify(schema).length > SCHEMA_LENGTH) return undefined;
+  return checkedPart(schema as JsonObject, 0);
 }
 
 /** The keywords of a schema that are checked; undefined if it is too deep. */

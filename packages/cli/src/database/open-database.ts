@@ -1,0 +1,47 @@
+import type { TaskStorage } from 'parley-a2a/storage';
+import { usageError } from '../failure/cli-error.js';
+import type { Settings } from '../settings/settings.js';
+
+const DEFAULT_DATABASE = 'sqlite:./data/parley.db';
+
+/** The database url of the settings. */
+export function databaseOf(settings: Settings): string {
+  return settings.text('database') ?? process.env.DATABASE_URL ?? DEFAULT_DATABASE;
+}
+
+/**
+ * Opens the database of the settings, which must be there. A file must not be in use.
+ * @throws CliError for a database in memory; StorageError if it cannot be opened.
+ */
+export async function openDatabase(settings: Settings): Promise<TaskStorage> {
+  const url = databaseOf(settings);
+  if (url.startsWith('memory:')) throw usageError('a database in memory ends with its server');
+  const { openStorage } = await import('parley-a2a/storage');
+  if (!isShared(url)) {
+    const { sqliteStatus } = await import('parley-a2a/sqlite');
+    // SQLite would create a missing file.
+    sqliteStatus(pathOf(settings));
+  }
+  return openStorage(url);
+}
+
+/** True for the url of a database of several processes. */
+export function isShared(url: string): boolean {
+  return /^(?:postgres(?:ql)?|rediss?):/.test(url);
+}
+
+/**
+ * The path of the database file.
+ * @throws CliError if the url names no file.
+ */
+export function pathOf(settings: Settings): string {
+  const url = databaseOf(settings);
+  const path = /^sqlite:([^?]+)/.exec(url)?.[1];
+  const shown = url.replace(/\/\/[^/@]*@/, '//***@');
+  if (path === undefined)
+    throw usageError(
+      `this command works on files such as ${DEFAULT_DATABASE}, not on "${shown}"`,
+      isShared(url) ? 'servers migrate such a database when they start; parley cluster status shows it' : undefined,
+    );
+  return path;
+}

@@ -1,0 +1,49 @@
+/** The stream with functions that see its chunks, and the error that ends it. */
+export function passed(
+  stream: ReadableStream<Uint8Array>,
+  { take, failed }: { readonly take: (chunk: Uint8Array) => void; readonly failed: (error: unknown) => void },
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            return;
+          }
+          take(value);
+          controller.enqueue(value);
+        } catch (error) {
+          failed(error);
+          reader.cancel(error).catch(() => {});
+          throw error;
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+let sendsStreams: boolean | undefined;
+
+/** True if requests can have streams as bodies. Hosts that cannot take them as text and never read `duplex`. */
+export function canSendStreams(): boolean {
+  if (sendsStreams !== undefined) return sendsStreams;
+  let hasDuplex = false;
+  const init = {
+    method: 'POST',
+    body: new ReadableStream(),
+    get duplex() {
+      hasDuplex = true;
+      return 'half';
+    },
+  };
+  const { headers } = new Request('https://host.invalid', init as RequestInit);
+  // Browsers send streams over HTTP/2 only, which a client cannot foresee.
+  const isBrowser = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
+  sendsStreams = hasDuplex && !headers.has('content-type') && !isBrowser;
+  return sendsStreams;
+}

@@ -1,0 +1,157 @@
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { A2AError } from '../../errors/a2a-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/id-source.js';
+import { type FileLimits, type FileScope, isFileId, type StoredFile } from '../file-store.js';
+import type { OwnerQuotas } from '../owner-quotas.js';
+import {
+  type AppendedBytes,
+  type NewUpload,
+  type PartialUpload,
+  type UploadEnd,
+  UploadOffsetError,
+  type UploadStore,
+} from '../upload-store.js';
+import { FileWriter } from './file-writer.js';
+import { APPEND, bytesOf, createFile, fullDiskError, removed, syncFolder, undefinedIfMissing } from './folder-files.js';
+import { type OwnerFolders, storedFile } from './owner-folders.js';
+import type { UploadRecord } from './stored-record.js';
+
+/** The store of the uploads. */
+export interface DirectoryUploadsOptions {
+  readonly folders: OwnerFolders;
+  readonly quotas: OwnerQuotas;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** Takes the directory for this process. */
+  readonly open: () => Promise<void>;
+}
+
+/** An upload, and the file with its bytes. */
+interface FoundUpload {
+  readonly record: UploadRecord;
+  readonly path: string;
+  readonly offset: number;
+}
+
+/**
+ * Uploads in the folders of their owners. Its record is written first, and then its bytes arrive. The size of the file
+ * with the bytes is the offset, so that a killed process loses nothing that is on the disk.
+ */
+export class DirectoryUploads implements UploadStore {
+  readonly #options: DirectoryUploadsOptions;
+
+  constructor(options: DirectoryUploadsOptions) {
+    this.#options = options;
+  }
+
+  async begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void> {
+    const { folders, quotas, ids } = this.#options;
+    await this.#options.open();
+    const reservation = await quotas.reserve(scope, upload, limits);
+    const token = ids.random().replaceAll('-', '');
+    const bytes = `${upload.id}.${token}.bin`;
+    const path = join(folders.folderOf(scope), bytes);
+    let isStored = false;
+    folders.writing.add(path);
+    try {
+      await (await createFile(path)).close();
+      isStored = await folders.publish({ scope, bytes, upload }, token);
+      if (!isStored) throw new Error('Another upload has the id of a new one');
+      reservation.stored(upload.size);
+    } catch (error) {
+      throw fullDiskError(error);
+    } finally {
+      if (!isStored) await removed(path);
+      reservation.release();
+      folders.writing.delete(path);
+    }
+  }
+
+  async find(scope: FileScope, id: string): Promise<PartialUpload | undefined> {
+    const found = await this.#found(scope, id);
+    return found === undefined ? undefined : { ...found.record.upload, offset: found.offset };
+  }
+
+  async append(scope: FileScope, { id, offset, chunks }: AppendedBytes): Promise<number | undefined> {
+    await this.#options.open();
+    const found = await this.#found(scope, id);
+    if (found === undefined) return undefined;
+    if (found.offset !== offset) throw new UploadOffsetError(found.offset);
+    const { size } = found.record.upload;
+    return this.#writing(found, async () => {
+      const writer = new FileWriter(await open(found.path, APPEND));
+      try {
+        for await (const chunk of chunks) {
+          if (offset + writer.size + chunk.length > size)
+            throw new A2AError('INVALID_REQUEST', `The upload has more than its ${size} bytes`);
+          await writer.write(chunk);
+        }
+      } finally {
+        // The bytes before a cut are those that the caller need not send again.
+        try {
+          await writer.sync();
+        } finally {
+          await writer.close();
+        }
+      }
+      return offset + writer.size;
+    });
+  }
+
+  async complete(scope: FileScope, { id, createdAt, expiresAt, check }: UploadEnd): Promise<StoredFile | undefined> {
+    const { folders, ids } = this.#options;
+    await this.#options.open();
+    const found = await this.#found(scope, id);
+    if (found === undefined) return undefined;
+    const { record, path, offset } = found;
+    const { size } = record.upload;
+    if (offset !== size) throw new UploadOffsetError(offset);
+    return this.#writing(found, async () => {
+      const facts = await check(bytesOf(path, 0, size));
+      const file = storedFile(facts, { id, size, createdAt, expiresAt });
+      const token = ids.random().replaceAll('-', '');
+      if (!(await folders.publish({ scope, bytes: record.bytes, file }, token)))
+        throw new Error('A file has the id of an upload');
+      const folder = folders.folderOf(scope);
+      await removed(join(folder, `${id}.upload`));
+      await syncFolder(folder);
+      return file;
+    });
+  }
+
+  async remove(scope: FileScope, id: string): Promise<boolean> {
+    await this.#options.open();
+    const found = await this.#found(scope, id);
+    if (found === undefined) return false;
+    const { folders, quotas } = this.#options;
+    return quotas.remove(scope, found.record.upload.size, () => folders.deleteUpload(found.record));
+  }
+
+  /** Does work on the bytes of an upload, which a sweep leaves alone meanwhile. */
+  async #writing<Result>({ path }: FoundUpload, work: () => Promise<Result>): Promise<Result> {
+    const { writing } = this.#options.folders;
+    writing.add(path);
+    try {
+      return await work();
+    } catch (error) {
+      throw fullDiskError(error);
+    } finally {
+      writing.delete(path);
+    }
+  }
+
+  async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
+    if (!isFileId(id)) return undefined;
+    const { folders, clock } = this.#options;
+    const folder = folders.folderOf(scope);
+    const record = await folders.upload(folder, `${id}.upload`);
+    if (record === undefined || record.upload.expiresAt <= clock.now()) return undefined;
+    // The process may have died after the file was made, and before the upload was removed.
+    if ((await folders.record(folder, `${id}.json`)) !== undefined) return undefined;
+    const path = join(folder, record.bytes);
+    const found = await stat(path).catch(undefinedIfMissing);
+    return found === undefined ? undefined : { record, path, offset: found.size };
+  }
+}

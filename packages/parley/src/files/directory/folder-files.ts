@@ -1,0 +1,142 @@
+import { constants } from 'node:fs';
+import { type FileHandle, link, mkdir, open, opendir, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { storeFull } from '../file-errors.js';
+
+/** Reads a file, but follows no symbolic link: links on the disk are not ours. */
+export const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+/** Appends to a file, but follows no symbolic link. */
+export const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+/** Only the user of the process may read folders and files. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+const READ_BYTES = 131_072;
+const NO_BYTES = Buffer.alloc(0);
+/** No room on the disk, or none for this user, or a file that the system does not take. */
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Makes a folder and those above it. */
+export async function makeFolder(path: string): Promise<void> {
+  const isNew = (await mkdir(path, { recursive: true, mode: FOLDER_MODE })) !== undefined;
+  if (isNew) await syncFolder(dirname(path));
+}
+
+/** Creates a file in a folder, which is made if it is missing. A sweep may remove the empty folder in between. */
+export async function createFile(path: string): Promise<FileHandle> {
+  for (let attempt = 1; ; attempt++) {
+    await makeFolder(dirname(path));
+    try {
+      return await open(path, 'wx', FILE_MODE);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || attempt === 3) throw error;
+    }
+  }
+}
+
+/** Writes a new file with a text, and waits until it is on the disk. */
+export async function writeText(path: string, text: string): Promise<void> {
+  const handle = await createFile(path);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The text of a file; `undefined` if it is missing, or longer than `most` bytes. */
+export async function readText(path: string, most: number): Promise<string | undefined> {
+  const handle = await open(path, READ).catch(undefinedIfMissing);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    return size > most ? undefined : await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gives a file a second name. False if another file has that name. */
+export async function linked(path: string, name: string): Promise<boolean> {
+  try {
+    await link(path, name);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** The names in a folder; none if it is missing. */
+export async function namesIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  const directory = await opendir(folder).catch(undefinedIfMissing);
+  if (directory !== undefined) for await (const { name } of directory) names.push(name);
+  return names;
+}
+
+/** The bytes of a file in two buffers: the disk fills one while the reader has the other. */
+export async function* bytesOf(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  if (start === end) return;
+  const handle = await open(path, READ);
+  const sizes = [Math.min(READ_BYTES, end - start), Math.min(READ_BYTES, Math.max(end - start - READ_BYTES, 0))];
+  let [next = NO_BYTES, last = NO_BYTES] = sizes.map((size) => Buffer.allocUnsafeSlow(size));
+  let reading = readAt(handle, next, start);
+  try {
+    for (let at = start; at < end; ) {
+      const chunk = await reading;
+      at += chunk.length;
+      [next, last] = [last, next];
+      if (at < end) {
+        reading = readAt(handle, next.subarray(0, end - at), at);
+        // The next round looks at the error.
+        reading.catch(() => {});
+      }
+      yield chunk;
+    }
+  } finally {
+    await reading.catch(() => {});
+    await handle.close();
+  }
+}
+
+async function readAt(handle: FileHandle, buffer: Buffer, at: number): Promise<Buffer> {
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+  if (bytesRead === 0) throw new Error('A stored file is shorter than its record says');
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Makes new and removed names durable. Not every system can. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  try {
+    await handle?.sync().catch(() => {});
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Removes a file. False if it was gone. */
+export async function removed(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Lets a missing file pass. */
+export function undefinedIfMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
+
+/** The error for the caller of a full disk; other errors as they are. */
+export function fullDiskError(error: unknown): unknown {
+  return FULL.has(codeOf(error)) ? storeFull() : error;
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | null)?.code;
+}

@@ -1,0 +1,74 @@
+import { ToolError } from '../tools/tool.js';
+
+/** A call of a server, and its ports. */
+export interface RunningCall<Result> {
+  readonly signal: AbortSignal;
+  readonly perform: () => Promise<Result>;
+  /** Resolves when no more questions of a call can arrive that was given up. */
+  readonly settle: () => Promise<void>;
+}
+
+/**
+ * The calls of a server that run now. A question of the server names no call. It belongs to the only call that is left
+ * once the others have their results.
+ */
+export class AskedCalls<Call> {
+  readonly #active = new Set<Call>();
+  /** Questions that wait until one call is left. */
+  #pending = 0;
+  /** Grows when a call is given up: each question that waits then may be its question. */
+  #givenUp = 0;
+  /** True after the first question. From then on calls run one after another. */
+  #hasAsked = false;
+  /** Calls that wait for answers at the same time. */
+  readonly #unclear = new Set<Call>();
+  #changed = Promise.withResolvers<void>();
+
+  /** Runs a call. Calls run side by side until the server asks for the first time. */
+  async run<Result>(call: Call, { signal, perform, settle }: RunningCall<Result>): Promise<Result> {
+    while (this.#hasAsked && this.#active.size > 0) await this.#changed.promise;
+    signal.throwIfAborted();
+    this.#active.add(call);
+    try {
+      const result = await perform();
+      if (!this.#unclear.has(call)) return result;
+      throw new ToolError('The server asked in several calls at once. Make the calls one after another.', 'conflict');
+    } catch (error) {
+      await settle();
+      this.#givenUp += 1;
+      throw error;
+    } finally {
+      this.#active.delete(call);
+      this.#unclear.delete(call);
+      this.#change();
+    }
+  }
+
+  /**
+   * The call that a question belongs to. Undefined if that is not known. If all calls wait for answers, they fail,
+   * because their questions cannot be told apart.
+   */
+  async asked(): Promise<Call | undefined> {
+    const givenUp = this.#givenUp;
+    this.#hasAsked = true;
+    this.#pending += 1;
+    this.#change();
+    try {
+      while (this.#active.size > 1 && this.#pending < this.#active.size) await this.#changed.promise;
+      if (this.#givenUp !== givenUp) return undefined;
+      const [only] = this.#active;
+      if (this.#active.size === 1) return only;
+      for (const call of this.#active) this.#unclear.add(call);
+      // The other questions see the same number.
+      await Promise.resolve();
+      return undefined;
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+
+  #change(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}

@@ -1,0 +1,31 @@
+/** Levels of data for a schema that refers to itself. */
+const MOST_LEVELS = 100;
+/** Checks that a schema with several branches may begin for one value. */
+const MOST_STEPS = 1_000_000;
+
+/**
+ * The bound that a value exceeds for a schema that refers to itself. `branches` multiply the work with each level of
+ * the value, so that a deep value must be small. Undefined: the value can be checked.
+ */
+export function exceededBound(value: unknown, branches: number): string | undefined {
+  if (branches === 0) return undefined;
+  const { levels, count } = measured(value, 1);
+  if (levels > MOST_LEVELS) return `must have at most ${MOST_LEVELS} levels`;
+  return count * branches ** (levels - 1) > MOST_STEPS
+    ? 'has too many levels and members for a schema of this kind'
+    : undefined;
+}
+
+/** Levels of a value, and the number of its parts. Stops below the most levels. */
+function measured(value: unknown, level: number): { readonly levels: number; readonly count: number } {
+  if (typeof value !== 'object' || value === null) return { levels: level, count: 1 };
+  let levels = level;
+  let count = 1;
+  if (level > MOST_LEVELS) return { levels, count };
+  for (const one of Object.values(value)) {
+    const inner = measured(one, level + 1);
+    levels = Math.max(levels, inner.levels);
+    count += inner.count;
+  }
+  return { levels, count };
+}

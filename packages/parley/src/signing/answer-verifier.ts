@@ -1,0 +1,193 @@
+import type { Artifact } from '../model/artifact.js';
+import type { Message } from '../model/message.js';
+import type { StreamResponse, TaskStatusUpdateEvent } from '../model/stream-response.js';
+import type { Task } from '../model/task.js';
+import { isInterrupted, isTerminal, type TaskState } from '../model/task-state.js';
+import { artifactText, messageText, OPTIONAL_IDS, statusText, type TaskIds } from './canonical-content.js';
+import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
+import { SIGNING_EXTENSION } from './extension-uris.js';
+import { plainAudience } from './message-intake.js';
+import type { SignatureHeader } from './signature-header.js';
+import { type SignedArtifact, SignedArtifacts } from './signed-artifacts.js';
+import { UntrustedContentError } from './untrusted-content-error.js';
+import type { VerifiedSigner } from './verified-signers.js';
+
+/** The rules for answers of an agent. */
+export interface AnswerRules {
+  readonly verifier: ContentVerifier;
+  /** The agent, as it names itself in its signatures. */
+  readonly issuer: string;
+  /** True if unsigned content is refused. */
+  readonly required: boolean;
+}
+
+/** Facts about an answer that its reader knows already. */
+export interface ExpectedAnswer {
+  /** The id of the message that was sent. */
+  readonly re?: string | undefined;
+  /** True if the message began its task, so that the first end of a turn answers this message. */
+  readonly isNew?: boolean;
+  /** False if artifacts may be left out, as in a list. Default: true. */
+  readonly hasArtifacts?: boolean;
+}
+
+/** A status with the task that it belongs to. */
+interface StatusOfTask extends Pick<TaskStatusUpdateEvent, 'taskId' | 'contextId' | 'status' | 'metadata'> {
+  /** True for a status in a stream. A stored task keeps no signature of a status without a message. */
+  readonly isLive: boolean;
+}
+
+/** States that the engine may write without the agent: after a crash, a cancel or an error. */
+const BY_ENGINE: readonly TaskState[] = ['TASK_STATE_FAILED', 'TASK_STATE_CANCELED'];
+
+/**
+ * Verifies messages, artifacts and tasks of an agent.
+ * @throws UntrustedContentError naming the field at fault.
+ */
+export class AnswerVerifier {
+  readonly #rules: AnswerRules;
+
+  constructor(rules: AnswerRules) {
+    this.#rules = rules;
+  }
+
+  /** A direct message: the answer to a message that started no task. */
+  async message(message: Message, { re }: ExpectedAnswer = {}): Promise<readonly VerifiedSigner[]> {
+    const found = await this.#message(message, 'message', ({ re: own }) =>
+      re === undefined || own === re ? undefined : 'is over the answer to another message (re)',
+    );
+    return this.#signers(found, 'message');
+  }
+
+  /** An artifact of a task, with all of its parts. */
+  async artifact(artifact: Artifact, ids: TaskIds): Promise<readonly VerifiedSigner[]> {
+    const { parts: _, ...about } = artifact;
+    const artifacts = await SignedArtifacts.of([artifact]);
+    return this.#artifact(about.metadata, artifacts.get(artifact.artifactId), { ids, field: 'artifact' });
+  }
+
+  /** A task as an answer shows it, and its artifacts for the events that follow. */
+  async task(task: Task, expected: ExpectedAnswer = {}): Promise<SignedArtifacts> {
+    const { id: taskId, contextId = '', status, history = [], artifacts: list = [] } = task;
+    const artifacts = await SignedArtifacts.of(list);
+    const ids = { taskId, contextId };
+    for (const [at, { artifactId, metadata }] of list.entries())
+      await this.#artifact(metadata, artifacts.get(artifactId), { ids, field: `task.artifacts[${at}]` });
+    for (const [at, message] of history.entries()) {
+      if (message.role !== 'ROLE_AGENT') continue;
+      const field = `task.history[${at}]`;
+      this.#signers(await this.#message(message, field, (header) => placeFault(header, message, ids)), field);
+    }
+    await this.#status({ ...ids, status, isLive: false }, artifacts, expected);
+    return artifacts;
+  }
+
+  /** One event of a stream. `artifacts` are those of the task before it; it returns those after it. */
+  async event(
+    event: StreamResponse,
+    artifacts: SignedArtifacts | undefined,
+    expected: ExpectedAnswer,
+  ): Promise<SignedArtifacts | undefined> {
+    if ('message' in event) {
+      await this.message(event.message, expected);
+      return artifacts;
+    }
+    if ('task' in event) return this.task(event.task, expected);
+    if (artifacts === undefined)
+      throw new UntrustedContentError('stream', 'begins without its task. Subscribe without lastEventId');
+    if ('artifactUpdate' in event) {
+      const { artifact, append, taskId, contextId } = event.artifactUpdate;
+      const next = await artifacts.apply({ artifact, ...(append !== undefined && { append }) });
+      const ids = { taskId, contextId };
+      await this.#artifact(artifact.metadata, next, { ids, field: 'artifactUpdate.artifact' });
+      return artifacts;
+    }
+    await this.#status({ ...event.statusUpdate, isLive: true }, artifacts, expected);
+    return artifacts;
+  }
+
+  async #artifact(
+    metadata: Artifact['metadata'],
+    signed: SignedArtifact | undefined,
+    { ids, field }: { readonly ids: TaskIds; readonly field: string },
+  ): Promise<readonly VerifiedSigner[]> {
+    if (signed === undefined) throw new UntrustedContentError(field, 'is not part of its task');
+    const found = await this.#rules.verifier.verify({
+      type: 'artifact',
+      metadata,
+      field: `${field}.metadata`,
+      text: () => artifactText(signed.about, signed.chain, ids),
+      fault: (header) => this.#issuerFault(header),
+    });
+    return this.#signers(found, field);
+  }
+
+  /** A status: by the signature of its message, or else by that in the metadata of its event. */
+  async #status(
+    { taskId, contextId, status, metadata, isLive }: StatusOfTask,
+    artifacts: SignedArtifacts,
+    expected: ExpectedAnswer,
+  ): Promise<void> {
+    const { state, message } = status;
+    const isEnd = isTerminal(state) || isInterrupted(state);
+    const ids = { taskId, contextId };
+    const digest = isEnd && expected.hasArtifacts !== false ? await artifacts.digest() : undefined;
+    const fault = (header: SignatureHeader): string | undefined => {
+      if (header.state !== state) return 'is over another state';
+      if (digest !== undefined && header.artifacts !== digest) return 'is over other artifacts of the task';
+      const isOther = isEnd && expected.isNew === true && header.re !== expected.re;
+      return isOther ? 'is over the answer to another message (re)' : undefined;
+    };
+    if (message !== undefined && message.role === 'ROLE_AGENT') {
+      const field = 'status.message';
+      const found = await this.#message(message, field, (header) => placeFault(header, message, ids) ?? fault(header));
+      if (found.length === 0 && BY_ENGINE.includes(state)) return;
+      this.#signers(found, field);
+      return;
+    }
+    if (!isLive) return;
+    const found = await this.#rules.verifier.verify({
+      type: 'status',
+      metadata,
+      field: 'statusUpdate.metadata',
+      text: () => statusText(state, ids),
+      fault: (header) => this.#issuerFault(header) ?? fault(header),
+    });
+    if (isEnd && !BY_ENGINE.includes(state)) this.#signers(found, 'statusUpdate');
+  }
+
+  #message(
+    message: Message,
+    field: string,
+    fault: (header: SignatureHeader) => string | undefined,
+  ): Promise<readonly VerifiedSignature[]> {
+    return this.#rules.verifier.verify({
+      type: 'message',
+      metadata: message.metadata,
+      field: `${field}.metadata`,
+      text: ({ ids = [] }) => messageText(message, ids),
+      fault: (header) =>
+        message.role === 'ROLE_AGENT' ? (this.#issuerFault(header) ?? fault(header)) : 'is over a message of a user',
+    });
+  }
+
+  #issuerFault({ iss, aud }: SignatureHeader): string | undefined {
+    if (aud !== undefined) return 'is over a message to an agent, not over an answer';
+    const isOwn = iss !== undefined && plainAudience(iss) === plainAudience(this.#rules.issuer);
+    return isOwn ? undefined : 'is by another agent (iss)';
+  }
+
+  #signers(found: readonly VerifiedSignature[], field: string): readonly VerifiedSigner[] {
+    if (found.length === 0 && this.#rules.required) {
+      const place = `${field}.metadata[${JSON.stringify(SIGNING_EXTENSION)}]`;
+      throw new UntrustedContentError(place, 'is missing: the answer is not signed');
+    }
+    return found.map(({ signer }) => signer);
+  }
+}
+
+/** The fault of a message that was signed for another task. */
+function placeFault({ ids = [] }: SignatureHeader, message: Message, place: TaskIds): string | undefined {
+  const isBound = OPTIONAL_IDS.every((name) => ids.includes(name) && message[name] === place[name]);
+  return isBound ? undefined : 'is over a message of another task';
+}

@@ -1,0 +1,98 @@
+import type { ClientCallContext } from '../client/call-options.js';
+import { InvalidAgentResponseError } from '../errors/spec-errors.js';
+import type { Message } from '../model/message.js';
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import type { StreamResponse } from '../model/stream-response.js';
+import type { CallOutcome, InterceptedCall, Interceptor } from '../operations/interceptor.js';
+import { isStreaming, type OperationName, type OperationTypes } from '../operations/operations.js';
+import type { AnswerVerifier, ExpectedAnswer } from './answer-verifier.js';
+import type { SignedArtifacts } from './signed-artifacts.js';
+import { UntrustedContentError } from './untrusted-content-error.js';
+
+/** The functions around the calls of a client. */
+export interface SignedCalls {
+  /** The URIs that each call activates. */
+  readonly extensions: readonly string[];
+  /** Signs a message, encrypted before if it has to be. */
+  readonly outgoing: (message: Message) => Promise<Message>;
+  /** Absent: answers are not verified. */
+  readonly answers: AnswerVerifier | undefined;
+  /** Opens the encrypted parts of an answer. Absent: they stay as they are. */
+  readonly opened?: ((event: StreamResponse) => Promise<StreamResponse>) | undefined;
+}
+
+type Answer = OperationTypes[OperationName]['response'];
+type Call = InterceptedCall<ClientCallContext>;
+
+/** An interceptor that signs messages, and verifies answers before the application sees them. */
+export function signingInterceptor(calls: SignedCalls): Interceptor<ClientCallContext> {
+  return (call, next) => {
+    if (isStreaming(call.operation)) return events(calls, call, next) as CallOutcome;
+    return answered(calls, call, next) as CallOutcome;
+  };
+}
+
+async function answered(calls: SignedCalls, call: Call, next: (call: Call) => CallOutcome): Promise<Answer> {
+  const { call: signed, expected } = await outgoing(calls, call);
+  const answer = (await (next(signed) as Promise<Answer>)) as Answer;
+  return trusted(() => verifiedAnswer(calls, answer, expected));
+}
+
+async function* events(
+  calls: SignedCalls,
+  call: Call,
+  next: (call: Call) => CallOutcome,
+): AsyncGenerator<StreamResponse> {
+  const { call: signed, expected } = await outgoing(calls, call);
+  let artifacts: SignedArtifacts | undefined;
+  for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
+    artifacts = await trusted(async () => calls.answers?.event(event, artifacts, expected));
+    yield await trusted(async () => calls.opened?.(event) ?? event);
+  }
+}
+
+async function outgoing(
+  { extensions, outgoing: sign }: SignedCalls,
+  call: Call,
+): Promise<{ readonly call: Call; readonly expected: ExpectedAnswer }> {
+  const own = { ...call.context, extensions: [...new Set([...call.context.extensions, ...extensions])] };
+  if (!('message' in call.request)) {
+    return { call: { ...call, context: own } as Call, expected: {} };
+  }
+  const request = call.request as SendMessageRequest;
+  const message = await sign(request.message);
+  const expected = { re: message.messageId, isNew: message.taskId === undefined };
+  return { call: { ...call, context: own, request: { ...request, message } } as Call, expected };
+}
+
+async function verifiedAnswer(calls: SignedCalls, answer: Answer, expected: ExpectedAnswer): Promise<Answer> {
+  if (answer === undefined) return answer;
+  const { answers, opened = async (event: StreamResponse) => event } = calls;
+  if ('tasks' in answer) {
+    const tasks: (typeof answer.tasks)[number][] = [];
+    for (const task of answer.tasks) {
+      await answers?.task(task, { hasArtifacts: false });
+      const shown = await opened({ task });
+      tasks.push('task' in shown ? shown.task : task);
+    }
+    return { ...answer, tasks };
+  }
+  if ('message' in answer || 'task' in answer) {
+    await answers?.event(answer, undefined, expected);
+    return opened(answer) as Promise<Answer>;
+  }
+  if (!('status' in answer)) return answer;
+  await answers?.task(answer);
+  const shown = await opened({ task: answer });
+  return 'task' in shown ? shown.task : answer;
+}
+
+/** A fault of the answer is an error of the call. */
+async function trusted<T>(check: () => Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof UntrustedContentError)) throw error;
+    throw new InvalidAgentResponseError(`${error.field} ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,50 @@
+import type * as Jose from 'jose';
+import type { CardJwk } from '../agent-card/signatures/card-signing-options.js';
+import { type SignerKeys, signerKeys } from '../agent-card/signatures/private-keys.js';
+import type { JsonObject } from '../model/json.js';
+import { SIGNING_EXTENSION } from './extension-uris.js';
+import { SIGNED_TYPES, type SignatureEntry, type SignedClaims } from './signature-header.js';
+
+/** Content to sign. */
+export interface ContentToSign {
+  readonly type: keyof typeof SIGNED_TYPES;
+  /** The canonical text. */
+  readonly text: string;
+  readonly claims: SignedClaims;
+}
+
+/** Signs canonical texts with all private keys of a signer. */
+export class ContentSigner {
+  /** The public keys, those of earlier signatures included (RFC 7517). */
+  readonly publicKeys: readonly object[];
+  readonly #library: typeof Jose;
+  readonly #keys: SignerKeys;
+
+  private constructor(library: typeof Jose, keys: SignerKeys) {
+    this.#library = library;
+    this.#keys = keys;
+    this.publicKeys = keys.published;
+  }
+
+  /** The ids of the keys that sign. */
+  get kids(): readonly string[] {
+    return this.#keys.signing.map(({ kid }) => kid);
+  }
+
+  /** @throws OptionsError naming every key that cannot be used. */
+  static async of(subject: string, keys: readonly CardJwk[], library: typeof Jose): Promise<ContentSigner> {
+    return new ContentSigner(library, await signerKeys(keys, { library, place: 'keys', subject }));
+  }
+
+  /** The metadata of the extension with one signature for each key. */
+  async sign({ type, text, claims }: ContentToSign): Promise<JsonObject> {
+    const payload = new TextEncoder().encode(text);
+    const signatures: (SignatureEntry & JsonObject)[] = [];
+    for (const { key, alg, kid } of this.#keys.signing) {
+      const header = { alg, kid, typ: SIGNED_TYPES[type], ...claims };
+      const jws = await new this.#library.FlattenedSign(payload).setProtectedHeader(header).sign(key);
+      signatures.push({ protected: jws.protected ?? '', signature: jws.signature });
+    }
+    return { [SIGNING_EXTENSION]: { signatures } };
+  }
+}

@@ -1,0 +1,136 @@
+import { A2AError } from '../errors/a2a-error.js';
+import { InternalError, InvalidParamsError } from '../errors/standard-errors.js';
+import { isObject, type JsonObject } from '../model/json.js';
+import type { Message } from '../model/message.js';
+import type { SendMessageRequest } from '../model/send-message-request.js';
+import { BY_VERB } from '../operations/operations.js';
+import type { Clock } from '../runtime/clock.js';
+import { mappedHandler } from '../server/mapped-handler.js';
+import { openedLater } from '../server/opened-later.js';
+import type { RequestHandler } from '../server/request-handler.js';
+import type { ServerCallContext } from '../server/server-call-context.js';
+import { messageText, OPTIONAL_IDS } from './canonical-content.js';
+import type { ContentVerifier } from './content-verifier.js';
+import { SIGNING_EXTENSION } from './extension-uris.js';
+import type { SignatureHeader } from './signature-header.js';
+import type { TrustedPeer } from './trusted-peer.js';
+import { UntrustedContentError } from './untrusted-content-error.js';
+import type { VerifiedSigner } from './verified-signers.js';
+
+/** The rules for signed messages to an agent. */
+export interface IntakeRules {
+  readonly verifier: ContentVerifier;
+  /** True if a message without a signature is refused. */
+  readonly required: boolean;
+  /** The agent, as senders name it. */
+  readonly audience: string;
+  /** Longest age of a signature. */
+  readonly maxAgeMs: number;
+  readonly clock: Clock;
+  /** Checks that the encrypted parts of a message can be read. Absent: none is. */
+  readonly opens?: ((message: Message, signers: readonly VerifiedSigner[]) => Promise<void>) | undefined;
+}
+
+/** Largest difference between the clocks of a signer and the server. */
+const TOLERANCE_MS = 60_000;
+
+/** The handler, with a check of the signatures of messages before anything is stored. */
+export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): RequestHandler {
+  return mappedHandler(handler, (operation, method) => {
+    if (operation === BY_VERB.send) {
+      return async (request, context) => method(await taken(request as SendMessageRequest, context, rules), context);
+    }
+    if (operation !== BY_VERB.stream) return method;
+    return (request, context) =>
+      openedLater(async () => {
+        const verified = await taken(request as SendMessageRequest, context, rules);
+        return method(verified, context) as AsyncIterable<unknown>;
+      });
+  });
+}
+
+/** The request with the names of the verified signers beside the signatures. */
+async function taken(
+  request: SendMessageRequest,
+  context: ServerCallContext,
+  rules: IntakeRules,
+): Promise<SendMessageRequest> {
+  try {
+    const { message } = request;
+    const signers = await signersOf(message, context, rules);
+    await rules.opens?.(message, signers);
+    return { ...request, message: withSigners(message, signers) };
+  } catch (error) {
+    if (error instanceof UntrustedContentError)
+      throw new InvalidParamsError([{ field: error.field, description: error.message }]);
+    throw error instanceof A2AError ? error : new InternalError({ cause: error });
+  }
+}
+
+async function signersOf(
+  message: Message,
+  { user }: ServerCallContext,
+  rules: IntakeRules,
+): Promise<readonly VerifiedSigner[]> {
+  const { verifier, required } = rules;
+  const verified = await verifier.verify({
+    type: 'message',
+    metadata: message.metadata,
+    field: 'message.metadata',
+    text: ({ ids = [] }) => messageText(message, ids),
+    fault: (header, peer) => faultOf(header, message, rules) ?? callerFault(peer, user?.id),
+  });
+  if (required && verified.length === 0) {
+    throw new UntrustedContentError(
+      `message.metadata[${JSON.stringify(SIGNING_EXTENSION)}]`,
+      'is required: this agent takes signed messages only',
+    );
+  }
+  return verified.map(({ signer }) => signer);
+}
+
+/** The reason why the statements of a signature do not fit the message, this agent or the time. */
+function faultOf(
+  { aud, iat, exp, ids = [], iss }: SignatureHeader,
+  message: Message,
+  { audience, maxAgeMs, clock }: IntakeRules,
+): string | undefined {
+  const now = clock.now();
+  if (iss !== undefined) return 'is over an answer, not over a message to an agent';
+  if (aud === undefined || plainAudience(aud) !== plainAudience(audience)) return 'is for another audience (aud)';
+  if (OPTIONAL_IDS.some((name) => (message[name] !== undefined) !== ids.includes(name)))
+    return 'is over a message with other ids (contextId, taskId)';
+  if (exp === undefined) return 'has no time at which it ends (exp)';
+  if (iat * 1_000 > now + TOLERANCE_MS) return 'is from the future (iat)';
+  if (exp * 1_000 <= now - TOLERANCE_MS || iat * 1_000 <= now - maxAgeMs - TOLERANCE_MS) return 'has expired';
+  return undefined;
+}
+
+function callerFault({ user }: TrustedPeer, caller: string | undefined): string | undefined {
+  return user === undefined || user === caller ? undefined : 'is by a signer that does not sign for this caller';
+}
+
+/** Audiences are equal without their final slashes. */
+export function plainAudience(audience: string): string {
+  return audience.replace(/(?<!\/)\/+$/, '');
+}
+
+/** The message as it is stored. A sender cannot write the names of signers. */
+function withSigners(message: Message, signers: readonly VerifiedSigner[]): Message {
+  const own = message.metadata?.[SIGNING_EXTENSION];
+  if (own === undefined) return message;
+  const { signatures } = own as JsonObject;
+  const noted = { ...(signatures !== undefined && { signatures }), signers: signers.map((signer) => ({ ...signer })) };
+  return { ...message, metadata: { ...message.metadata, [SIGNING_EXTENSION]: noted } };
+}
+
+/** The signers that the intake has noted in a stored message. */
+export function notedSigners({ metadata }: Pick<Message, 'metadata'>): readonly VerifiedSigner[] {
+  const own = metadata?.[SIGNING_EXTENSION];
+  const list = isObject(own) && Array.isArray(own.signers) ? (own.signers as unknown[]) : [];
+  return list.flatMap((signer) =>
+    isObject(signer) && typeof signer.id === 'string' && typeof signer.kid === 'string'
+      ? [{ id: signer.id, kid: signer.kid }]
+      : [],
+  );
+}

@@ -1,0 +1,56 @@
+import type { Message } from '../model/message.js';
+import type { Task } from '../model/task.js';
+import type { ConversationEntry } from '../server/conversation.js';
+import type { RequestContext } from '../server/request-context.js';
+import type { PartOpener } from './part-encryption.js';
+
+/**
+ * The context of a turn with plain parts, for the agent alone: the storage keeps encrypted ones. Parts for other keys
+ * stay as they are.
+ */
+export async function openedContext(context: RequestContext, opener: PartOpener): Promise<RequestContext> {
+  const message = await opener.message(context.message);
+  const history: Message[] = [];
+  for (const one of context.history) history.push(await opener.message(one));
+  const task = context.task && (await opener.task(context.task));
+  return contextWith(context, {
+    message,
+    text: textOf(message),
+    history,
+    task,
+    conversation: async (options) => {
+      const entries: ConversationEntry[] = [];
+      for (const entry of await context.conversation(options)) entries.push(await openedEntry(entry, opener));
+      return entries;
+    },
+    referenceTasks: async () => {
+      const tasks: Task[] = [];
+      for (const one of await context.referenceTasks()) tasks.push(await opener.task(one));
+      return tasks;
+    },
+  });
+}
+
+/** The context with other members. */
+export function contextWith(context: RequestContext, own: Partial<RequestContext>): RequestContext {
+  return new Proxy(context, {
+    get(target, name) {
+      if (Object.hasOwn(own, name)) return own[name as keyof RequestContext];
+      const value: unknown = Reflect.get(target, name, target);
+      // The methods of the engine's context read its private members.
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+async function openedEntry(entry: ConversationEntry, opener: PartOpener): Promise<ConversationEntry> {
+  const { taskId } = entry;
+  const message = entry.message && (await opener.message(entry.message));
+  const artifact = entry.artifact && (await opener.artifact(entry.artifact, { taskId }));
+  const parts = (message ?? artifact)?.parts ?? entry.parts;
+  return { ...entry, parts, text: textOf({ parts }), ...(message && { message }), ...(artifact && { artifact }) };
+}
+
+function textOf({ parts }: Pick<Message, 'parts'>): string {
+  return parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
+}

@@ -1,0 +1,16 @@
+import type { PublicJwk } from '../agent-card/signatures/signature-trust.js';
+
+/** A peer whose signatures count, and its keys: given ones, or those at a url. */
+export interface TrustedPeer {
+  /** The name of the peer for the application. */
+  readonly id: string;
+  /** Public keys (RFC 7517), each with a `kid`. */
+  readonly keys?: readonly PublicJwk[] | { readonly keys: readonly PublicJwk[] };
+  /** The https url of a key set (RFC 7517 §5). Private addresses need the option `allow`. */
+  readonly jwksUrl?: string;
+  /** The id of the only user whose messages the peer signs. Default: any caller. */
+  readonly user?: string;
+}
+
+/** The keys of a peer, without its name. */
+export type PeerKeySource = Pick<TrustedPeer, 'keys' | 'jwksUrl'>;

@@ -1,0 +1,24 @@
+import type { RequestContext } from '../server/request-context.js';
+
+/** A peer that has signed something, by the configuration of the reader. */
+export interface VerifiedSigner {
+  /** The id of the trusted peer. */
+  readonly id: string;
+  /** The id of its key. */
+  readonly kid: string;
+}
+
+const SIGNERS = new WeakMap<RequestContext, readonly VerifiedSigner[]>();
+
+/**
+ * The verified signers of the message of a turn. Empty if it has no signature, or if the agent has no
+ * `messageSigning`.
+ */
+export function verifiedSigners(context: RequestContext): readonly VerifiedSigner[] {
+  return SIGNERS.get(context) ?? [];
+}
+
+/** Keeps the signers of a turn for its agent. */
+export function rememberSigners(context: RequestContext, signers: readonly VerifiedSigner[]): void {
+  SIGNERS.set(context, signers);
+}

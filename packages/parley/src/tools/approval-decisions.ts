@@ -1,0 +1,56 @@
+import type { Message } from '../model/message.js';
+import type { ToolFailure } from './tool.js';
+import { decisionsIn, hasOnlyDecisions, type ToolDecision } from './tool-approvals.js';
+import type { CallChange, RecordedCall } from './tool-records.js';
+
+/** The effect of a message on the calls that wait for an approval. */
+export interface DecidedCalls {
+  /** The calls that the message approves or refuses. Others go on waiting. */
+  readonly changes: readonly CallChange[];
+  /**
+   * `answer`: the message decides at least one call. `stray`: it only answers calls that do not wait, so the question
+   * stays open. `other`: it is a new prompt, which refuses all waiting calls.
+   */
+  readonly kind: 'answer' | 'stray' | 'other';
+}
+
+/** The calls of a list that wait for an approval. */
+export function waitingCalls(calls: Iterable<RecordedCall>): readonly RecordedCall[] {
+  return [...calls].filter(({ state, expiresAt }) => state === 'requested' && expiresAt !== undefined);
+}
+
+/** Decides about waiting calls by a message that arrives at `now`. */
+export function decidedCalls(
+  { messageId, parts }: Pick<Message, 'messageId' | 'parts'>,
+  waiting: readonly RecordedCall[],
+  now: number,
+): DecidedCalls {
+  const decisions = decisionsIn(
+    parts,
+    waiting.map(({ id }) => id),
+  );
+  if (decisions.size === 0 && waiting.length > 0 && hasOnlyDecisions(parts)) return { changes: [], kind: 'stray' };
+  const changes = waiting.flatMap(({ id, tool, messageIds, expiresAt }): CallChange[] => {
+    const answer = decisions.get(id);
+    if (answer === undefined) {
+      return decisions.size > 0 ? [] : [{ id, tool, state: 'refused', messageIds, failure: refusalOf(undefined) }];
+    }
+    const decided = { id, tool, messageIds: [...messageIds, messageId] };
+    if (answer.decision === 'approve' && !isExpired(expiresAt, now)) return [{ ...decided, state: 'approved' }];
+    return [{ ...decided, state: 'refused', failure: refusalOf(answer) }];
+  });
+  return { changes, kind: decisions.size > 0 ? 'answer' : 'other' };
+}
+
+/** True if a question may no longer be approved. */
+export function isExpired(expiresAt: string | undefined, now: number): boolean {
+  return expiresAt !== undefined && now > Date.parse(expiresAt);
+}
+
+/** The failure of a call that is not approved. `undefined`: another message came. An approval is one that came late. */
+export function refusalOf(answer: Pick<ToolDecision, 'decision' | 'reason'> | undefined): ToolFailure {
+  if (answer === undefined) return { reason: 'superseded', message: 'Another message came instead of an approval.' };
+  if (answer.decision === 'approve') return { reason: 'expired', message: 'The approval came too late.' };
+  const { reason } = answer;
+  return { reason: 'refused', message: `The call was refused${reason === undefined ? '.' : `: ${reason}`}` };
+}

@@ -1,0 +1,52 @@
+import type { AgentExecutor } from '../server/agent-executor.js';
+import type { EventQueue } from '../server/event-queue.js';
+import type { RequestContext } from '../server/request-context.js';
+import { ToolError } from './tool.js';
+import { TOOLS_CARD_EXTENSION } from './tool-records.js';
+import type { ToolRegistry } from './tool-registry.js';
+import { ApprovalNeededError, ToolRun, type ToolRunOptions } from './tool-run.js';
+
+/**
+ * Runs the body of an agent with tools whose calls are recorded in its task. If a call needs an approval, the task asks
+ * its owner, and the turn ends. The body runs again on the answer, and must make the same calls, or `resume` them. A
+ * body must not end the task while calls wait. A `ToolError` that it throws fails the task with its message.
+ */
+export async function runTools(
+  context: RequestContext,
+  events: EventQueue,
+  tools: ToolRegistry,
+  body: (run: ToolRun) => Promise<void> | void,
+  options: ToolRunOptions = {},
+): Promise<void> {
+  const run = new ToolRun({ context, events, tools, clock: tools.clock, options });
+  try {
+    if (!run.isStray) await body(run);
+  } catch (error) {
+    // The engine ends a turn that was told to stop.
+    if (error instanceof ToolError) return context.signal.aborted ? undefined : await events.fail(error.message);
+    if (!(error instanceof ApprovalNeededError)) throw error;
+  }
+  await run.ask();
+}
+
+/** The turn that a body of tools works for. */
+export interface ToolTurn {
+  readonly context: RequestContext;
+  readonly events: EventQueue;
+}
+
+/**
+ * An agent whose body calls tools. A turn runs again if its process died, and finished calls do not run again. The card
+ * declares the extension of the calls. `runTools` tells the rules for the body.
+ */
+export function toolAgent(
+  tools: ToolRegistry,
+  body: (run: ToolRun, turn: ToolTurn) => Promise<void> | void,
+  options: ToolRunOptions = {},
+): AgentExecutor {
+  return {
+    resumable: true,
+    extensions: [TOOLS_CARD_EXTENSION],
+    execute: (context, events) => runTools(context, events, tools, (run) => body(run, { context, events }), options),
+  };
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
+import WebSocket from 'ws';
+import { closing, HELLO, message, refusal, servedAgent } from './session-world.js';
+
+/** The number of times that a limit was reached. */
+async function figureOf(url: string, limit: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`, { headers: { accept: 'text/plain;version=0.0.4' } })).text();
+  return Number(new RegExp(`a2a_server_limits_reached_total\\{limit="${limit}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+}
+
+const LARGE = 'x'.repeat(150_000);
+
+/** An agent that keeps the callers that ask for it waiting. */
+const agent = (prompt: string): string | Promise<string> =>
+  prompt.startsWith('hold') ? new Promise<string>(() => {}) : 'done';
+
+it('large frames of all sessions share the memory of large bodies, and wait for it', async () => {
+  const { open } = await servedAgent({ agent, bodyMemory: 200_000 });
+  const [first, second, third] = [open(), open(), open()];
+  const [ada, bob, cyd] = [first, second, third].map(({ entrance }) => entrance.authenticate(HELLO));
+  await Promise.all([ada?.ping(), bob?.ping(), cyd?.ping()]);
+  const held = refusal(ada?.sendMessage({ message: message(`hold ${LARGE}`) }) as PromiseLike<unknown>);
+  await cyd?.ping();
+  await expect.poll(async () => (await cyd?.listTasks({}))?.tasks.length).toBe(1);
+  let isAnswered = false;
+  const waiting = bob?.sendMessage({ message: message(LARGE) }).then((answer) => {
+    isAnswered = true;
+    return answer;
+  });
+  for (let round = 0; round < 50; round++) await cyd?.ping();
+  // Small frames do not wait.
+  expect((await cyd?.sendMessage({ message: message('small') }))?.task.status.state).toBe('TASK_STATE_COMPLETED');
+  expect(isAnswered).toBe(false);
+  first.socket.terminate();
+  expect((await waiting)?.task.status.state).toBe('TASK_STATE_COMPLETED');
+  await held;
+});
+
+it('counts the limits that sessions reach', async () => {
+  const limits = { runningCalls: 2, unreleasedCalls: 10, connectionsPerAddress: 3 };
+  const { open, url, socketUrl } = await servedAgent({ agent, health: true, trustProxy: ['loopback'] }, { limits });
+  const { entrance } = open();
+  const ada = entrance.authenticate(HELLO);
+  await ada.ping();
+  const running = [1, 2].map((number) => refusal(ada.sendMessage({ message: message(`hold ${number}`) })));
+  expect(await refusal(ada.listTasks({}))).toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
+  await expect.poll(() => figureOf(url, 'runningCalls')).toBe(1);
+  const raw = open();
+  const ended = closing(raw.socket);
+  await once(raw.socket, 'open');
+  for (let call = 0; call < 20; call++) raw.socket.send(JSON.stringify(['push', ['pipeline', 0, ['ping'], []]]));
+  expect((await ended).code).toBe(1008);
+  await expect.poll(() => figureOf(url, 'unreleasedCalls')).toBe(1);
+  const sockets = [1, 2, 3, 4].map(() => new WebSocket(socketUrl, { headers: { 'x-forwarded-for': '192.0.2.1' } }));
+  for (const socket of sockets) {
+    socket.on('error', () => {});
+    onTestFinished(() => socket.terminate());
+  }
+  await expect.poll(() => figureOf(url, 'connections')).toBeGreaterThan(0);
+  expect(running).toHaveLength(2);
+});
+
+it('ends a session whose large calls run at the same time beyond their limit', async () => {
+  // The limit is at least the longest request.
+  const { open } = await servedAgent({ agent, limits: { bodyBytes: 200_000 } } as object, {
+    limits: { runningLength: 1 },
+  });
+  const { entrance, socket } = open();
+  const ended = closing(socket);
+  const ada = entrance.authenticate(HELLO);
+  await ada.ping();
+  const first = refusal(ada.sendMessage({ message: message(`hold ${LARGE}`) }));
+  const second = refusal(ada.sendMessage({ message: message(`hold ${LARGE}`) }));
+  expect(await ended).toEqual({ code: 1008, reason: 'Too many large calls are running' });
+  await Promise.all([first, second]);
+});
+
+it('ends a session whose peer reads too slowly', async () => {
+  const limits = { outboundBytes: 200_000 };
+  const { open, url } = await servedAgent({ agent: (prompt: string) => prompt, health: true }, { limits });
+  const { entrance, socket } = open();
+  const ended = closing(socket);
+  const ada = entrance.authenticate(HELLO);
+  await ada.ping();
+  socket.pause();
+  const calls = Array.from({ length: 60 }, () => ada.sendMessage({ message: message(LARGE) }).catch(() => {}));
+  await expect.poll(() => figureOf(url, 'outboundBytes'), { timeout: 15_000 }).toBe(1);
+  socket.resume();
+  expect((await ended).code).toBe(1006);
+  await Promise.all(calls);
+});

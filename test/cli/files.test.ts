@@ -1,0 +1,79 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { directoryFileStore, fileTransfer } from 'parley-a2a/files';
+import { createA2AServer } from 'parley-a2a/node';
+import type { AgentExecutor } from 'parley-a2a/server';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freePort } from '../interop/example-server.js';
+import { type Cut, CuttingProxy } from '../support/cutting-proxy.js';
+import { EmptyFolder, parley } from './parley.js';
+import { PseudoTerminal, terminalCases } from './pseudo-terminal.js';
+
+const MARK = 'the connection is cut here';
+/** The mark is behind the half of the file. */
+const content = Buffer.concat([randomBytes(7_000_000), Buffer.from(MARK), randomBytes(5_000_000)]);
+let folder: EmptyFolder;
+beforeEach(() => {
+  folder = new EmptyFolder();
+  writeFileSync(join(folder.path, 'film.bin'), content);
+});
+afterEach(() => folder[Symbol.dispose]());
+
+/** Gives back the file of a message. */
+const copier: AgentExecutor['execute'] = async (context, events) => {
+  for (const part of context.message.parts) {
+    if (!('url' in part)) continue;
+    const { chunks } = await context.files.open(part);
+    await events.artifact(await context.files.write(chunks, { filename: 'copy.bin' }));
+  }
+  await events.complete('copied');
+};
+
+/** A server with files behind a proxy. */
+async function serving(cut: Cut) {
+  const port = await freePort();
+  const proxy = await CuttingProxy.open(port, cut);
+  const store = directoryFileStore({ path: join(folder.path, 'store') });
+  const server = createA2AServer({ agent: { execute: copier }, files: fileTransfer({ store }), url: proxy.url });
+  await server.listen(port);
+  return {
+    proxy,
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await server.close({ graceMs: 0 });
+    },
+  };
+}
+
+it.each([
+  ['nothing is cut', { at: MARK, times: 0 }],
+  ['the upload is cut twice', { at: 4_000_000, times: 2 }],
+  ['the download is cut', { at: MARK, times: 1 }],
+])('a large file goes to an agent and comes back if %s', async (_, cut) => {
+  await using agent = await serving(cut);
+  const file = join(folder.path, 'film.bin');
+  const sent = await parley(['send', 'Copy it', '--file', file, '-a', agent.proxy.url, '-o', 'json']);
+  expect(sent.code).toBe(0);
+  const id = /Task: (\S+)/.exec(sent.stderr)?.[1] ?? '';
+  const into = join(folder.path, 'into');
+  const got = await parley(['task', 'download', id, '--dir', into, '-a', agent.proxy.url]);
+  expect(got.code).toBe(0);
+  expect(agent.proxy.cuts).toBe(cut.times);
+  expect(readdirSync(into)).toEqual(['copy.bin']);
+  const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+  expect(sum(readFileSync(join(into, 'copy.bin')))).toBe(sum(content));
+});
+
+it.for(terminalCases())('the progress of an upload and a download is shown on a terminal', async () => {
+  await using agent = await serving({ at: MARK, times: 0 });
+  const file = join(folder.path, 'film.bin');
+  await using sending = new PseudoTerminal(['send', 'Copy it', '--file', file, '-a', agent.proxy.url]);
+  await sending.shows(/film\.bin: [\d.]+ \w+ of 12\.0 MB/);
+  const { said } = await sending.ended();
+  const id = /Task: ([0-9a-f-]{36})/.exec(said)?.[1] ?? '';
+  const into = join(folder.path, 'into');
+  await using loading = new PseudoTerminal(['task', 'download', id, '--dir', into, '-a', agent.proxy.url]);
+  await loading.shows(/copy\.bin: [\d.]+ \w+ of 12\.0 MB/);
+  expect((await loading.ended()).code).toBe(0);
+});

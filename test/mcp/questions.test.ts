@@ -1,0 +1,188 @@
+import { fileURLToPath } from 'node:url';
+import { type AgentExecutor, connect, createA2AServer, type Task } from 'parley-a2a';
+import { type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a/mcp';
+import { MemoryStorage, systemClock } from 'parley-a2a/server';
+import { assertAllProtocolInvariants, crashAndResume, EventCollector } from 'parley-a2a/testing';
+import {
+  answerQuestion,
+  runTools,
+  type ToolAnswer,
+  ToolRegistry,
+  type ToolRunOptions,
+  toolCalls,
+  toolQuestions,
+} from 'parley-a2a/tools';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
+
+async function opened(options: Partial<McpToolsOptions> = {}): Promise<McpTools> {
+  const tools = await mcpTools({ name: 'desk', command: process.execPath, args: [SCRIPT], ...options });
+  onTestFinished(() => tools.close());
+  return tools;
+}
+
+/** An agent that calls the tool that its prompt names. */
+function caller(tools: McpTools, options: ToolRunOptions = {}): AgentExecutor {
+  return {
+    resumable: true,
+    execute: (context, events) =>
+      runTools(
+        context,
+        events,
+        new ToolRegistry(tools.tools),
+        async (run) => {
+          const [name, ...more] = run.text.split(' ');
+          const input = Object.fromEntries(more.map((word) => [word, true]));
+          const results = await Promise.all((name ?? '').split('+').map((one) => run.call(`desk_${one}`, input)));
+          await events.complete(results.join());
+        },
+        options,
+      ),
+  };
+}
+
+async function served(agent: AgentExecutor, storage = new MemoryStorage({ clock: systemClock })) {
+  const server = createA2AServer({ agent, storage });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  const client = await connect(server);
+  const send = async (message: Parameters<typeof client.sendAndWait>[0]): Promise<Task> => {
+    const answer = await client.sendAndWait(message);
+    if (!('task' in answer)) throw new Error('There is no task');
+    return answer.task;
+  };
+  const answer = (task: Task, given: ToolAnswer) => send({ message: answerQuestion(task, given) });
+  const say = ({ id: taskId }: Task, text: string) => send({ message: { taskId, parts: [{ text }] } });
+  return { server, client, send, answer, say };
+}
+
+const said = ({ status: { state, message } }: Task) => {
+  const text = (message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+  return `${state.slice('TASK_STATE_'.length)}: ${text}`;
+};
+
+describe('a question of an MCP server within a task', () => {
+  it('is INPUT_REQUIRED with its form, and the answers go back to the server', async () => {
+    const { send, answer } = await served(caller(await opened()));
+    const asked = await send('book');
+    expect(said(asked)).toBe(
+      'INPUT_REQUIRED: desk_book asks:\n\nWhich room?\n\n- city (string; required): Town\n- nights (integer; required)\n\n' +
+        'Answer with a JSON object of these fields, or with no.',
+    );
+    expect(toolQuestions(asked)).toMatchObject([
+      { callId: '1.1', tool: 'desk_book', message: 'Which room?', schema: { required: ['city', 'nights'] } },
+    ]);
+    expect(toolCalls(asked)).toMatchObject([{ state: 'requested', question: { message: 'Which room?' } }]);
+    const sure = await answer(asked, { action: 'accept', content: { city: 'Paris', nights: 2 } });
+    expect(said(sure)).toContain('Book 2 nights in Paris?');
+    const done = await answer(sure, { action: 'accept', content: { sure: true } });
+    expect(said(done)).toBe('COMPLETED: Booked Paris');
+    expect(toolCalls(done)).toMatchObject([{ tool: 'desk_book', state: 'succeeded', output: 'Booked Paris' }]);
+    expect(toolCalls(done)[0]).not.toHaveProperty('question');
+  });
+
+  it('takes a text for one field and JSON for several, and asks again if an answer does not fit', async () => {
+    const { send, say } = await served(caller(await opened()));
+    const asked = await send('book');
+    const again = await say(asked, 'Paris please');
+    expect(said(again)).toContain('INPUT_REQUIRED: The answer does not fit: answer with a JSON object');
+    expect(said(await say(asked, '{"city":"Paris","nights":0}'))).toContain('The answer does not fit: nights: must be');
+    expect(said(await say(asked, '{"city":"Paris","nights":3}'))).toContain('Book 3 nights in Paris?');
+    expect(said(await say(asked, 'maybe'))).toContain('The answer does not fit: sure: must be boolean');
+    const done = await say(asked, 'yes');
+    expect(said(done)).toBe('COMPLETED: Booked Paris');
+    expect(toolCalls(done)).toHaveLength(1);
+  });
+
+  it('can be declined', async () => {
+    const { send, say, answer } = await served(caller(await opened()));
+    expect(said(await say(await send('book'), 'no'))).toBe('COMPLETED: No room: decline');
+    expect(said(await answer(await send('book'), { action: 'cancel' }))).toBe('COMPLETED: No room: cancel');
+  });
+
+  it('ends the call if the server asks for ever', async () => {
+    const { send, say } = await served(caller(await opened(), { limits: { questionsPerCall: 3 } }));
+    let task = await send('forever');
+    for (const word of ['a', 'b']) task = await say(task, word);
+    expect(said(task)).toContain('Question 3');
+    expect(said(await say(task, 'c'))).toBe('FAILED: desk_forever asked more than 3 questions.');
+    // The same question again has the next answer, not the first one.
+    const same = await send('forever same');
+    expect(said(await say(same, 'a'))).toContain('INPUT_REQUIRED: desk_forever asks:\n\nQuestion ');
+  });
+
+  it('ends a call of a server that goes on asking after its question is dismissed or answered', async () => {
+    const { send } = await served(caller(await opened(), { limits: { questionsPerCall: 0 } }));
+    expect(said(await send('forever stubborn'))).toBe('FAILED: desk_forever asked more than 0 questions.');
+    const answering = await served(caller(await opened({ elicit: () => ({ value: 'x' }) })));
+    expect(said(await answering.send('forever'))).toBe('FAILED: The server asked more than 100 questions in one call.');
+  });
+
+  it('waits for its own call if others run at the same time', async () => {
+    const { send, say } = await served(caller(await opened()));
+    const other = await send('ask+picture');
+    expect(said(other)).toContain('desk_ask asks:\n\nWhich city?');
+    expect(toolCalls(other).map(({ tool, state }) => `${tool} ${state}`)).toEqual([
+      'desk_ask requested',
+      'desk_picture succeeded',
+    ]);
+    expect(said(await say(other, 'Rome'))).toContain('COMPLETED: It rains in Rome');
+  });
+
+  it('is never given to another call: calls that ask at once fail, and later ones run one after another', async () => {
+    const { send } = await served(caller(await opened()));
+    const first = await send('ask+book');
+    expect(said(first)).toBe('FAILED: The server asked in several calls at once. Make the calls one after another.');
+    const later = await send('ask+book');
+    expect(toolQuestions(later).map(({ tool, message }) => `${tool} ${message}`)).toEqual([
+      'desk_ask Which city?',
+      'desk_book Which room?',
+    ]);
+  });
+
+  it('is answered in another process after a takeover', async () => {
+    const storage = new MemoryStorage({ clock: systemClock });
+    const one = await served(caller(await opened()), storage);
+    const asked = await one.send('book');
+    await one.server.close({ graceMs: 0 });
+    const { answer } = await served(caller(await opened()), storage);
+    const sure = await answer(asked, { action: 'accept', content: { city: 'Oslo', nights: 1 } });
+    expect(said(await answer(sure, { action: 'accept', content: { sure: true } }))).toBe('COMPLETED: Booked Oslo');
+  });
+
+  it('is asked once more, without a call, if the process dies before the task waits', async () => {
+    const first = await opened();
+    const second = await opened();
+    // A call in the second process would need the server.
+    await second.close();
+    const { task, secondAttempt } = await crashAndResume(caller(first), 'book', {
+      at: (event) => JSON.stringify(event).includes('Which room?'),
+      restart: () => caller(second),
+      compare: false,
+    });
+    expect(said(task)).toContain('INPUT_REQUIRED: desk_book asks:');
+    expect(JSON.stringify(secondAttempt)).not.toContain('running');
+  });
+
+  it('fails its call if the process dies while the server works, because the effect is not known', async () => {
+    const first = await opened();
+    const { task } = await crashAndResume(caller(first), 'book', {
+      at: (event) => JSON.stringify(event).includes('"running"'),
+      restart: () => caller(first),
+      compare: false,
+    });
+    expect(said(task)).toBe('FAILED: desk_book was interrupted, and must not run again. Its effect is not known.');
+  });
+
+  it('follows the rules of turns and calls', async () => {
+    const { client } = await served(caller(await opened()));
+    const events = new EventCollector(client.sendStreamingMessage('ask'));
+    await events.waitForEnd();
+    assertAllProtocolInvariants(events);
+  });
+
+  it('is not allowed with elicit: false', async () => {
+    const { send } = await served(caller(await opened({ elicit: false })));
+    expect(said(await send('ask'))).toMatch(/^FAILED: .*desk_ask/);
+  });
+});

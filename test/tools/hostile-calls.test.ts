@@ -1,0 +1,172 @@
+import { connect, createA2AServer, type Task } from 'parley-a2a';
+import { ApiKeys } from 'parley-a2a/auth';
+import { apiKey } from 'parley-a2a/credentials';
+import {
+  answerApprovals,
+  defineTool,
+  jsonSchema,
+  type Tool,
+  ToolRegistry,
+  type ToolRun,
+  type ToolRunOptions,
+  toolAgent,
+  toolApprovals,
+  toolCalls,
+} from 'parley-a2a/tools';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const any = jsonSchema<unknown>({});
+const said = ({ status }: Task) =>
+  (status.message?.parts ?? []).map((part) => ('text' in part ? part.text : '')).join('');
+
+async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<string>, options: ToolRunOptions = {}) {
+  const agent = toolAgent(
+    new ToolRegistry(tools),
+    async (run, { events }) => events.complete(await body(run)),
+    options,
+  );
+  const server = createA2AServer({ agent });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  const client = await connect((await server.listen(0)).url);
+  return async (message: string): Promise<Task> => {
+    const answer = await client.sendAndWait(message);
+    if (!('task' in answer)) throw new Error('no task');
+    return answer.task;
+  };
+}
+
+/** The ends of calls, as their reasons. */
+async function reasons(calls: readonly Promise<unknown>[]): Promise<string> {
+  const settled = await Promise.allSettled(calls);
+  return settled.map((one) => (one.status === 'rejected' ? (one.reason.reason ?? 'not typed') : 'ok')).join(' ');
+}
+
+const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+const circle: Record<string, unknown> = {};
+circle.self = circle;
+const throwing = {
+  get secret() {
+    throw new Error('pl4nted-s3cret');
+  },
+};
+let reads = 0;
+const changing = {
+  get value() {
+    reads += 1;
+    return reads > 1 ? () => reads : 1;
+  },
+};
+
+describe('hostile arguments', () => {
+  it('end their own call with a reason, and the task goes on', async () => {
+    const tool = defineTool({ name: 'tool', input: any, idempotent: true, run: () => 'ran' });
+    const inputs = ['x'.repeat(10_000_000), nested(65), nested(50_000), circle, throwing, changing, 1n, undefined];
+    const send = await served([tool], async (run) => {
+      const calls = [
+        run.call('no such tool', 1),
+        ...inputs.map((input) => run.call('tool', input)),
+        run.call('tool', 1),
+      ];
+      return reasons(calls);
+    });
+    const task = await send('go');
+    const bad = 'invalid_input';
+    expect(said(task)).toBe(`unknown_tool limit ${bad} ${bad} ${bad} ${bad} ${bad} ${bad} ${bad} ok`);
+    expect(JSON.stringify(task)).not.toContain('pl4nted-s3cret');
+    expect(JSON.stringify(task).length).toBeLessThan(10_000);
+    expect(toolCalls(task).filter(({ state }) => state === 'failed')).toHaveLength(9);
+  });
+
+  it('of 10,000 calls at once run up to the limits', async () => {
+    let running = 0;
+    let most = 0;
+    const tool = defineTool({
+      name: 'tool',
+      input: any,
+      idempotent: true,
+      run: async () => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        running -= 1;
+      },
+    });
+    const send = await served([tool], async (run) => {
+      const ends = (await reasons(Array.from({ length: 10_000 }, (_, at) => run.call('tool', at)))).split(' ');
+      return `${ends.filter((end) => end === 'ok').length} ${ends.filter((end) => end === 'limit').length}`;
+    });
+    const task = await send('go');
+    expect([said(task), toolCalls(task).length, most]).toEqual(['1000 9000', 1_000, 8]);
+  });
+
+  it('with the id of another call do not run, and the first call keeps its result', async () => {
+    const ran: unknown[] = [];
+    const tool = defineTool({ name: 'tool', input: any, run: (input) => ran.push(input) });
+    const send = await served([tool], async (run) => {
+      const names = ['one', 'two', 'one'];
+      const calls = () => reasons(names.map((input) => run.call('tool', input, { id: 'c' })));
+      return `${await calls()}, ${await calls()}`;
+    });
+    expect(said(await send('go'))).toBe('ok conflict ok, ok conflict ok');
+    expect(ran).toEqual(['one']);
+  });
+});
+
+describe('hostile results', () => {
+  it('end their own call with a reason', async () => {
+    const results: Record<string, unknown> = {
+      huge: 'x'.repeat(10_000_000),
+      deep: nested(65),
+      circle,
+      throwing,
+      bigint: 1n,
+      late: Promise.resolve(circle),
+    };
+    const tool = defineTool({ name: 'tool', input: jsonSchema<string>({}), run: (name) => results[name] });
+    const send = await served([tool], (run) => reasons(Object.keys(results).map((name) => run.call('tool', name))));
+    const task = await send('go');
+    expect(said(task)).toBe('limit invalid_output invalid_output threw invalid_output invalid_output');
+    expect(JSON.stringify(task)).not.toContain('pl4nted-s3cret');
+  });
+});
+
+describe('an approval', () => {
+  it('of another caller does not find the task, and one for what was asked before does not count', async () => {
+    const ran: unknown[] = [];
+    const pay = defineTool({
+      name: 'pay',
+      input: jsonSchema<string>({ type: 'string' }),
+      needsApproval: true,
+      run: (to) => ran.push(to),
+    });
+    const agent = toolAgent(new ToolRegistry([pay]), async (run, { events }) => {
+      await run.call('pay', run.text);
+      await events.complete();
+    });
+    const authenticator = new ApiKeys(['ada', 'eve'].map((subject) => ({ key: `key-of-${subject}`, subject })));
+    const server = createA2AServer({ agent, authenticator });
+    onTestFinished(() => server.close({ graceMs: 0 }));
+    const { url } = await server.listen(0);
+    const [ada, eve] = await Promise.all(
+      ['ada', 'eve'].map((name) => connect(url, { credentials: apiKey(`key-of-${name}`) })),
+    );
+    if (!ada || !eve) throw new Error('no clients');
+    const send = async (message: Parameters<typeof ada.sendAndWait>[0]) => {
+      const answer = await ada.sendAndWait(message);
+      if (!('task' in answer)) throw new Error('no task');
+      return answer.task;
+    };
+    const asked = await send('to Bob');
+    await expect(eve.sendAndWait({ message: answerApprovals(asked, 'approve') })).rejects.toMatchObject({
+      code: 'TASK_NOT_FOUND',
+    });
+    // Another message replaces the question. Its call has an id of its own, so an answer to the old one is stray.
+    const changed = await send({ message: { taskId: asked.id, parts: [{ text: 'to Eve' }] } });
+    expect(toolApprovals(changed)).toMatchObject([{ callId: '2.1', input: 'to Eve' }]);
+    const stray = await send({ message: answerApprovals(asked, 'approve') });
+    expect([stray.status.state, toolApprovals(stray)]).toMatchObject([
+      'TASK_STATE_INPUT_REQUIRED',
+      [{ callId: '2.1' }],
+    ]);
+    expect(ran).toEqual([]);
+  });
+});
