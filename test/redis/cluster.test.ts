@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
 import { openRedisStorage } from '../../packages/parley/src/exports/redis.js';
-import type { TaskKey, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
+import { partitionOf } from '../../packages/parley/src/store/partition.js';
+import type { Scope, TaskKey, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
 import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
@@ -64,6 +65,16 @@ async function missing(storage: TaskStorage, keys: readonly TaskKey[]): Promise<
   return lost;
 }
 
+/** A user whose slot has no keys. */
+async function emptyPartition(): Promise<{ readonly scope: Scope; readonly slot: number }> {
+  for (let at = 0; at < 1_000; at += 1) {
+    const scope = { ...ALICE, owner: `lonely ${at}` };
+    const slot = await cluster.emptySlotOf(`{p${partitionOf(scope)}}`);
+    if (slot !== undefined) return { scope, slot };
+  }
+  throw new Error('Every slot has keys');
+}
+
 describe('a storage in a Redis Cluster', () => {
   it('loses nothing while slots move to another server', async () => {
     const storage = await openRedisStorage({ url: cluster.url, prefix: 'moved:', logger: silentLogger });
@@ -77,6 +88,20 @@ describe('a storage in a Redis Cluster', () => {
     await writers.stop();
     expect(writers.failures).toEqual([]);
     expect(await missing(storage, writers.accepted)).toEqual([]);
+    await storage.close();
+  }, 60_000);
+
+  it('waits while two servers send a command to each other', async () => {
+    const storage = await openRedisStorage({ url: cluster.url, prefix: 'half:', logger: silentLogger });
+    const { scope, slot } = await emptyPartition();
+    const endMove = await cluster.beginMove(slot);
+    const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
+    const task = { id: 'half', contextId: 'c', status, history: [said('x')] };
+    const accepted = storage.accept(acceptance(said('x'), task, { scope }));
+    // Much longer than a machine under load takes between two commands of a move.
+    const ended = new Promise((resolve) => setTimeout(resolve, 1_500)).then(endMove);
+    await Promise.all([accepted, ended]);
+    expect(await missing(storage, [{ scope, id: 'half' }])).toEqual([]);
     await storage.close();
   }, 60_000);
 

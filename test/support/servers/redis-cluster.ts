@@ -93,6 +93,28 @@ export class RedisCluster implements AsyncDisposable {
     });
   }
 
+  /** The slot of a key, if no key lies in it. */
+  async emptySlotOf(key: string): Promise<number | undefined> {
+    const [anyone] = await this.nodes();
+    if (anyone === undefined) return undefined;
+    const slot = Number(await ask(anyone.server, ['CLUSTER', 'KEYSLOT', key]));
+    const { server } = await this.primaryOf(slot);
+    return (await ask(server, ['CLUSTER', 'COUNTKEYSINSLOT', String(slot)])) === 0 ? slot : undefined;
+  }
+
+  /**
+   * Begins to move an empty slot: its primary knows the new one, and the new one does not know it yet. Both send the
+   * commands of the slot to each other until the function that this returns has ended the move.
+   */
+  async beginMove(slot: number): Promise<() => Promise<unknown>> {
+    const from = await this.primaryOf(slot);
+    const to = (await this.nodes()).find(({ isPrimary, id }) => isPrimary && id !== from.id);
+    if (to === undefined) throw new Error('The cluster has one primary');
+    const assign = ['CLUSTER', 'SETSLOT', String(slot), 'NODE', to.id];
+    await ask(from.server, assign);
+    return () => ask(to.server, assign);
+  }
+
   /** Resolves when every server that runs has a whole cluster, and every primary has a replica that follows it. */
   async isWhole(): Promise<void> {
     for (;;) {

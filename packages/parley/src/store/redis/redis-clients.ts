@@ -11,6 +11,9 @@ type SingleOptions = Omit<DriverOptions, 'replyMapping'>;
 /** Longest pause before the next attempt to connect. */
 const RETRY_MS = 500;
 
+/** Pause before a command goes to the server that another one named. */
+const REDIRECTION_MS = 20;
+
 /** Makes connections of the driver, which it loads. A connection opens with `connect()`. */
 export class RedisClients {
   readonly settings: RedisSettings;
@@ -59,9 +62,10 @@ export class RedisClients {
       // A command whose connection closed may have run: only its caller knows whether it can be repeated.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 50,
-      retryDelayOnTryAgain: 20,
+      retryDelayOnTryAgain: REDIRECTION_MS,
       // While a slot changes its server, two servers may send a command to each other until both know the new one.
-      retryDelayOnMoved: 20,
+      retryDelayOnMoved: REDIRECTION_MS,
+      maxRedirections: Math.ceil(this.settings.commandTimeoutMs / REDIRECTION_MS),
       slotsRefreshTimeout: this.settings.connectTimeoutMs,
       slotsRefreshInterval: 10_000,
       // Names stay names, so that certificates match them.
