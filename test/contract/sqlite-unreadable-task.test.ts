@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
+import { UnreadableTaskError } from '../../packages/parley/src/errors/unreadable-task-error.js';
 import type { LogFields } from '../../packages/parley/src/telemetry/logger.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from './sqlite-files.js';
@@ -48,7 +49,7 @@ describe('a task that cannot be read', () => {
     const mend = damage(path);
     const storage = await files.open(clock, { path });
     const more = acceptance(said('more'), 'long', { claim: LEASE });
-    await expect(storage.accept(more)).rejects.toThrow(StorageError);
+    await expect(storage.accept(more)).rejects.toThrow(UnreadableTaskError);
     await storage.close();
     mend();
     const mended = await files.open(clock, { path });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
-import type { PostgresOptions } from '../../packages/parley/src/store/postgres/postgres-options.js';
+import type { PostgresStorageOptions } from '../../packages/parley/src/store/postgres/postgres-options.js';
 import { PostgresStorage } from '../../packages/parley/src/store/postgres/postgres-storage.js';
 import { CapturingLogger } from '../support/engine.js';
 
@@ -22,7 +22,7 @@ const TABLES = [
 export async function clockedStorage(
   url: string,
   clock: Clock,
-  options: Partial<PostgresOptions> = {},
+  options: Partial<PostgresStorageOptions> = {},
 ): Promise<PostgresStorage> {
   const logger = new CapturingLogger();
   const storage = await PostgresStorage.open({ url, durability: 'process', clock: systemClock, logger, ...options });

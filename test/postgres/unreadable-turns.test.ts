@@ -47,6 +47,6 @@ it.each([
   expect(await claimsOf(storage, ALL)).toEqual([]);
   expect(await storage.check()).toMatchObject({ unreadable: 2 });
   const lines = logger.lines.filter(({ level }) => level === 'error');
-  expect(lines.map(({ fields }) => fields?.task)).toEqual(['t0', 't2']);
+  expect(lines.map(({ fields }) => fields?.taskId)).toEqual(['t0', 't2']);
   await storage.close();
 });

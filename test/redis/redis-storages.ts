@@ -6,7 +6,7 @@ import { RedisStorage } from '../../packages/parley/src/store/redis/redis-storag
 import { RedisWakeups } from '../../packages/parley/src/store/redis/redis-wakeups.js';
 import { ScriptPipeline } from '../../packages/parley/src/store/redis/script-pipeline.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
+import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 
 /** Lua for the time of the test. Each call carries it in the name of its second key. */
 const TEST_TIME = `return tonumber(string.match(KEYS[2], '%d+$'))`;
@@ -20,10 +20,18 @@ export class RedisStorages {
     this.#url = url;
   }
 
+  /** The prefix of the keys of the storage that was opened last. */
+  get prefix(): string {
+    return `test${this.#opened}:`;
+  }
+
   /** An empty storage. */
-  async open(clock: Clock, { tailBytes }: { readonly tailBytes?: number } = {}): Promise<TaskStorage> {
+  async open(
+    clock: Clock,
+    { tailBytes, logger = silentLogger }: { readonly tailBytes?: number; readonly logger?: Logger } = {},
+  ): Promise<TaskStorage> {
     this.#opened += 1;
-    const prefix = `test${this.#opened}:`;
+    const { prefix } = this;
     const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
     const settings = redisSettings({ url: this.#url, prefix, ...given });
     const connection = await RedisConnection.open(settings);
@@ -38,7 +46,7 @@ export class RedisStorages {
       },
       prefix,
       clock,
-      logger: silentLogger,
+      logger,
       durability: 'process',
       wakeups: new RedisWakeups(connection),
       time: TEST_TIME,

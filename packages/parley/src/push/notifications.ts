@@ -1,4 +1,5 @@
 import type { WireCodec } from '../codec/wire-codec.js';
+import { UnreadableTaskError } from '../errors/unreadable-task-error.js';
 import type { Task } from '../model/task.js';
 import type { DeliveryClaim } from '../store/push-deliveries.js';
 import type { TaskStorage } from '../store/task-storage.js';
@@ -49,11 +50,25 @@ function written(seq: number, write: () => string): Notification | UnwrittenNoti
   }
 }
 
+/** The same as `tasksAfter`. A task that cannot be read is a notification that cannot be written. */
+async function* tasks(
+  claim: DeliveryClaim,
+  encodeTask: (task: Task) => string,
+  storage: TaskReads,
+): AsyncIterable<Notification | UnwrittenNotification> {
+  try {
+    yield* tasksAfter(claim, encodeTask, storage);
+  } catch (error) {
+    if (!(error instanceof UnreadableTaskError)) throw error;
+    yield { seq: claim.position + 1, error };
+  }
+}
+
 /**
  * The task as it stood after each record. If the log no longer has all records, the task as it stands now takes the
  * place of those that it contains.
  */
-async function* tasks(
+async function* tasksAfter(
   claim: DeliveryClaim,
   encodeTask: (task: Task) => string,
   storage: TaskReads,

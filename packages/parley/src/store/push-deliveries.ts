@@ -105,7 +105,10 @@ export interface DeliveryPage {
  * - The queue goes with its configuration or its task.
  */
 export interface PushDeliveries {
-  /** Claims queues that are due and that no node holds, those that became due first before the others. */
+  /**
+   * Claims queues that are due and that no node holds, those that became due first before the others. A queue whose
+   * configuration or next record cannot be read is parked, and the log hears of its task.
+   */
   claimDeliveries(request: DeliveryClaimRequest): Promise<DeliveryClaims>;
   /**
    * Settles an attempt. Refused (false) once a claim, a replay or a purge has overtaken the holder, or the queue is

@@ -426,6 +426,7 @@ export interface TaskStorage extends PushDeliveries {
   /** The metadata of several requests for one turn is merged. */
   requestCancel(scope: Scope, taskId: string, request: CancelRequest): Promise<CancelOutcome>;
 
+  /** @throws UnreadableTaskError if its rows cannot be read. The same holds for its records. */
   task(scope: Scope, taskId: string): Promise<StoredTask | undefined>;
   /** Tasks that cannot be read are left out, and the log hears of them. */
   tasks(query: TaskQuery): Promise<TaskPage>;
@@ -467,7 +468,7 @@ export interface TaskStorage extends PushDeliveries {
     config: StoredPushConfig & { readonly id: string; readonly taskId: string },
   ): Promise<boolean>;
   pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined>;
-  /** All of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
+  /** The readable ones of a task in order of their ids, after `cursor`; `undefined` if the scope has no such task. */
   pushConfigs(
     scope: Scope,
     taskId: string,

@@ -1,3 +1,4 @@
+import { UnreadableTaskError, unreadableReason } from '../errors/unreadable-task-error.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { TaskKey } from './task-storage.js';
 
@@ -26,7 +27,26 @@ export class ToldTasks {
     if (this.#known.size === REMEMBERED) this.#known.clear();
     this.#known.add(name);
     this.#count += 1;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#logger.error('a task cannot be read and is left out', { task: id, reason });
+    this.#logger.error('a task cannot be read and is left out', { taskId: id, reason: unreadableReason(error) });
+  }
+
+  /** Reads something of a task. Tells the log if it cannot be read: `undefined`. */
+  readable<R>(key: TaskKey, read: () => R): R | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.note(key, error);
+      return undefined;
+    }
+  }
+
+  /** Reads what a caller asked for by its task. Tells the log, and throws UnreadableTaskError, if it cannot be read. */
+  required<R>(key: TaskKey, read: () => R): R {
+    try {
+      return read();
+    } catch (error) {
+      this.note(key, error);
+      throw new UnreadableTaskError(key.id, error);
+    }
   }
 }

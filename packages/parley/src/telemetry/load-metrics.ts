@@ -67,6 +67,11 @@ export class LoadMetrics {
       if (load?.oldestWaitMs !== undefined || load?.waiting === 0)
         observation.observe((load.oldestWaitMs ?? 0) / 1_000);
     });
+    const unreadable = ['a2a.storage.unreadable', '{task}', 'Tasks that this process could not read'] as const;
+    this.#gauge(meter, unreadable, async (observation) => {
+      const load = await waiting();
+      if (load !== undefined) observation.observe(load.unreadable ?? 0);
+    });
     const pending = ['a2a.push.pending', '{queue}', 'Push configurations with pending deliveries'] as const;
     this.#gauge(meter, pending, async (observation) => {
       const queues = (await waiting())?.pendingDeliveries;

@@ -55,6 +55,8 @@ export interface WaitingFigures {
   readonly oldestWaitMs?: number;
   /** Push configurations with pending deliveries that are not parked. */
   readonly pendingDeliveries?: number;
+  /** Tasks that this process could not read since its start. */
+  readonly unreadable?: number;
   /** Time since the oldest pending delivery became due, in ms. */
   readonly oldestDueMs?: number;
 }

@@ -1,8 +1,8 @@
 import { PageBudget } from '../page-budget.js';
 import type { StoredTask } from '../task-storage.js';
-import { readTasks } from './read-tasks.js';
-import { type KeyColumns, type StoredScopes, storedKey, textOfName } from './stored-names.js';
-import type { Sql, Tables } from './tables.js';
+import { type ReadSources, readTasksApart } from './read-tasks.js';
+import { type KeyColumns, storedKey, textOfName } from './stored-names.js';
+import type { Sql } from './tables.js';
 
 /** The bound for the JSON of one page of abandoned tasks. */
 const BYTES = 8_388_608;
@@ -10,13 +10,20 @@ const BYTES = 8_388_608;
 // The states are INPUT_REQUIRED and AUTH_REQUIRED.
 const ABANDONED: Sql = {
   name: 'abandoned',
-  text: `SELECT t.agent, t.tenant, t.owner, t.id, t.full_id,
+  text: `SELECT t.agent, t.tenant, t.owner, t.id, t.full_id, t.status_time AS time, t.pk,
       t.bytes + coalesce(octet_length(t.history), 0) + coalesce(octet_length(t.artifacts), 0) AS size
     FROM parley.task t
     WHERE t.state IN (6, 8) AND t.status_time < parley.now_ms() - $2::bigint AND t.agent = ANY ($1::text[]) AND t.queued = 0
+      AND (t.status_time, t.pk) > ($4::bigint, $5::bigint)
     ORDER BY t.status_time, t.pk LIMIT $3`,
   repeatable: true,
 };
+
+interface AbandonedRow extends KeyColumns {
+  readonly time: number;
+  readonly pk: number;
+  readonly size: number;
+}
 
 /** The tasks to look for. */
 export interface AbandonedQuery {
@@ -25,20 +32,26 @@ export interface AbandonedQuery {
   readonly limit: number;
 }
 
-/** Tasks that have waited for their caller too long and have no turn. */
+/** Tasks that have waited for their caller too long and have no turn. Goes on behind tasks that cannot be read. */
 export async function abandonedTasks(
-  tables: Tables,
-  scopes: StoredScopes,
+  { tables, scopes, unreadable }: ReadSources,
   { agents, waitedMs, limit }: AbandonedQuery,
 ): Promise<readonly StoredTask[]> {
-  const rows = await tables.query<KeyColumns & { readonly size: number }>(
-    ABANDONED,
-    agents.map(textOfName),
-    waitedMs,
-    limit,
-  );
-  const budget = new PageBudget(BYTES);
-  const end = rows.findIndex(({ size }) => !budget.takes(size));
-  const read = await readTasks(tables, scopes, (end < 0 ? rows : rows.slice(0, end)).map(storedKey));
-  return read.filter((task) => task !== undefined);
+  const names = agents.map(textOfName);
+  for (let [time, pk] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
+    const rows = await tables.query<AbandonedRow>(ABANDONED, names, waitedMs, limit, time, pk);
+    const budget = new PageBudget(BYTES);
+    const end = rows.findIndex(({ size }) => !budget.takes(size));
+    const taken = end < 0 ? rows : rows.slice(0, end);
+    const keys = taken.map(storedKey);
+    const read = await readTasksApart(tables, scopes, keys);
+    const tasks = keys.flatMap((key, at): readonly StoredTask[] => {
+      const task = read[at];
+      if (task instanceof Error) unreadable.note(key, task);
+      return task === undefined || task instanceof Error ? [] : [task];
+    });
+    const last = taken.at(-1);
+    if (tasks.length > 0 || last === undefined) return tasks;
+    ({ time, pk } = last);
+  }
 }

@@ -1,8 +1,7 @@
-import type { LogRecord } from '../../task/log-record.js';
-import type { DeliveryClaim, DeliveryClaimRequest, DeliveryClaims } from '../push-deliveries.js';
-import type { StoredPushConfig } from '../task-storage.js';
+import type { DeliveryClaimRequest } from '../push-deliveries.js';
+import type { ClaimedTexts } from '../readable-deliveries.js';
 import { recordOf } from './read-tasks.js';
-import { type KeyColumns, storedKey, textOfName } from './stored-names.js';
+import { configIdOf, type KeyColumns, storedKey, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /** A claimed queue with one of its pending records, or with none. Without a queue, one row says `more`. */
@@ -75,44 +74,53 @@ const GIVE_BACK: Sql = {
 };
 
 /** Claims queues of deliveries that are due and that no node holds. */
-export async function claimDeliveries(tables: Tables, request: DeliveryClaimRequest): Promise<DeliveryClaims> {
+export async function claimDeliveries(
+  tables: Tables,
+  request: DeliveryClaimRequest,
+): Promise<{ readonly queues: readonly ClaimedTexts[]; readonly more: boolean }> {
   const { node, leaseMs, agents, limit, maxBytes } = request;
   const most = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
   const names = [...new Set(agents)].map(textOfName);
   const rows = await tables.query<ClaimRow>(CLAIM, names, textOfName(node), leaseMs, limit, most);
-  const claims: DeliveryClaim[] = [];
+  const queues: ClaimedTexts[] = [];
   const surplus: { task: number; part: number; id: string; epoch: number }[] = [];
   let left = maxBytes;
   for (const queue of Map.groupBy(rows, ({ rank }) => rank).values()) {
     const [first] = queue;
     if (first === undefined || first.rank === null) continue;
-    if (claims.length > 0 && left <= 0) {
+    if (queues.length > 0 && left <= 0) {
       surplus.push({ task: first.task, part: first.part, id: first.config_id, epoch: first.epoch });
       continue;
     }
     const records = firstRecords(queue, left);
-    for (const { text } of records) left -= text.length;
-    claims.push(claimOf(first, records));
+    for (const { event } of records) left -= event.length;
+    queues.push(textsOf(first, records));
   }
   if (surplus.length > 0) await tables.query(GIVE_BACK, JSON.stringify(surplus));
-  return { claims, more: surplus.length > 0 || rows[0]?.more === true };
+  return { queues, more: surplus.length > 0 || rows[0]?.more === true };
 }
 
-function claimOf(row: ClaimRow, records: readonly LogRecord[]): DeliveryClaim {
-  const { epoch, position, last, attempts } = row;
-  const config = JSON.parse(row.config) as StoredPushConfig;
-  return { key: storedKey(row), configId: config.id ?? '', epoch, config, position, last, attempts, records };
+function textsOf(row: ClaimRow, records: readonly RecordRow[]): ClaimedTexts {
+  const { epoch, position, last, attempts, config } = row;
+  return {
+    key: storedKey(row),
+    configId: configIdOf(row.config_id, config),
+    ...{ epoch, config, position, last, attempts },
+    records: records.map((record) => () => recordOf(record)),
+  };
 }
+
+type RecordRow = Omit<ClaimRow, 'seq'> & { readonly seq: number };
 
 /** The records until their events have so much JSON; at least one. */
-function firstRecords(queue: readonly ClaimRow[], maxBytes: number): readonly LogRecord[] {
-  const records: LogRecord[] = [];
+function firstRecords(queue: readonly ClaimRow[], maxBytes: number): readonly RecordRow[] {
+  const records: RecordRow[] = [];
   let bytes = 0;
   for (const { seq, ...row } of queue) {
     if (seq === null) break;
     bytes += row.event.length;
     if (bytes > maxBytes && records.length > 0) break;
-    records.push(recordOf({ seq, ...row }));
+    records.push({ seq, ...row });
   }
   return records;
 }

@@ -1,11 +1,11 @@
 import type { Task } from '../../model/task.js';
 import { TASK_STATES } from '../../model/task-state.js';
-import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
+import { ShapedTask } from '../../task/shaped-task.js';
 import { PageBudget } from '../page-budget.js';
 import { stateNumber } from '../state-numbers.js';
-import type { ListCursor, StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
-import { readTasks } from './read-tasks.js';
-import { contextHash, indexForm, nameOf, type StoredScope, type StoredScopes, storedName } from './stored-names.js';
+import type { StoredTask, TaskPage, TaskQuery } from '../task-storage.js';
+import { type ReadSources, readTasksApart } from './read-tasks.js';
+import { contextHash, indexForm, nameOf, type StoredScope, storedName } from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
 /** A task of a page. Its large members come only if the task has ended and they are small. */
@@ -159,14 +159,14 @@ const TOTAL: Sql = {
 
 const ALL_STATES = TASK_STATES.map((_, number) => String(number));
 
-/** One page of the tasks of a scope. */
-export async function pageOfTasks(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<TaskPage> {
-  const scope = scopes.of(query.scope);
+/** One page of the tasks of a scope. Leaves out tasks that cannot be read, and tells `unreadable` of them. */
+export async function pageOfTasks(sources: ReadSources, query: TaskQuery): Promise<TaskPage> {
+  const scope = sources.scopes.of(query.scope);
   const [total, page] = await Promise.all([
-    totalOf(tables, scope, query),
-    query.limit > 0 ? pageOf(tables, scopes, query) : { rows: [] },
+    totalOf(sources.tables, scope, query),
+    query.limit > 0 ? pageOf(sources, query) : { tasks: [] },
   ]);
-  return new ListedPage({ ...page, total });
+  return { ...page, total };
 }
 
 /** The values that a list and its count share. */
@@ -187,25 +187,12 @@ async function totalOf(tables: Tables, scope: StoredScope, query: TaskQuery): Pr
   return Number(row?.total ?? 0);
 }
 
-/** A task of a page: a row that has all that is shown, or a task that was read by itself. */
-interface Listed {
-  readonly row: ListedRow;
-  readonly read: StoredTask | undefined;
-  readonly query: TaskQuery;
-}
-
-interface FoundPage {
-  readonly rows: readonly Listed[];
-  readonly next?: ListCursor;
-}
-
-async function pageOf(tables: Tables, scopes: StoredScopes, query: TaskQuery): Promise<FoundPage> {
-  const scope = scopes.of(query.scope);
+async function pageOf({ tables, scopes, unreadable }: ReadSources, query: TaskQuery): Promise<Omit<TaskPage, 'total'>> {
   const { cursor, offset = 0, limit, maxBytes, history, artifacts } = query;
   const share = maxBytes === undefined ? Number.MAX_SAFE_INTEGER : Math.floor(maxBytes / limit);
   const found = await tables.query<ListedRow>(
     listStatement(query),
-    ...filterOf(scope, query),
+    ...filterOf(scopes.of(query.scope), query),
     cursor?.time ?? null,
     cursor === undefined ? null : indexForm(cursor.id),
     limit + 1,
@@ -223,49 +210,41 @@ async function pageOf(tables: Tables, scopes: StoredScopes, query: TaskQuery): P
   const last = taken.at(-1);
   const next = taken.length < found.length && last !== undefined ? { time: last.time, id: idOf(last) } : undefined;
   const apart = taken.filter(({ whole }) => !whole);
-  const read = await readTasks(
+  const read = await readTasksApart(
     tables,
     scopes,
     apart.map((row) => ({ scope: query.scope, id: idOf(row) })),
   );
   const byRow = new Map(apart.map((row, at) => [row, read[at]]));
-  const rows = taken
-    .map((row) => ({ row, read: byRow.get(row), query }))
+  const tasks = taken.flatMap((row): readonly StoredTask[] => {
+    const stored = unreadable.readable({ scope: query.scope, id: idOf(row) }, () => {
+      const found = row.whole ? storedOf(row, query) : byRow.get(row);
+      if (found instanceof Error) throw found;
+      return found;
+    });
     // A task that was deleted since is left out.
-    .filter(({ row, read: task }) => row.whole || task !== undefined);
-  return { rows, ...(next && { next }) };
+    if (stored === undefined) return [];
+    return [row.whole ? stored : { ...stored, task: shownOf(stored.task, query) }];
+  });
+  return { tasks, ...(next && { next }) };
 }
 
 function idOf({ id, full_id: full }: ListedRow): string {
   return storedName(id, full);
 }
 
-function textsOf({ row, read, query }: Listed): TaskTexts {
-  if (read !== undefined) {
-    const { id, contextId } = read.task;
-    const texts = ShapedTask.textsOf(read.task);
-    return {
-      ...texts,
-      ...{ id, contextId },
-      artifacts: query.artifacts ? texts.artifacts : undefined,
-      history: query.history ? texts.history : undefined,
-    };
-  }
-  return {
+/** The task of a row that has all members that the page shows. */
+function storedOf(row: ListedRow, { scope }: TaskQuery): StoredTask {
+  const { seq, epoch, running, held: heldTurn, created: createdAt } = row;
+  const task = ShapedTask.parse({
     id: idOf(row),
     contextId: row.context_id === null ? undefined : nameOf(row.context_id),
     status: row.status,
     artifacts: row.artifacts ?? undefined,
     history: row.history ?? undefined,
     metadata: row.metadata ?? undefined,
-  };
-}
-
-function storedOf(listed: Listed): StoredTask {
-  const { row, read, query } = listed;
-  if (read !== undefined) return { ...read, task: shownOf(read.task, query) };
-  const { seq, epoch, running, held: heldTurn, created: createdAt } = row;
-  return { scope: query.scope, task: ShapedTask.parse(textsOf(listed)), seq, epoch, running, heldTurn, createdAt };
+  });
+  return { scope, task, seq, epoch, running, heldTurn, createdAt };
 }
 
 function shownOf(task: Task, query: TaskQuery): Task {
@@ -275,33 +254,4 @@ function shownOf(task: Task, query: TaskQuery): Task {
     artifacts: query.artifacts ? artifacts : undefined,
     history: query.history ? history : undefined,
   });
-}
-
-/** A page whose tasks are parsed when code reads them. */
-class ListedPage implements TaskPage {
-  static readonly #tasks: PropertyDescriptor & ThisType<ListedPage> = {
-    get() {
-      this.#parsed ??= this.#rows.map(storedOf);
-      return this.#parsed;
-    },
-    enumerable: true,
-    configurable: true,
-  };
-  declare readonly tasks: readonly StoredTask[];
-  readonly total: number;
-  declare readonly next?: ListCursor;
-  readonly #rows: readonly Listed[];
-  #parsed: readonly StoredTask[] | undefined;
-
-  constructor({ rows, next, total }: FoundPage & { readonly total: number }) {
-    this.#rows = rows;
-    // An own accessor, shared by all pages, as tests and spreads see it.
-    Object.defineProperty(this, 'tasks', ListedPage.#tasks);
-    this.total = total;
-    if (next !== undefined) this.next = next;
-  }
-
-  get texts(): readonly TaskTexts[] {
-    return this.#rows.map(textsOf);
-  }
 }

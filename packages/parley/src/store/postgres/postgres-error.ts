@@ -42,6 +42,8 @@ const REASONS: Readonly<Record<string, string>> = {
   '57P02': 'the server has crashed and restarts',
   '57P03': 'the server is starting or stopping',
   '58030': 'the disk of the server fails: look into its log',
+  XX001: 'a row on the disk of the server is damaged: look into its log',
+  XX002: 'an index on the disk of the server is damaged: REINDEX it',
 };
 
 const BY_SYSTEM: Readonly<Record<string, string>> = {
@@ -56,7 +58,7 @@ const BY_SYSTEM: Readonly<Record<string, string>> = {
 };
 
 /** Classes of codes that speak of the server, not of a statement: connections, resources, operators, the system. */
-const OUTAGES = /^(?:08|25006|28|3D|53|57P|58|XX)/;
+const OUTAGES = /^(?:08|25006|28|3D|53|57P|58)/;
 /** The transaction met another one. It was rolled back and can run again. */
 const CONFLICTS = /^40(?:001|P01)$/;
 

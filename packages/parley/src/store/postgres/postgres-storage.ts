@@ -4,6 +4,7 @@ import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
 import type { PushDeliveries } from '../push-deliveries.js';
 import type { RateCounters } from '../rate-counters.js';
+import { readableDeliveries } from '../readable-deliveries.js';
 import { checkAppend } from '../rules/decide-append.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
@@ -69,7 +70,7 @@ import { PostgresRateCounters } from './postgres-rate-counters.js';
 import { PostgresWakeups } from './postgres-wakeups.js';
 import { deletePushConfig, putPushConfig, readPushConfigs } from './push-configs.js';
 import { readLoad } from './read-load.js';
-import { readHeads, readRecords, readTasks, readTasksApart } from './read-tasks.js';
+import { type ReadSources, readHeads, readRecords, readTask, readTasksApart } from './read-tasks.js';
 import { listDeliveries, purgeDelivery, replayDelivery, settleDelivered, settleDelivery } from './settle-deliveries.js';
 import { StoredScopes } from './stored-names.js';
 import { foldCounts, sweepOnce } from './sweep.js';
@@ -97,6 +98,7 @@ export class PostgresStorage implements TaskStorage {
   readonly #lanes = new TaskLanes();
   readonly #watchers = new Set<(calls: number) => void>();
   readonly #unreadable: UnreadableTurns;
+  readonly #sources: ReadSources;
   readonly #closeWakeups: () => Promise<void>;
   #isClosed = false;
 
@@ -110,6 +112,7 @@ export class PostgresStorage implements TaskStorage {
     this.durability = connections.plan.durability;
     const tables = new PostgresTables(connections);
     this.#tables = tables;
+    this.#sources = { tables, scopes: this.#scopes, unreadable: this.#unreadable };
     const onCommit = (calls: number) => {
       for (const watcher of this.#watchers) watcher(calls);
     };
@@ -301,18 +304,17 @@ export class PostgresStorage implements TaskStorage {
 
   async task(scope: Scope, taskId: string): Promise<StoredTask | undefined> {
     this.#open();
-    const [stored] = await readTasks(this.#tables, this.#scopes, [{ scope, id: taskId }]);
-    return stored;
+    return readTask(this.#sources, { scope, id: taskId });
   }
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     this.#open();
-    return pageOfTasks(this.#tables, this.#scopes, query);
+    return pageOfTasks(this.#sources, query);
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
     this.#open();
-    return readRecords(this.#tables, this.#scopes, { key, after, maxBytes });
+    return readRecords(this.#sources, { key, after, maxBytes });
   }
 
   async heads(keys: readonly TaskKey[]): Promise<readonly (TaskProgress | undefined)[]> {
@@ -322,7 +324,7 @@ export class PostgresStorage implements TaskStorage {
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     this.#open();
-    return abandonedTasks(this.#tables, this.#scopes, { agents, waitedMs, limit });
+    return abandonedTasks(this.#sources, { agents, waitedMs, limit });
   }
 
   async create(scope: Scope, task: Task): Promise<boolean> {
@@ -378,7 +380,7 @@ export class PostgresStorage implements TaskStorage {
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
     this.#open();
-    return (await readPushConfigs(this.#tables, this.#scopes, { scope, taskId, id, limit: 1 }))?.[0];
+    return (await readPushConfigs(this.#sources, { scope, taskId, id, limit: 1 }))?.[0];
   }
 
   async pushConfigs(
@@ -387,7 +389,7 @@ export class PostgresStorage implements TaskStorage {
     page: { readonly cursor?: string; readonly limit: number },
   ): Promise<readonly StoredPushConfig[] | undefined> {
     this.#open();
-    return readPushConfigs(this.#tables, this.#scopes, { scope, taskId, ...page });
+    return readPushConfigs(this.#sources, { scope, taskId, ...page });
   }
 
   async deletePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean> {
@@ -398,7 +400,12 @@ export class PostgresStorage implements TaskStorage {
 
   claimDeliveries: PushDeliveries['claimDeliveries'] = async (request) => {
     this.#open();
-    return claimDeliveries(this.#tables, request);
+    const { queues, more } = await claimDeliveries(this.#tables, request);
+    const claims = await readableDeliveries(queues, {
+      note: (key, error) => this.#unreadable.note(key, error),
+      settle: this.settleDelivery,
+    });
+    return { claims, more };
   };
 
   settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) => {

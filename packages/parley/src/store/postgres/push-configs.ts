@@ -1,7 +1,8 @@
 import type { Scope, StoredPushConfig } from '../task-storage.js';
 import { keyFields, lockTask } from './locked-task.js';
 import { putConfig } from './push-queues.js';
-import { indexForm, type StoredScope, type StoredScopes } from './stored-names.js';
+import type { ReadSources } from './read-tasks.js';
+import { indexForm, type StoredScope } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /** Adds or replaces a push configuration; false if the scope has no such task. Runs in a transaction. */
@@ -61,10 +62,13 @@ export interface PushConfigQuery {
   readonly limit: number;
 }
 
-/** Push configurations of a task in order of their ids; `undefined` if the scope has no such task. */
+/**
+ * Push configurations of a task in order of their ids; `undefined` if the scope has no such task. Leaves out those that
+ * cannot be read.
+ * @throws UnreadableTaskError if the query is for one that cannot be read.
+ */
 export async function readPushConfigs(
-  tables: Tables,
-  scopes: StoredScopes,
+  { tables, scopes, unreadable }: ReadSources,
   query: PushConfigQuery,
 ): Promise<readonly StoredPushConfig[] | undefined> {
   const { cursor, limit } = query;
@@ -77,5 +81,11 @@ export async function readPushConfigs(
     limit,
   );
   if (rows.length === 0) return undefined;
-  return rows.flatMap(({ config }) => (config === null ? [] : [JSON.parse(config) as StoredPushConfig]));
+  const key = { scope: query.scope, id: query.taskId };
+  return rows.flatMap(({ config }) => {
+    if (config === null) return [];
+    const parse = () => JSON.parse(config) as StoredPushConfig;
+    const found = query.id === undefined ? unreadable.readable(key, parse) : unreadable.required(key, parse);
+    return found ?? [];
+  });
 }

@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/storage-error.js';
+import { UnreadableTaskError } from '../../errors/unreadable-task-error.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type {
@@ -9,7 +10,7 @@ import type {
   CopiedTurn,
   TransferCounts,
 } from '../task-transfer.js';
-import { readTasks } from './read-tasks.js';
+import { readTasksApart } from './read-tasks.js';
 import { nameOf, type StoredScopes, storedName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
@@ -108,7 +109,8 @@ async function copiedTask(tables: Tables, scopes: StoredScopes, row: TaskColumns
   const owner = row.owner === null ? null : nameOf(row.owner);
   const scope = { agent: nameOf(row.agent), tenant: nameOf(row.tenant), owner };
   const id = storedName(row.id, row.full_id);
-  const [stored] = await readTasks(tables, scopes, [{ scope, id }]);
+  const [stored] = await readTasksApart(tables, scopes, [{ scope, id }]);
+  if (stored instanceof Error) throw new UnreadableTaskError(id, stored);
   if (stored === undefined) throw new StorageError(`Task ${id} was deleted during the copy: stop all servers`);
   const { history, artifacts } = ShapedTask.textsOf(stored.task);
   const configs = await tables.query<Omit<CopiedPushConfig, 'id'>>(CONFIGS, pk, part);

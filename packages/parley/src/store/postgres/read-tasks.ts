@@ -6,6 +6,7 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { TaskBuilder } from '../../task/task-builder.js';
 import { stateOfNumber } from '../state-numbers.js';
 import type { RecordPage, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
+import type { ToldTasks } from '../told-tasks.js';
 import { keyFields } from './locked-task.js';
 import { nameOf, type StoredScopes } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
@@ -59,20 +60,32 @@ const TASKS: Sql = {
   repeatable: true,
 };
 
-/** Reads whole tasks, in the order of the keys; `undefined` for a task that is not there. */
-export async function readTasks(
-  tables: Tables,
-  scopes: StoredScopes,
-  keys: readonly TaskKey[],
-): Promise<readonly (StoredTask | undefined)[]> {
-  const tasks = await readTasksApart(tables, scopes, keys);
-  return tasks.map((task) => {
+/** The tables of a storage, and the listener for tasks that cannot be read. */
+export interface ReadSources {
+  readonly tables: Tables;
+  readonly scopes: StoredScopes;
+  readonly unreadable: ToldTasks;
+}
+
+/**
+ * Reads a whole task; `undefined` if it is not there.
+ * @throws UnreadableTaskError
+ */
+export async function readTask(
+  { tables, scopes, unreadable }: ReadSources,
+  key: TaskKey,
+): Promise<StoredTask | undefined> {
+  const [task] = await readTasksApart(tables, scopes, [key]);
+  return unreadable.required(key, () => {
     if (task instanceof Error) throw task;
     return task;
   });
 }
 
-/** The same, with the error in the place of a task whose rows cannot be read. */
+/**
+ * Reads whole tasks, in the order of the keys; `undefined` for a task that is not there. The error is in the place of a
+ * task whose rows cannot be read.
+ */
 export async function readTasksApart(
   tables: Tables,
   scopes: StoredScopes,
@@ -170,10 +183,12 @@ const RECORDS: Sql = {
   repeatable: true,
 };
 
-/** Records of a task after a sequence number, until their events have `maxBytes` of JSON. */
+/**
+ * Records of a task after a sequence number, until their events have `maxBytes` of JSON.
+ * @throws UnreadableTaskError
+ */
 export async function readRecords(
-  tables: Tables,
-  scopes: StoredScopes,
+  { tables, scopes, unreadable }: ReadSources,
   { key, after, maxBytes }: { readonly key: TaskKey; readonly after: number; readonly maxBytes: number },
 ): Promise<RecordPage> {
   const { part, scope, id } = keyFields(scopes.of(key.scope), key);
@@ -189,6 +204,8 @@ export async function readRecords(
   }>(RECORDS, part, scope, id, after, most);
   const [first] = rows;
   if (first === undefined) return { records: [], floor: 1, last: 0 };
-  const records = rows.flatMap(({ seq, ...row }) => (seq === null ? [] : [recordOf({ seq, ...row })]));
+  const records = unreadable.required(key, () =>
+    rows.flatMap(({ seq, ...row }) => (seq === null ? [] : [recordOf({ seq, ...row })])),
+  );
   return { records, floor: first.floor, last: first.last };
 }

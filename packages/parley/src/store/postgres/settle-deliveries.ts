@@ -13,10 +13,17 @@ import {
   replayedDelivery,
   settledDelivery,
 } from '../rules/delivery-queue.js';
-import type { StoredPushConfig } from '../task-storage.js';
 import { keyFields } from './locked-task.js';
 import { deliveryHeadOf, QUEUE_COLUMNS, type QueueRow, queueValues } from './push-queues.js';
-import { indexForm, type KeyColumns, nameOf, type StoredScopes, storedKey, textOfName } from './stored-names.js';
+import {
+  configIdOf,
+  indexForm,
+  type KeyColumns,
+  nameOf,
+  type StoredScopes,
+  storedKey,
+  textOfName,
+} from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
 interface LockedRow extends QueueRow {
@@ -139,6 +146,7 @@ export async function purgeDelivery(tables: Tables, scopes: StoredScopes, queue:
 
 interface PageRow extends Pick<QueueRow, 'position' | 'due' | 'attempts' | 'last_status' | 'parked'>, KeyColumns {
   readonly place: number;
+  readonly config_id: string;
   readonly config: string;
   readonly last: number;
 }
@@ -147,7 +155,7 @@ function listOf(name: string, ofAgents: string): Sql {
   return {
     name,
     repeatable: true,
-    text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.config, c.position, t.seq AS last, c.attempts,
+    text: `SELECT c.place, t.agent, t.tenant, t.owner, t.id, t.full_id, c.id AS config_id, c.config, c.position, t.seq AS last, c.attempts,
       c.due, c.last_status, c.parked
     FROM parley.push_config c JOIN parley.task t ON t.pk = c.task AND t.part = c.part
     WHERE ${ofAgents} AND c.place > $2 AND ($3::uuid IS NULL OR t.scope = $3)
@@ -184,7 +192,7 @@ function queueOf(row: PageRow): DeliveryQueue {
   const { position, last, attempts, due, last_status: lastStatus, parked } = row;
   return {
     key: storedKey(row),
-    configId: (JSON.parse(row.config) as StoredPushConfig).id ?? '',
+    configId: configIdOf(row.config_id, row.config),
     position,
     last,
     attempts,

@@ -40,6 +40,16 @@ export function storedName(form: string, full: string | null): string {
   return nameOf(full ?? form);
 }
 
+/** The id of a push configuration. A hash stands for it if it is long and the configuration cannot be read. */
+export function configIdOf(form: string, config: string): string {
+  if (!form.startsWith(HASHED)) return nameOf(form);
+  try {
+    return (JSON.parse(config) as { readonly id?: string }).id ?? form;
+  } catch {
+    return form;
+  }
+}
+
 /** The key of a task from the columns of its row. */
 export function storedKey({ agent, tenant, owner, id, full_id: full }: KeyColumns): TaskKey {
   const scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };

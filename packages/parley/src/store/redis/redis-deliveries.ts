@@ -11,6 +11,7 @@ import type {
   DeliveryQueue,
   HeldDelivery,
 } from '../push-deliveries.js';
+import { type ClaimedTexts, readableDeliveries } from '../readable-deliveries.js';
 import {
   type DeliveryHead,
   isDeliveryClaimable,
@@ -21,6 +22,7 @@ import {
 import type { Scope, StoredPushConfig, TaskKey } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { recordOf } from './task-texts.js';
+import type { UnreadableTasks } from './unreadable-tasks.js';
 import type { WorkPlaces } from './work-places.js';
 
 /** A claimed queue as the script answers it. */
@@ -52,18 +54,22 @@ const ALL_AGENTS = '*';
 /** Partitions that a list asks at the same time. */
 const TOGETHER = 32;
 
+type NamedConfig = StoredPushConfig & { readonly id: string };
+
 /** Push configurations, and the queues of their deliveries. The rules decide, and scripts compare and set. */
 export class RedisDeliveries {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
+  readonly #unreadable: UnreadableTasks;
 
-  constructor(calls: RedisCalls, work: WorkPlaces) {
+  constructor(calls: RedisCalls, work: WorkPlaces, unreadable: UnreadableTasks) {
     this.#calls = calls;
     this.#work = work;
+    this.#unreadable = unreadable;
   }
 
   /** Resolves to `undefined` if there is no such task, otherwise to true if the queue of the configuration is due. */
-  async put(key: TaskKey, config: StoredPushConfig & { readonly id: string }): Promise<boolean | undefined> {
+  async put(key: TaskKey, config: NamedConfig): Promise<boolean | undefined> {
     const { name, agent, ...place } = this.#calls.keys.ofTask(key);
     const args = [name, agent, JSON.stringify(config.id), JSON.stringify(config)];
     const [isThere, isDue] = await this.#calls.run<readonly [0 | 1, 0 | 1]>('putConfig', place, args);
@@ -77,7 +83,8 @@ export class RedisDeliveries {
       JSON.stringify(id),
     ]);
     const text = texts?.[0];
-    return typeof text === 'string' ? (JSON.parse(text) as StoredPushConfig) : undefined;
+    if (typeof text !== 'string') return undefined;
+    return this.#unreadable.required(key, () => JSON.parse(text) as StoredPushConfig);
   }
 
   async configs(
@@ -87,7 +94,7 @@ export class RedisDeliveries {
     const place = this.#calls.keys.ofTask(key);
     const texts = await this.#calls.run<readonly string[] | null>('readConfigs', place, [place.name, '']);
     return texts
-      ?.map((text) => JSON.parse(text) as StoredPushConfig & { readonly id: string })
+      ?.flatMap((text) => this.#unreadable.readable(key, () => JSON.parse(text) as NamedConfig) ?? [])
       .filter(({ id }) => cursor === undefined || id > cursor)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, limit);
@@ -121,11 +128,12 @@ export class RedisDeliveries {
           again();
           throw error;
         });
-      for (const queue of found) {
-        const claim = claimOf(queue);
-        claims.push(claim);
-        for (const { text } of claim.records) left -= text.length;
-      }
+      for (const queue of found) for (const record of queue[5]) left -= record.length;
+      const readable = await readableDeliveries(found.map(textsOf), {
+        note: (key, error) => this.#unreadable.note(key, error),
+        settle: (held, outcome) => this.settle(held, outcome),
+      });
+      claims.push(...readable);
       if (more === 0) continue;
       again();
       return { claims, more: true };
@@ -273,16 +281,16 @@ function deliveryKeyOf(member: string): DeliveryKey {
   return { key: { scope, id }, configId };
 }
 
-function claimOf([member, text, config, last, first, records]: ClaimedQueue): DeliveryClaim {
+function textsOf([member, text, config, last, first, records]: ClaimedQueue): ClaimedTexts {
   const { position, attempts, epoch } = deliveryHeadOf(text).head;
   return {
     ...deliveryKeyOf(member),
     epoch,
-    config: JSON.parse(config) as StoredPushConfig,
+    config,
     position,
     last: Number(last),
     attempts,
-    records: records.map((record, at) => recordOf(Number(first) + at, record)),
+    records: records.map((record, at) => () => recordOf(Number(first) + at, record)),
   };
 }
 

@@ -128,7 +128,7 @@ export class RedisStorage implements TaskStorage {
     this.#unreadable = new UnreadableTasks(this.#calls, parts.logger);
     this.#work = new WorkPlaces(this.#calls, { peek: 'peek', clock: parts.clock, scanMs });
     this.#due = new WorkPlaces(this.#calls, { peek: 'peekDeliveries', clock: parts.clock, scanMs });
-    this.#deliveries = new RedisDeliveries(this.#calls, this.#due);
+    this.#deliveries = new RedisDeliveries(this.#calls, this.#due, this.#unreadable);
     this.#lists = new RedisTaskLists(this.#calls, this.#unreadable);
     this.#retention = new RedisRetention(this.#calls);
     this.#processes = new RedisProcesses(this.#calls);
@@ -137,7 +137,7 @@ export class RedisStorage implements TaskStorage {
     );
     this.#claims = new TurnClaims(this.#calls, this.#work, this.#unreadable);
     this.#turns = new HeldTurns(this.#calls);
-    this.#tasks = new StoredTasks(this.#calls);
+    this.#tasks = new StoredTasks(this.#calls, this.#unreadable);
     this.#keys = new KeptKeys(this.#calls);
   }
 

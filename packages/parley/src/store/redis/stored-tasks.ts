@@ -1,30 +1,27 @@
-import { StorageError } from '../../errors/storage-error.js';
 import type { Task } from '../../model/task.js';
 import { decideDelete } from '../rules/decide-cancel.js';
 import type { RecordPage, Scope, StoredTask, TaskKey, TaskProgress } from '../task-storage.js';
 import type { RedisCalls } from './redis-calls.js';
 import { headOf, type KnownHead, newTaskFields, recordOf, storedOf, type TaskContent } from './task-texts.js';
+import type { UnreadableTasks } from './unreadable-tasks.js';
 
 type DeleteAnswer = readonly [1] | readonly [0, now: string, head: KnownHead];
 
 /** Single tasks: their content, their logs, and their beginning and end from outside. */
 export class StoredTasks {
   readonly #calls: RedisCalls;
+  readonly #unreadable: UnreadableTasks;
 
-  constructor(calls: RedisCalls) {
+  constructor(calls: RedisCalls, unreadable: UnreadableTasks) {
     this.#calls = calls;
+    this.#unreadable = unreadable;
   }
 
   async task(key: TaskKey): Promise<StoredTask | undefined> {
     const place = this.#calls.keys.ofTask(key);
     const answer = await this.#calls.run<readonly [string, TaskContent | null]>('readTask', place, [place.name]);
     const [now, content] = answer;
-    if (content === null) return undefined;
-    try {
-      return storedOf(key, content, Number(now));
-    } catch (error) {
-      throw new StorageError(`The task ${key.id} cannot be read`, { cause: error });
-    }
+    return content === null ? undefined : this.#unreadable.required(key, () => storedOf(key, content, Number(now)));
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
@@ -36,7 +33,7 @@ export class StoredTasks {
       [place.name, after, bound],
     );
     const first = Math.max(Number(floor), after + 1);
-    const records = elements.map((element, at) => recordOf(first + at, element));
+    const records = this.#unreadable.required(key, () => elements.map((element, at) => recordOf(first + at, element)));
     return { records, floor: Number(floor), last: Number(last) };
   }
 

@@ -46,25 +46,47 @@ export class RedisTaskLists {
   }
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
-    if (agents.length === 0) return [];
+    if (agents.length === 0 || limit <= 0) return [];
+    // Tasks that cannot be read may stand before all others.
+    for (let wanted = limit; ; wanted *= 2) {
+      const { found, isCut } = await this.#waiting(agents, waitedMs, wanted);
+      const tasks = await this.#readAll(found, limit);
+      if (tasks.length > 0 || !isCut) return tasks;
+    }
+  }
+
+  /** The tasks that wait for their callers, so many of each partition at most. */
+  async #waiting(
+    agents: readonly string[],
+    waitedMs: number,
+    limit: number,
+  ): Promise<{ readonly found: readonly TaskKey[]; readonly isCut: boolean }> {
     const { keys } = this.#calls;
     const args = [waitedMs, limit, ...agents.map((agent) => JSON.stringify(agent))];
     const found: { readonly key: TaskKey; readonly time: number }[] = [];
+    let isCut = false;
     for (let first = 0; first < PARTITIONS; first += TOGETHER) {
       const asked = Array.from({ length: Math.min(TOGETHER, PARTITIONS - first) }, (_, at) => {
         const place = { base: keys.base(first + at), key: keys.count(first + at) };
         return this.#calls.run<readonly string[]>('abandoned', place, args);
       });
       for (const answer of await Promise.all(asked)) {
+        if (answer.length >= 2 * limit) isCut = true;
         for (let at = 0; at < answer.length; at += 2) {
           found.push({ key: taskKeyOf(answer[at] ?? ''), time: Number(answer[at + 1]) });
         }
       }
     }
     found.sort((one, other) => one.time - other.time);
+    return { found: found.map(({ key }) => key), isCut };
+  }
+
+  /** Reads tasks in their order, up to a limit, and up to the bound of a page in bytes. */
+  async #readAll(found: readonly TaskKey[], limit: number): Promise<readonly StoredTask[]> {
+    const { keys } = this.#calls;
     const budget = new PageBudget(ABANDONED_BYTES);
     const tasks: StoredTask[] = [];
-    for (const { key } of found) {
+    for (const key of found) {
       if (tasks.length >= limit) break;
       const place = keys.ofTask(key);
       const [now, content] = await this.#calls.run<readonly [string, TaskContent | null]>('readTask', place, [
@@ -73,7 +95,7 @@ export class RedisTaskLists {
       // A task that goes on meanwhile has a turn, and is refused where it is ended.
       if (content === null) continue;
       if (!budget.takes(bytesOf(content))) break;
-      const task = this.#read(key, () => storedOf(key, content, Number(now)));
+      const task = this.#unreadable.readable(key, () => storedOf(key, content, Number(now)));
       if (task !== undefined) tasks.push(task);
     }
     return tasks;
@@ -105,7 +127,7 @@ export class RedisTaskLists {
         left -= bytesOf(listed[3]);
         cursor = { time: Number(listed[1]), id: listed[0] };
         const key = { scope, id: listed[0] };
-        const task = this.#read(key, () => listedTask(key, listed, query, Number(now)));
+        const task = this.#unreadable.readable(key, () => listedTask(key, listed, query, Number(now)));
         if (task !== undefined) tasks.push(task);
       }
       if (end === 0) return { tasks };
@@ -129,16 +151,6 @@ export class RedisTaskLists {
       if (time === undefined || id === undefined) return total;
       if (looked >= most) return total + Math.round((total / looked) * Number(rest));
       cursor = { time: Number(time), id };
-    }
-  }
-
-  /** Leaves out a task that cannot be read. */
-  #read<R>(key: TaskKey, read: () => R): R | undefined {
-    try {
-      return read();
-    } catch (error) {
-      this.#unreadable.note(key, error);
-      return undefined;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
+import { unreadableReason } from '../../errors/unreadable-task-error.js';
 
 /** A row was set aside: the transaction is to begin anew without it. Never leaves the writer. */
 export class DamagedRowError extends Error {
@@ -57,7 +58,8 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
 
 /** The meaning of an error for the file, for operators. */
 export function fileFault(path: string, error: unknown): FileFault {
-  if (!(error instanceof Error)) return { text: String(error), passing: false };
+  if (!(error instanceof Error) || error instanceof SyntaxError)
+    return { text: unreadableReason(error), passing: false };
   const primary = primaryCode(error);
   // On a full disk the files beside the database fail in other ways.
   const known = FAULTS.get(primary === IO_ERROR && isFull(path) ? NO_ROOM : (primary ?? 0));

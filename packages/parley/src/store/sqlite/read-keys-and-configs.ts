@@ -66,7 +66,10 @@ export function readPushConfigs(
             cursor,
             limit,
           );
-    return rows.map(({ config }) => JSON.parse(config) as StoredPushConfig);
+    return rows.flatMap(({ config }) => {
+      const found = tables.apart(options.taskId, () => JSON.parse(config) as StoredPushConfig);
+      return found ?? [];
+    });
   });
 }
 

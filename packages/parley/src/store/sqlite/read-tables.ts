@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { unreadableReason } from '../../errors/unreadable-task-error.js';
 import { isDamage } from './file-fault.js';
 
 /** The columns of a row in the order of its statement. Their names must differ. */
@@ -47,7 +48,7 @@ export class ReadTables {
       return read();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.#onAside(row, String(error));
+      this.#onAside(row, unreadableReason(error));
       return undefined;
     }
   }

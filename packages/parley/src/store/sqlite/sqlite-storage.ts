@@ -1,4 +1,5 @@
 import { StorageError } from '../../errors/storage-error.js';
+import { UnreadableTaskError, unreadableReason } from '../../errors/unreadable-task-error.js';
 import type { JsonObject, JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task } from '../../model/task.js';
@@ -6,6 +7,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { LogRecord } from '../../task/log-record.js';
 import { NodeList } from '../node-list.js';
 import type { PushDeliveries } from '../push-deliveries.js';
+import { readableDeliveries } from '../readable-deliveries.js';
 import { parsedCancel } from '../rules/decide-cancel.js';
 import type { ReleaseHow } from '../rules/turn-lease.js';
 import { stateOfNumber } from '../state-numbers.js';
@@ -43,7 +45,7 @@ import type {
   TaskStorage,
 } from '../task-storage.js';
 import { LocalWakeups } from '../wakeups.js';
-import { fileFault } from './file-fault.js';
+import { fileFault, isDamage } from './file-fault.js';
 import { GroupCommit } from './group-commit.js';
 import { readPushConfig, readPushConfigs, readRemembered, rememberedOf } from './read-keys-and-configs.js';
 import { readProgress, readRecords, readTask } from './read-task.js';
@@ -209,7 +211,9 @@ export class SqliteStorage implements TaskStorage {
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {
     this.#open();
-    if (maxBytes <= SMALL_READ) return this.#read(() => readRecords(this.#file.tables, { key, after, maxBytes }));
+    if (maxBytes <= SMALL_READ) {
+      return this.#required(key.id, () => readRecords(this.#file.tables, { key, after, maxBytes }));
+    }
     const page = await this.#ask('records', { read: 'records', key, after, maxBytes });
     return { ...page, records: page.records.map(recordOf) };
   }
@@ -279,7 +283,7 @@ export class SqliteStorage implements TaskStorage {
 
   async pushConfig(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
     this.#open();
-    return this.#read(() => readPushConfig(this.#file.tables, { scope, taskId, id }));
+    return this.#required(taskId, () => readPushConfig(this.#file.tables, { scope, taskId, id }));
   }
 
   async pushConfigs(
@@ -301,13 +305,13 @@ export class SqliteStorage implements TaskStorage {
     const now = this.#open();
     const write = { now, node, leaseMs, agents, limit, maxBytes };
     const { claims, more } = await this.#commits.do(['claim-deliveries', write]);
-    const found = claims.map(({ scope: [agent, tenant, owner], taskId, config, records, ...claim }) => ({
+    const queues = claims.map(({ scope: [agent, tenant, owner], taskId, records, ...claim }) => ({
       key: { scope: { agent, tenant, owner }, id: taskId },
       ...claim,
-      config: JSON.parse(config) as StoredPushConfig,
-      records: records.map(recordOf),
+      records: records.map((record) => () => recordOf(record)),
     }));
-    return { claims: found, more };
+    const note = ({ id }: TaskKey, error: unknown) => this.#file.setAside.add(id, unreadableReason(error));
+    return { claims: await readableDeliveries(queues, { note, settle: this.settleDelivery }), more };
   };
 
   settleDelivery: PushDeliveries['settleDelivery'] = async (held, outcome) => {
@@ -387,8 +391,22 @@ export class SqliteStorage implements TaskStorage {
     try {
       return read();
     } catch (error) {
+      if (error instanceof UnreadableTaskError) throw error;
       throw new StorageError(`The storage failed: ${fileFault(this.#file.path, error).text}`, { cause: error });
     }
+  }
+
+  /** Reads what a caller asked for by its task. @throws UnreadableTaskError */
+  #required<R>(taskId: string, read: () => R): R {
+    return this.#read(() => {
+      try {
+        return read();
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        this.#file.setAside.add(taskId, fileFault(this.#file.path, error).text);
+        throw new UnreadableTaskError(taskId, error);
+      }
+    });
   }
 
   async #ask<K extends keyof ReadResults>(
@@ -402,7 +420,7 @@ export class SqliteStorage implements TaskStorage {
 
   #stored(scope: Scope, taskId: string): StoredTask | undefined {
     const now = this.#clock.now();
-    return this.#read(() => readTask(this.#file.tables, { scope, id: taskId }, now));
+    return this.#required(taskId, () => readTask(this.#file.tables, { scope, id: taskId }, now));
   }
 
   /** False for a turn that a claim of the same time has brought already: a repeated claim brings it again. */
@@ -419,7 +437,7 @@ export class SqliteStorage implements TaskStorage {
   /** The task of a turn that was just claimed by its own message. If it cannot be read, the message is taken back. */
   async #readHeld(held: HeldTurn): Promise<ReturnType<typeof readTask>> {
     try {
-      return this.#read(() => readTask(this.#file.tables, held.key, this.#clock.now()));
+      return this.#required(held.key.id, () => readTask(this.#file.tables, held.key, this.#clock.now()));
     } catch (error) {
       await this.#commits.do(['release', { turn: heldFields(held), attempt: 1, how: 'done' }]).catch(() => {});
       throw error;

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { unreadableReason } from '../../errors/unreadable-task-error.js';
 import { DamagedRowError, isDamage } from './file-fault.js';
 
 /** The prepared statements of the writing connection, its transaction, and the rows that it cannot read. */
@@ -60,7 +61,7 @@ export class Statements {
       return work();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.setAside(row, String(error));
+      this.setAside(row, unreadableReason(error));
       throw new DamagedRowError();
     }
   }

@@ -1,0 +1,54 @@
+import { unreadableReason } from '../errors/unreadable-task-error.js';
+import type { LogRecord } from '../task/log-record.js';
+import type { DeliveryClaim, DeliveryOutcome, HeldDelivery } from './push-deliveries.js';
+import type { StoredPushConfig, TaskKey } from './task-storage.js';
+
+/** A claimed queue whose texts are not parsed yet. */
+export interface ClaimedTexts extends Omit<DeliveryClaim, 'config' | 'records'> {
+  readonly config: string;
+  /** Each function reads one pending record. */
+  readonly records: readonly (() => LogRecord)[];
+}
+
+/** The calls for a queue that cannot be read. */
+export interface UnreadableDeliveries {
+  readonly note: (key: TaskKey, error: unknown) => void;
+  readonly settle: (held: HeldDelivery, outcome: DeliveryOutcome) => Promise<unknown>;
+}
+
+const EVENTS = ['statusUpdate', 'artifactUpdate', 'task'];
+
+/**
+ * Reads claimed queues. A queue gets the records before its first one that cannot be read. If that is its next record,
+ * or its configuration cannot be read, the queue is parked, and its node does not get it.
+ */
+export async function readableDeliveries(
+  queues: readonly ClaimedTexts[],
+  { note, settle }: UnreadableDeliveries,
+): Promise<readonly DeliveryClaim[]> {
+  const claims: DeliveryClaim[] = [];
+  const parked: Promise<unknown>[] = [];
+  for (const { config: text, records: readers, ...held } of queues) {
+    const records: LogRecord[] = [];
+    let config: StoredPushConfig | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      config = JSON.parse(text) as StoredPushConfig;
+      for (const read of readers) records.push(checked(read()));
+    } catch (error) {
+      failure = { error };
+      note(held.key, error);
+    }
+    if (config !== undefined && (failure === undefined || records.length > 0))
+      claims.push({ ...held, config, records });
+    else parked.push(settle(held, { kind: 'park', reason: `it cannot be read: ${unreadableReason(failure?.error)}` }));
+  }
+  // A queue that is not parked now is claimed again when its lease ends.
+  await Promise.allSettled(parked);
+  return claims;
+}
+
+function checked(record: LogRecord): LogRecord {
+  if (!EVENTS.some((name) => name in record.event)) throw new Error(`record ${record.seq} has an unknown event`);
+  return record;
+}
