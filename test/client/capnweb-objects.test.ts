@@ -121,6 +121,46 @@ describe('a watch', () => {
     expect(proxy.resets).toBeGreaterThan(1);
   });
 
+  it('whose function is busy while the connection is lost gets the next batch after its return', async () => {
+    const { agent: steps, server, port } = await served();
+    let connections = 0;
+    await using proxy = await ResettingProxy.open(port, () => {
+      connections += 1;
+      return Number.POSITIVE_INFINITY;
+    });
+    const supportedInterfaces = server.agentCard.supportedInterfaces.map((item) => ({
+      ...item,
+      url: item.url.replace(`:${port}`, `:${proxy.port}`),
+    }));
+    const agent = await objectsAt({ ...server.agentCard, supportedInterfaces });
+    const taskId = await startedTask(await objectsAt(server.agentCard), 'steps 3');
+    const returns = Promise.withResolvers<void>();
+    const seen: (number | undefined)[] = [];
+    let running = 0;
+    let most = 0;
+    const watch = agent.task(taskId).watch(
+      async (events) => {
+        most = Math.max(most, ++running);
+        seen.push(...events.map(({ seq }) => seq));
+        await returns.promise;
+        running -= 1;
+      },
+      { after: 0 },
+    );
+    await vi.waitFor(() => expect(running).toBe(1));
+    proxy.reset();
+    await vi.waitFor(() => expect(connections).toBe(2), 10_000);
+    steps.step(taskId, 1);
+    steps.step(taskId, 2);
+    // A later watch of the same connection has got all events.
+    await agent.task(taskId).watch(() => {}, { after: 0 }).ended;
+    expect(most).toBe(1);
+    returns.resolve();
+    await watch.ended;
+    expect(most).toBe(1);
+    expect(seen).toEqual(Array.from({ length: 6 }, (_, at) => at + 1));
+  });
+
   it('that throws ends itself, and no other', async () => {
     const { agent: steps, url } = await served();
     const agent = await objectsAt(url);

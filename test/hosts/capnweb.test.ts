@@ -26,12 +26,16 @@ const RUNTIMES: Readonly<Record<string, readonly [program: string, ...args: stri
 };
 
 /** The report of a client about an agent. */
-async function told(runtime: string, card: AgentCard, more: object = {}): Promise<Record<string, unknown>> {
+async function told(
+  runtime: string,
+  card: AgentCard,
+  { file = './capnweb-calls.mjs', ...more }: { readonly file?: string; readonly [option: string]: unknown } = {},
+): Promise<Record<string, unknown>> {
   const [program = '', ...args] = RUNTIMES[runtime] ?? [];
   const { PATH = '', HOME = '' } = process.env;
   const { stdout } = await promisify(execFile)(
     program,
-    [...args, JSON.stringify({ card, token: 'secret', ...more }), './capnweb-calls.mjs'],
+    [...args, JSON.stringify({ card, token: 'secret', ...more }), file],
     { cwd: folder, env: { PATH, HOME, NO_COLOR: '1' }, timeout: 50_000 },
   );
   return JSON.parse(stdout);
@@ -44,6 +48,11 @@ function sessionCard(card: AgentCard, port: number): AgentCard {
     .map((item) => ({ ...item, url: item.url.replace(/:\d+/, `:${port}`) }));
   return { ...card, supportedInterfaces };
 }
+
+const OBJECTS = './capnweb-objects.mjs';
+/** The events of a task that counts to 300: three states, and the numbers. */
+const EVENTS = 303;
+const numbered = (length: number) => Array.from({ length }, (_, at) => at + 1);
 
 const EXPECTED = {
   binding: CAPNWEB_BINDING,
@@ -81,6 +90,33 @@ describe.each(Object.keys(RUNTIMES))('the client over Cap’n Web on %s', (runti
       expect(result).toMatchObject(EXPECTED);
       // A reset on workerd may hit another call than the stream.
       if (runtime !== 'workerd') expect(result.breaks).toBeGreaterThan(0);
+    } finally {
+      await server.close({ graceMs: 0 });
+    }
+  });
+
+  it('follows a task by callbacks through connections that are reset, and streams files both ways', async () => {
+    const server = served('*');
+    try {
+      const { url } = await server.listen(0);
+      let connections = 0;
+      await using proxy = await ResettingProxy.open(Number(new URL(url).port), () =>
+        ++connections <= 3 ? 12_000 * connections : Number.POSITIVE_INFINITY,
+      );
+      const direct = `${url.replace('http', 'ws')}/a2a/capnweb`;
+      const result = await told(runtime, sessionCard(server.agentCard, proxy.port), { file: OBJECTS, direct });
+      expect(result).toEqual({
+        quick: numbered(EVENTS),
+        slow: numbered(EVENTS),
+        feed: numbered(EVENTS),
+        failing: 'too much',
+        isLeft: true,
+        rest: numbered(EVENTS).slice(290),
+        files: { name: 'large', isBegun: true, length: 3_000_000, isSame: true },
+        stock: numbered(EVENTS - 280),
+        plain: { artifacts: 20, others: 'status', isFinal: true },
+      });
+      expect(proxy.resets).toBe(3);
     } finally {
       await server.close({ graceMs: 0 });
     }

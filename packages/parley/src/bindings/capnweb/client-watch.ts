@@ -3,6 +3,7 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import { isTerminal } from '../../model/task-state.js';
+import { ignoreRejection } from '../../runtime/settled.js';
 import type { CapabilityPorts, CapnwebEvent } from './capability-client.js';
 import { invalidAnswer } from './capnweb-client-transport.js';
 import { disposeOf } from './client-feed.js';
@@ -52,6 +53,10 @@ export class ClientWatch implements WatchSubscription {
   readonly #options: ClientWatchOptions;
   readonly #over = Promise.withResolvers<void>();
   #last: number | undefined;
+  /** The batch that the function has. The next one waits for it, also in another session. */
+  #taken: Promise<void> = Promise.resolve();
+  /** The number of the session whose batches count. */
+  #session = 0;
   #current: StartedWatch | undefined;
   #isOver = false;
   #failures = 0;
@@ -74,24 +79,28 @@ export class ClientWatch implements WatchSubscription {
   }
 
   #start(): void {
-    const broken = (): void => this.#again();
+    const session = this.#session;
+    const broken = (): void => this.#again(session);
     this.#options
-      .start((items) => this.#take(items), this.#last, broken)
+      .start((items) => this.#take(items, session), this.#last, broken)
       .then(
         (started) => {
-          this.#current = started;
-          if (this.#isOver) this.#leave();
+          if (this.#isOver || session !== this.#session) release(started);
+          else this.#current = started;
         },
         (error: unknown) => {
-          if (error instanceof A2AError && error.code === 'UNAVAILABLE' && this.#failures < ATTEMPTS) this.#again();
-          else this.#fail(error);
+          if (session !== this.#session) return;
+          if (error instanceof A2AError && error.code === 'UNAVAILABLE' && this.#failures < ATTEMPTS) {
+            this.#again(session);
+          } else this.#fail(error);
         },
       );
   }
 
   /** Begins again in another session, behind the last event. */
-  #again(): void {
-    if (this.#isOver) return;
+  #again(session: number): void {
+    if (this.#isOver || session !== this.#session) return;
+    this.#session += 1;
     this.#leave();
     const { clock, random } = this.#options.ports;
     const whole = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
@@ -101,17 +110,25 @@ export class ClientWatch implements WatchSubscription {
     });
   }
 
-  async #take(items: readonly unknown[]): Promise<void> {
-    if (this.#isOver) return;
-    const { callback, ports } = this.#options;
-    const began = ports.clock.monotonic();
+  async #take(items: readonly unknown[], session: number): Promise<void> {
+    const { clock } = this.#options.ports;
+    const began = clock.monotonic();
+    const taken = this.#taken.then(() => this.#give(items, session));
+    this.#taken = ignoreRejection(taken);
+    await taken;
+    if (clock.monotonic() - began >= PATIENCE_MS) this.#again(session);
+  }
+
+  /** Gives a batch to the function. One that a later session brings again is left to that session. */
+  async #give(items: readonly unknown[], session: number): Promise<void> {
+    if (this.#isOver || session !== this.#session) return;
     try {
       const events: CapnwebEvent[] = [];
       for (const item of items) {
         const event = await this.#event(item);
         if (event !== undefined) events.push(event);
       }
-      if (events.length > 0) await callback(events);
+      if (events.length > 0) await this.#options.callback(events);
       this.#failures = 0;
       if (events.some(({ event }) => isLast(event))) {
         this.#finish();
@@ -121,7 +138,6 @@ export class ClientWatch implements WatchSubscription {
       this.#fail(error);
       throw error;
     }
-    if (!this.#isOver && ports.clock.monotonic() - began >= PATIENCE_MS) this.#again();
   }
 
   async #event(item: unknown): Promise<CapnwebEvent | undefined> {
@@ -149,10 +165,13 @@ export class ClientWatch implements WatchSubscription {
   #leave(): void {
     const current = this.#current;
     this.#current = undefined;
-    if (current === undefined) return;
-    disposeOf(current.subscription);
-    current.release();
+    if (current !== undefined) release(current);
   }
+}
+
+function release({ subscription, release }: StartedWatch): void {
+  disposeOf(subscription);
+  release();
 }
 
 function isLast(event: StreamResponse): boolean {
