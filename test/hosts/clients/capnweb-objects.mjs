@@ -5,8 +5,8 @@ import { bearerToken } from 'parley-a2a/credentials';
 const FILE_BYTES = 3_000_000;
 
 /**
- * The objects of an agent on every runtime, with options as JSON: watches through connections that are reset, feeds,
- * files as streams in both directions, and the callbacks of the stock client.
+ * The objects of an agent on every runtime, with options as JSON. Watches and feeds go through connections that are
+ * reset. Files are streams in both directions. The stock client has callbacks.
  */
 export async function calls({ card, token, direct }) {
   using agent = await connectCapnweb(card, { credentials: bearerToken(token) });
