@@ -129,15 +129,32 @@ describe('a question of an MCP server within a task', () => {
     expect(said(await say(other, 'Rome'))).toContain('COMPLETED: It rains in Rome');
   });
 
-  it('is never given to another call: calls that ask at once fail, and later ones run one after another', async () => {
-    const { send } = await served(caller(await opened()));
-    const first = await send('ask+book');
-    expect(said(first)).toBe('FAILED: The server asked in several calls at once. Make the calls one after another.');
-    const later = await send('ask+book');
-    expect(toolQuestions(later).map(({ tool, message }) => `${tool} ${message}`)).toEqual([
-      'desk_ask Which city?',
-      'desk_book Which room?',
+  it('is never given to another call: calls that ask at once as the first ones are asked together', async () => {
+    const { send, answer } = await served(caller(await opened()));
+    const asked = await send('ask+book');
+    expect(toolQuestions(asked).map(({ callId, tool, message }) => `${callId} ${tool} ${message}`)).toEqual([
+      '1.1 desk_ask Which city?',
+      '1.2 desk_book Which room?',
     ]);
+    const city = { action: 'accept', content: { city: 'Rome' } } as const;
+    const room = { action: 'accept', content: { city: 'Paris', nights: 2 } } as const;
+    const rest = await send({ message: answerQuestion(asked, city, { callId: '1.1' }) });
+    expect(toolQuestions(rest)).toMatchObject([{ callId: '1.2', message: 'Which room?' }]);
+    const sure = await answer(rest, room);
+    const done = await answer(sure, { action: 'accept', content: { sure: true } });
+    expect(said(done)).toBe('COMPLETED: It rains in Rome,Booked Paris');
+    expect(toolCalls(done).map(({ state }) => state)).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it('of three calls at once is answered for each of them by one message', async () => {
+    const { send } = await served(caller(await opened()));
+    const asked = await send('ask+ask+ask');
+    const parts = toolQuestions(asked).flatMap(
+      ({ callId }, at) => answerQuestion(asked, { action: 'accept', content: { city: `C${at}` } }, { callId }).parts,
+    );
+    expect(parts).toHaveLength(3);
+    const done = await send({ message: { taskId: asked.id, parts } });
+    expect(said(done)).toBe('COMPLETED: It rains in C0,It rains in C1,It rains in C2');
   });
 
   it('is answered in another process after a takeover', async () => {

@@ -56,12 +56,29 @@ describe('a question that names no call', () => {
     expect(await new AskedCalls<string>().asked()).toBeUndefined();
   });
 
-  it('fails all calls if each of them asks', async () => {
+  it('is asked again, by one call after another, if each of them asks at the same time', async () => {
     const calls = new AskedCalls<string>();
-    const both = [begun(calls, 'one'), begun(calls, 'other')];
+    const running: PromiseWithResolvers<string>[] = [];
+    const both = ['one', 'other'].map((name) =>
+      calls.run(name, {
+        signal: new AbortController().signal,
+        perform: () => {
+          const end = Promise.withResolvers<string>();
+          running.push(end);
+          return end.promise;
+        },
+        settle: async () => {},
+      }),
+    );
     expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
-    for (const call of both) call.resolve('done');
-    for (const call of both) expect(await call.result).toContain('asked in several calls at once');
+    for (const end of running) end.resolve('dismissed');
+    await expect.poll(() => running.length).toBe(3);
+    expect(await calls.asked()).toBe('one');
+    running[2]?.resolve('first');
+    await expect.poll(() => running.length).toBe(4);
+    expect(await calls.asked()).toBe('other');
+    running[3]?.resolve('second');
+    expect(await Promise.all(both)).toEqual(['first', 'second']);
   });
 
   it('makes later calls wait for each other, and one that is stopped meanwhile does not begin', async () => {

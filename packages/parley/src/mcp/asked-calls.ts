@@ -1,5 +1,3 @@
-import { ToolError } from '../tools/tool.js';
-
 /** A call of a server, and its ports. */
 export interface RunningCall<Result> {
   readonly signal: AbortSignal;
@@ -20,33 +18,26 @@ export class AskedCalls<Call> {
   #givenUp = 0;
   /** True after the first question. From then on calls run one after another. */
   #hasAsked = false;
-  /** Calls that wait for answers at the same time. */
+  /** Calls whose questions came at the same time, and were dismissed. */
   readonly #unclear = new Set<Call>();
   #changed = Promise.withResolvers<void>();
 
-  /** Runs a call. Calls run side by side until the server asks for the first time. */
-  async run<Result>(call: Call, { signal, perform, settle }: RunningCall<Result>): Promise<Result> {
-    while (this.#hasAsked && this.#active.size > 0) await this.#changed.promise;
-    signal.throwIfAborted();
-    this.#active.add(call);
-    try {
-      const result = await perform();
-      if (!this.#unclear.has(call)) return result;
-      throw new ToolError('The server asked in several calls at once. Make the calls one after another.', 'conflict');
-    } catch (error) {
-      await settle();
-      this.#givenUp += 1;
-      throw error;
-    } finally {
-      this.#active.delete(call);
-      this.#unclear.delete(call);
-      this.#change();
+  /**
+   * Runs a call. Calls run side by side until the server asks for the first time. A call whose question was dismissed
+   * because its owner is unclear runs once more, alone: as after an answer, it repeats the work before its question.
+   */
+  async run<Result>(call: Call, running: RunningCall<Result>): Promise<Result> {
+    for (;;) {
+      while (this.#hasAsked && this.#active.size > 0) await this.#changed.promise;
+      running.signal.throwIfAborted();
+      const result = await this.#once(call, running);
+      if (!this.#unclear.delete(call)) return result;
     }
   }
 
   /**
-   * The call that a question belongs to. Undefined if that is not known. If all calls wait for answers, they fail,
-   * because their questions cannot be told apart.
+   * The call that a question belongs to. Undefined if that is not known. If all calls wait for answers, their questions
+   * cannot be told apart, and they run again one after another.
    */
   async asked(): Promise<Call | undefined> {
     const givenUp = this.#givenUp;
@@ -57,13 +48,31 @@ export class AskedCalls<Call> {
       while (this.#active.size > 1 && this.#pending < this.#active.size) await this.#changed.promise;
       if (this.#givenUp !== givenUp) return undefined;
       const [only] = this.#active;
-      if (this.#active.size === 1) return only;
+      if (only !== undefined && this.#active.size === 1) {
+        this.#unclear.delete(only);
+        return only;
+      }
       for (const call of this.#active) this.#unclear.add(call);
       // The other questions see the same number.
       await Promise.resolve();
       return undefined;
     } finally {
       this.#pending -= 1;
+    }
+  }
+
+  async #once<Result>(call: Call, { perform, settle }: RunningCall<Result>): Promise<Result> {
+    this.#active.add(call);
+    try {
+      return await perform();
+    } catch (error) {
+      await settle();
+      this.#givenUp += 1;
+      this.#unclear.delete(call);
+      throw error;
+    } finally {
+      this.#active.delete(call);
+      this.#change();
     }
   }
 
