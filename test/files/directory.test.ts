@@ -17,6 +17,7 @@ import { systemClock, systemIds } from '../../packages/parley/src/exports/runtim
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { fileOf, fileStoreContract, newId, SCOPE, textOf } from './file-store-contract.js';
+import { uploadStoreContract } from './upload-store-contract.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-files-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -33,9 +34,11 @@ function namesBelow(path: string): string[] {
   return readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
 }
 
-fileStoreContract('a directory', async (clock) => ({
+const opened = async (clock: ManualClock) => ({
   store: new DirectoryFileStore({ path: newFolder(), clock, ids: systemIds }),
-}));
+});
+fileStoreContract('a directory', opened);
+uploadStoreContract('a directory', opened);
 
 it('files are there after a restart, with their quota, and only their owner reads them', async () => {
   const clock = new ManualClock();

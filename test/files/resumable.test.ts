@@ -119,6 +119,15 @@ describe('an upload in several requests', () => {
     expect((await append(url, 0, 'x')).status).toBe(409);
   });
 
+  it('becomes a file of a store in memory too', async () => {
+    const { files } = await serving({ store: memoryFileStore() });
+    const url = await begun(files, content.length);
+    expect((await append(url, 0, content.subarray(0, 300_000))).status).toBe(204);
+    expect(await offsetOf(url)).toBe(300_000);
+    expect((await append(url, 300_000, content.subarray(300_000))).status).toBe(200);
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true);
+  });
+
   it('is declared in the card, and found by OPTIONS', async () => {
     const { base, files } = await serving({ maxBytes: 1234 });
     const card = await (await fetch(`${base}/.well-known/agent-card.json`)).text();
@@ -234,7 +243,9 @@ describe('an upload in several requests is refused', () => {
   });
 
   it('by a store that takes none', async () => {
-    const { files } = await serving({ store: memoryFileStore() });
+    const whole = memoryFileStore();
+    const store = { put: whole.put, head: whole.head, read: whole.read, delete: whole.delete };
+    const { files } = await serving({ store: { ...store, usage: whole.usage, sweep: async () => 0 } });
     const answer = await fetch(files, { method: 'POST', headers: { 'upload-length': '9' } });
     expect([answer.status, await answer.text()]).toEqual([501, expect.stringContaining('in one request')]);
   });

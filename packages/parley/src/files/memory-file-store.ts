@@ -12,6 +12,7 @@ import {
   type OpenedFile,
   type StoredFile,
 } from './file-store.js';
+import { MemoryUploads } from './memory-uploads.js';
 import { OwnerQuotas } from './owner-quotas.js';
 
 /** The options of a store in memory. */
@@ -28,9 +29,12 @@ interface Entry {
 }
 
 const STORE_BYTES = 268_435_456;
+/** The most bytes that a reader gets at once. */
+const CHUNK_BYTES = 262_144;
 
 /** Files in the memory of the process, for tests and small agents. They end with the process. */
 export class MemoryFileStore implements FileStore {
+  readonly uploads: MemoryUploads;
   readonly #clock: Clock;
   readonly #storeBytes: number;
   readonly #spaces = new Map<string, Map<string, Entry>>();
@@ -41,6 +45,19 @@ export class MemoryFileStore implements FileStore {
   constructor({ clock, storeBytes = STORE_BYTES }: MemoryFileStoreOptions) {
     this.#clock = clock;
     this.#storeBytes = storeBytes;
+    this.uploads = new MemoryUploads({
+      clock,
+      quotas: this.#quotas,
+      takeRoom: (bytes) => {
+        if (bytes > 0 && this.#bytes + bytes > storeBytes) throw storeFull();
+        this.#bytes += bytes;
+      },
+      keep: (scope, file, bytes) => {
+        if (this.#found(scope, file.id) !== undefined) return false;
+        this.#space(scope).set(file.id, { scope, file, chunks: [bytes] });
+        return true;
+      },
+    });
   }
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
@@ -95,7 +112,8 @@ export class MemoryFileStore implements FileStore {
 
   async usage(scope: FileScope): Promise<FileUsage> {
     const entries = [...(this.#spaces.get(fileScopeText(scope))?.values() ?? [])];
-    return { files: entries.length, bytes: entries.reduce((sum, { file }) => sum + countedBytes(file.size), 0) };
+    const bytes = entries.reduce((sum, { file }) => sum + countedBytes(file.size), 0);
+    return { files: entries.length, bytes: bytes + this.uploads.countedOf(scope) };
   }
 
   async sweep(): Promise<number> {
@@ -103,7 +121,7 @@ export class MemoryFileStore implements FileStore {
     const expired = [...this.#spaces.values()]
       .flatMap((space) => [...space.values()])
       .filter(({ file }) => file.expiresAt <= now);
-    await Promise.all(expired.map((entry) => this.#remove(entry)));
+    await Promise.all([...expired.map((entry) => this.#remove(entry)), this.uploads.sweep()]);
     return expired.length;
   }
 
@@ -138,7 +156,7 @@ async function* slices(chunks: readonly Uint8Array[], start: number, end: number
     const from = Math.max(start - at, 0);
     const to = Math.min(end - at, chunk.length);
     at += chunk.length;
-    if (from < to) yield chunk.subarray(from, to);
+    for (let next = from; next < to; next += CHUNK_BYTES) yield chunk.subarray(next, Math.min(next + CHUNK_BYTES, to));
     if (at >= end) return;
   }
 }
